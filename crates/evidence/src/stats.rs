@@ -1,0 +1,51 @@
+//! What an importer took in and what it could not: read = kept + dropped + lost, always.
+
+use crate::Evidence;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Counts in units of the source's own records (samples, lines, rows: `unit` says which).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ImportStats {
+    /// Name of the importer: `perf.data`, `folded`, `evidence-json`.
+    pub format: String,
+    pub unit: String,
+    pub read: u64,
+    pub kept: u64,
+    /// Records understood but not taken, by reason.
+    pub dropped: BTreeMap<String, u64>,
+    /// Records that the file shows were there but could not be read (cut, damaged, lost by the recorder).
+    pub lost: u64,
+    /// Bytes that could not be read.
+    pub lost_bytes: u64,
+    /// Sentences for people: what was skipped and why, what to do.
+    pub warnings: Vec<String>,
+}
+
+impl ImportStats {
+    pub fn new(format: &str, unit: &str) -> Self {
+        ImportStats { format: format.to_owned(), unit: unit.to_owned(), ..Self::default() }
+    }
+
+    pub fn drop(&mut self, reason: &str, count: u64) {
+        if count > 0 {
+            *self.dropped.entry(reason.to_owned()).or_default() += count;
+        }
+    }
+
+    pub fn dropped_total(&self) -> u64 {
+        self.dropped.values().sum()
+    }
+
+    /// `true` when every record is accounted for.
+    pub fn balanced(&self) -> bool {
+        self.read == self.kept + self.dropped_total() + self.lost
+    }
+}
+
+/// What an importer returns.
+#[derive(Clone, Debug, Default)]
+pub struct Imported {
+    pub evidence: Evidence,
+    pub stats: ImportStats,
+}

@@ -1,0 +1,85 @@
+//! The profile model every source fills and every answer reads: interned strings, frames,
+//! prefix-tree stacks, threads and columns of samples.
+//!
+//! Invariants: ids are dense `u32` indices into their table; index 0 is the empty value
+//! (`""`, the root stack). Nothing here does I/O, reads a clock or prints.
+
+mod fold;
+mod frames;
+mod merge;
+mod samples;
+mod stacks;
+mod strings;
+mod threads;
+mod units;
+
+pub use fold::{FoldedStacks, StackTotals};
+pub use frames::{Frame, FrameId, FrameKind, FrameTable};
+pub use merge::Remap;
+pub use samples::{Event, Sample, Samples};
+pub use stacks::{StackId, StackTable};
+pub use strings::{StringId, StringTable};
+pub use threads::{Thread, ThreadId, ThreadTable};
+pub use units::{Interval, Nanos, Share};
+
+/// Everything that was sampled on one host (or read from one file).
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    pub strings: StringTable,
+    pub frames: FrameTable,
+    pub stacks: StackTable,
+    pub threads: ThreadTable,
+    pub samples: Samples,
+}
+
+impl Profile {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Interns a frame given by name only (`function`, `module`), for sources without addresses.
+    pub fn frame(&mut self, function: &str, module: &str, kind: FrameKind) -> FrameId {
+        let frame = Frame {
+            function: self.strings.intern(function),
+            module: self.strings.intern(module),
+            kind,
+            ..Frame::default()
+        };
+        self.frames.intern(frame)
+    }
+
+    /// Interns a stack given root first.
+    pub fn stack(&mut self, root_first: &[FrameId]) -> StackId {
+        let mut at = StackId::ROOT;
+        for &frame in root_first {
+            at = self.stacks.child(at, frame);
+        }
+        at
+    }
+
+    /// Interns a thread by its ids and current name.
+    pub fn thread(&mut self, pid: i32, tid: i32, comm: &str) -> ThreadId {
+        let comm = self.strings.intern(comm);
+        self.threads.intern(Thread { pid, tid, comm })
+    }
+
+    pub fn function_of(&self, frame: FrameId) -> &str {
+        self.strings.get(self.frames.get(frame).function)
+    }
+
+    pub fn module_of(&self, frame: FrameId) -> &str {
+        self.strings.get(self.frames.get(frame).module)
+    }
+
+    /// Function names of a stack, root first.
+    pub fn function_names(&self, stack: StackId) -> Vec<&str> {
+        let mut names: Vec<&str> = self.stacks.leaf_to_root(stack).map(|f| self.function_of(f)).collect();
+        names.reverse();
+        names
+    }
+
+    /// Sum of sample counts of one event.
+    pub fn total(&self, event: Event) -> u64 {
+        self.samples.total(event)
+    }
+}
