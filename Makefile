@@ -1,0 +1,44 @@
+# The entry points of the project; the work is in scripts/. `make` alone lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
+
+.PHONY: help demo test setup setup-test build fmt lint web fresh-machine clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## run the encryption experiment on real OpenZFS, explain it, write the report
+	@scripts/demo.sh
+
+test: setup-test ## all checks and tests; BLESS=1 rewrites golden files
+	@scripts/test.sh
+
+setup: ## install what building and running needs (Debian packages)
+	@scripts/setup.sh demo
+
+setup-test: ## also install what only the tests need (browser, perf, Node, web packages)
+	@scripts/setup.sh test
+
+build: setup ## build target/release/zwhy
+	cargo build --locked --release --package zwhy
+
+fmt: ## format the Rust and web sources
+	cargo fmt --all
+	if [ -f web/package.json ]; then cd web && npm run --silent format; fi
+
+lint: ## the checks that need no build of the tests
+	scripts/check-shell.sh
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+web: setup-test ## rebuild the report page template from web/
+	cd web && npm run --silent build
+
+fresh-machine: ## try `make demo` and `make test` on a bare Debian in a temporary folder (root)
+	scripts/fresh-machine.sh
+
+clean: ## remove everything that was built or downloaded into the project
+	rm -rf target web/node_modules web/dist .tools

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Proves that a bare Debian with only git, make and Rust can run the project: `fresh-machine.sh [TARGET…]`.
+#
+# Builds a minimal Debian in a temporary folder, clones the committed HEAD into it and runs each
+# make target there (default: demo test). All mounts live in a namespace of their own, so none
+# can outlive this script, however it ends. Needs root, debootstrap and Rust from rustup.
+# KEEP=1 leaves the folder for a look. DEBIAN=trixie tries another release.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/path.sh
+. scripts/setup/say.sh
+. scripts/setup/needs.sh
+. scripts/setup/apt.sh
+
+release=${DEBIAN:-bookworm}
+
+bootstrap() {
+    local root=$1 mirror
+    read -r _ mirror <<<"$(configured_source "$release" bookworm)"
+    say "building a minimal Debian $release in $root"
+    debootstrap --variant=minbase --include=git,make "$release" "$root" "${mirror:-http://deb.debian.org/debian}" \
+        >"$root.log" 2>&1 || die "debootstrap failed" "$(tail -n 5 "$root.log")"
+    rm -f "$root.log"
+    chmod 755 "$root"
+}
+
+# A network that needs settings here needs them there: CA certificates and apt's proxies and checks.
+# The variables follow in `enter`.
+give_network_settings() {
+    local root=$1
+    cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+    mkdir -p "$root/usr/local/share/ca-certificates" "$root/root/.cargo"
+    cp -rL /usr/local/share/ca-certificates/. "$root/usr/local/share/ca-certificates/"
+    apt-config dump | grep -E '^Acquire::(http|https|ftp|Check-)' >"$root/etc/apt/apt.conf.d/90host" || true
+    local config
+    for config in "$cargo_home"/config "$cargo_home"/config.toml; do
+        if [[ -f $config ]]; then cp "$config" "$root/root/.cargo/"; fi
+    done
+}
+
+network_variables() {
+    compgen -e | grep -E '^(https?|ftp|all|no)_proxy$|_PROXY$|^(CARGO|RUSTUP|PIP|NPM_CONFIG|npm_config)_|CERT|^SSL_|^CURL_CA' |
+        grep -vE '^(CARGO_HOME|CARGO_TARGET_DIR|CARGO_MAKEFLAGS|CARGO_MANIFEST.*|CARGO_PKG.*|RUSTUP_HOME|RUSTUP_TOOLCHAIN)$' || true
+}
+
+# Runs in the namespace of its own: `enter ROOT COMMAND…`.
+enter() {
+    local root=$1 name variables=()
+    shift
+    mount -t proc proc "$root/proc"
+    mount --rbind /sys "$root/sys"
+    mount --rbind /dev "$root/dev"
+    mkdir -p "$root/root/.rustup" "$root/root/.cargo/bin"
+    mount -o bind,ro "$rustup_home" "$root/root/.rustup"
+    mount -o bind,ro "$cargo_home/bin" "$root/root/.cargo/bin"
+    for name in $(network_variables); do variables+=("$name=${!name}"); done
+    exec env -i "${variables[@]}" HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" CI=true \
+        PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        chroot "$root" "$@" </dev/null
+}
+
+rustup_home=${RUSTUP_HOME:-$HOME/.rustup}
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+
+main() {
+    local root target start
+    ((EUID == 0)) || die "root is needed to build and enter another system" "Try: sudo make fresh-machine"
+    has debootstrap || die "debootstrap is missing" "Try: apt-get install debootstrap"
+    [[ -x $cargo_home/bin/rustup ]] || die "no rustup in $cargo_home/bin" "Set CARGO_HOME and RUSTUP_HOME, or install Rust from https://rustup.rs"
+
+    root=$(mktemp -d "${TMPDIR:-/tmp}/zwhy-fresh.XXXXXX")
+    # Expanded now, while root is in scope.
+    # shellcheck disable=SC2064
+    if [[ ${KEEP:-} != 1 ]]; then trap "rm -rf --one-file-system '$root'" EXIT; fi
+    trap 'exit 130' INT TERM
+    bootstrap "$root"
+    give_network_settings "$root"
+    git clone --quiet --no-hardlinks . "$root/root/zwhy"
+    for target; do
+        start=$SECONDS
+        say "make $target on the fresh machine"
+        unshare --mount --propagation private --pid --fork --kill-child \
+            "$0" --inside "$root" make -C /root/zwhy "$target" ||
+            die "make $target failed on a fresh Debian $release after $((SECONDS - start)) s"
+        say "make $target: $((SECONDS - start)) s"
+    done
+}
+
+if [[ ${1:-} == --inside ]]; then
+    enter "${@:2}"
+else
+    if (($# == 0)); then set -- demo test; fi
+    main "$@"
+fi

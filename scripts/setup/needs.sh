@@ -1,0 +1,49 @@
+# Sourced: what the project needs from the system, how to tell that it is there, and which Debian package brings it.
+#
+# Each need is tested by what it can do, not by package name, so a compiler or a browser
+# from elsewhere counts, and the second run touches neither the network nor dpkg.
+
+# One line each: for whom | test | Debian packages | what it is
+needs_table='
+demo | has_compiler     | gcc libc6-dev   | a C compiler with its headers (some Rust crates build C)
+demo | has_libzpool     | libzpool6linux  | libzpool, the OpenZFS library of zfsutils (version 2.1 or newer)
+demo | has_certificates | ca-certificates | CA certificates (cargo downloads over HTTPS)
+test | has chromium     | chromium        | Chromium (tests of the report page)
+test | has perf         | linux-perf      | perf (tests compare with it)
+test | has shellcheck   | shellcheck      | shellcheck (checks these scripts)
+test | has_node_or_venv | python3-venv    | Node 20.19 or newer with npm, or Python with venv to fetch it
+'
+
+has() { command -v "$1" >/dev/null; }
+
+has_compiler() { echo '#include <stdio.h>' | cc -x c -E - >/dev/null 2>&1; }
+
+has_libzpool() { [[ $(PATH=$PATH:/sbin ldconfig -p) == *libzpool.so.[5-9]* ]]; }
+
+has_certificates() {
+    local file
+    for file in "${SSL_CERT_FILE:-}" /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/ca-bundle.pem /etc/ssl/cert.pem; do
+        if [[ -s $file ]]; then return 0; fi
+    done
+    return 1
+}
+
+has_node() {
+    has npm && node -e '
+        const [major, minor] = process.versions.node.split(".").map(Number);
+        process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' 2>/dev/null
+}
+
+has_node_or_venv() { has_node || python3 -c 'import venv, ensurepip' 2>/dev/null; }
+
+# missing_needs demo|test: prints "packages | description" for each need that is not met.
+missing_needs() {
+    local whom test packages what
+    while IFS='|' read -r whom test packages what; do
+        whom=${whom// /}
+        if [[ -z $whom || ($whom == test && $1 != test) ]]; then continue; fi
+        # The test may be a command with an argument.
+        # shellcheck disable=SC2086
+        if ! $test; then printf '%s|%s\n' "$packages" "${what# }"; fi
+    done <<<"$needs_table"
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Every check of the project, cheapest first; `BLESS=1` rewrites the golden files instead of comparing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/path.sh
+. scripts/steps.sh
+
+web() { (cd web && npm run --silent "$@"); }
+
+step "shell scripts" scripts/check-shell.sh
+step "rust format" cargo fmt --all --check
+if [[ -f web/package.json ]]; then
+    step "web types and style" web check
+    step "web unit tests" web test
+    step "web template is fresh" web verify
+fi
+step "rust lints" cargo clippy --locked --workspace --all-targets -- -D warnings
+step "rust tests" cargo test --locked --workspace --all-targets
+step "rust doc tests" cargo test --locked --workspace --doc
+if [[ -f web/package.json ]]; then
+    step "web in the browser" web browser
+fi
+steps_summary
