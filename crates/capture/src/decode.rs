@@ -1,0 +1,143 @@
+//! Tables back into the model. Rows may come in any number of parts, names before what uses them.
+
+use crate::damage::Damage;
+use crate::ids::ROOT_STACK;
+use crate::marks::Mark;
+use crate::series::{Series, SeriesKind};
+use crate::table::{FRAMES, MARKS, SAMPLES, SERIES, STACKS, THREADS, Table};
+use rustc_hash::FxHashMap;
+use zwhy_profile::{Event, Frame, FrameId, FrameKind, Nanos, Profile, Sample, StackId, Thread, ThreadId};
+
+/// Collects parts of tables into one profile.
+#[derive(Default)]
+pub struct Decoder {
+    pub profile: Profile,
+    pub series: Series,
+    pub marks: Vec<Mark>,
+    frames: FxHashMap<u64, FrameId>,
+    stacks: FxHashMap<u64, StackId>,
+    threads: FxHashMap<u64, ThreadId>,
+}
+
+impl Decoder {
+    pub fn add(&mut self, table: &Table, damage: &mut Damage) {
+        match table.spec {
+            spec if spec == &FRAMES => self.add_frames(table),
+            spec if spec == &STACKS => self.add_stacks(table, damage),
+            spec if spec == &THREADS => self.add_threads(table),
+            spec if spec == &SAMPLES => self.add_samples(table, damage),
+            spec if spec == &SERIES => self.add_series(table, damage),
+            spec if spec == &MARKS => self.add_marks(table),
+            _ => {}
+        }
+    }
+
+    fn add_frames(&mut self, table: &Table) {
+        let [id, function, module, kind, file, line, reason] = &table.columns[..] else { return };
+        let p = &mut self.profile;
+        for row in 0..table.rows() {
+            let frame = Frame {
+                function: p.strings.intern(function.text(row)),
+                module: p.strings.intern(module.text(row)),
+                file: p.strings.intern(file.text(row)),
+                line: line.i32(row) as u32,
+                kind: FrameKind::from_name(kind.text(row)).unwrap_or_default(),
+                reason: p.strings.intern(reason.text(row)),
+            };
+            self.frames.insert(id.u64(row), p.frames.intern(frame));
+        }
+    }
+
+    fn add_stacks(&mut self, table: &Table, damage: &mut Damage) {
+        let [id, parent, frame, _depth] = &table.columns[..] else { return };
+        let mut dangling = 0;
+        for row in 0..table.rows() {
+            let known_parent = self.stack(parent.u64(row));
+            let known_frame = self.frames.get(&frame.u64(row)).copied();
+            if known_parent.is_none() || known_frame.is_none() {
+                dangling += 1;
+            }
+            let unknown = || missing_frame(&mut self.profile);
+            let frame = known_frame.unwrap_or_else(unknown);
+            let child = self.profile.stacks.child(known_parent.unwrap_or(StackId::ROOT), frame);
+            self.stacks.insert(id.u64(row), child);
+        }
+        damage.dangle(STACKS.name, dangling);
+    }
+
+    fn stack(&self, id: u64) -> Option<StackId> {
+        if id == ROOT_STACK { Some(StackId::ROOT) } else { self.stacks.get(&id).copied() }
+    }
+
+    fn add_threads(&mut self, table: &Table) {
+        let [id, tid, pid, comm] = &table.columns[..] else { return };
+        for row in 0..table.rows() {
+            let comm = self.profile.strings.intern(comm.text(row));
+            let thread = Thread { pid: pid.i32(row), tid: tid.i32(row), comm };
+            self.threads.insert(id.u64(row), self.profile.threads.intern(thread));
+        }
+    }
+
+    fn add_samples(&mut self, table: &Table, damage: &mut Damage) {
+        let [t, cpu, thread, stack, event, count, weight] = &table.columns[..] else { return };
+        let mut dangling = 0;
+        self.profile.samples.reserve(table.rows());
+        for row in 0..table.rows() {
+            let known_thread = self.threads.get(&thread.u64(row)).copied();
+            let known_stack = self.stack(stack.u64(row));
+            let known_event = Event::from_name(event.text(row));
+            if known_thread.is_none() || known_stack.is_none() || known_event.is_none() {
+                dangling += 1;
+            }
+            let thread = known_thread.unwrap_or_else(|| self.profile.thread(-1, -1, "unknown"));
+            let stack = known_stack.unwrap_or_else(|| {
+                let frame = missing_frame(&mut self.profile);
+                self.profile.stacks.child(StackId::ROOT, frame)
+            });
+            self.profile.samples.push(Sample {
+                t: Nanos(t.i64(row)),
+                cpu: cpu.i32(row),
+                thread,
+                stack,
+                event: known_event.unwrap_or_default(),
+                count: count.i32(row) as u32,
+                weight: Nanos(weight.i64(row)),
+            });
+        }
+        damage.dangle(SAMPLES.name, dangling);
+    }
+
+    fn add_series(&mut self, table: &Table, damage: &mut Damage) {
+        let [t, source, name, kind, value] = &table.columns[..] else { return };
+        let mut unknown = 0;
+        for row in 0..table.rows() {
+            let Some(kind) = SeriesKind::from_name(kind.text(row)) else {
+                unknown += 1;
+                continue;
+            };
+            self.series.push(Nanos(t.i64(row)), source.text(row), name.text(row), kind, value.i64(row));
+        }
+        damage.lost(SERIES.name, unknown);
+    }
+
+    fn add_marks(&mut self, table: &Table) {
+        let [t, name, text] = &table.columns[..] else { return };
+        for row in 0..table.rows() {
+            self.marks.push(Mark {
+                t: Nanos(t.i64(row)),
+                name: name.text(row).to_owned(),
+                text: text.text(row).to_owned(),
+            });
+        }
+    }
+}
+
+/// Stands for a frame whose row is gone.
+fn missing_frame(profile: &mut Profile) -> FrameId {
+    let frame = Frame {
+        function: profile.strings.intern("[unknown]"),
+        reason: profile.strings.intern("its row was lost from the capture"),
+        ..Frame::default()
+    };
+    profile.frames.intern(frame)
+}

@@ -1,0 +1,31 @@
+//! The capture: what happened on a host in a span of time, readable without the host.
+//!
+//! While recording, a capture is a folder `NAME.zwhy.part` of short Parquet segments, each written
+//! whole and renamed into place. When recording ends, the folder is packed into `NAME.zwhy`, a zip
+//! archive of stored entries. Both open the same way, and a cut or damaged one yields all that can
+//! be read with a count of what cannot.
+
+mod column;
+mod damage;
+mod decode;
+mod encode;
+mod error;
+mod ids;
+mod marks;
+mod open;
+mod pack;
+mod parquet_io;
+mod series;
+mod table;
+mod writer;
+
+pub use damage::Damage;
+pub use error::CaptureError;
+pub use marks::Mark;
+pub use open::Capture;
+pub use pack::pack_folder;
+pub use series::{Series, SeriesKind, SeriesRow};
+pub use writer::{Writer, part_folder};
+
+/// Version of the capture format that this build writes and the newest it reads.
+pub const FORMAT_VERSION: u32 = 1;

@@ -1,0 +1,151 @@
+//! A folder of segments into one file: a zip archive of stored entries.
+//!
+//! The manifest with the row counts comes first and each entry is complete in itself, so of a file
+//! that is cut anywhere the entries before the cut are read and the rows after it are counted.
+
+use crate::FORMAT_VERSION;
+use crate::column::{Column, TextColumn};
+use crate::damage::Damage;
+use crate::error::CaptureError;
+use crate::parquet_io::{read_table, write_table};
+use crate::table::{TABLES, Table, TableSpec};
+use bytes::Bytes;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use zip::write::{SimpleFileOptions, ZipWriter};
+
+/// A part of a table is closed when it has at least this many rows: small enough that a cut file
+/// loses little, large enough that encoding pays.
+const PART_ROWS: usize = 65_536;
+
+pub const MANIFEST: &str = "manifest.json";
+pub const FACTS: &str = "facts.json";
+
+/// Packs `folder` into `out` and removes it. Segments that cannot be read are left out; then the
+/// folder stays, and the returned damage names them.
+pub fn pack_folder(folder: &Path, out: &Path) -> Result<Damage, CaptureError> {
+    let mut damage = Damage::default();
+    let segments = list_segments(folder)?;
+    let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut parts: Vec<(String, Vec<u8>)> = Vec::new();
+    for spec in TABLES {
+        let packed = pack_table(spec, &segments, &mut parts, &mut damage)?;
+        rows.insert(spec.name, packed);
+    }
+    let manifest = serde_json::json!({ "zwhy_capture": FORMAT_VERSION, "rows": rows });
+    let temporary = out.with_extension("zwhy.tmp");
+    let written = write_archive(&temporary, &manifest, &folder.join(FACTS), &parts)
+        .and_then(|()| fs::rename(&temporary, out).map_err(CaptureError::io("name", out)));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written?;
+    if damage.is_empty() {
+        fs::remove_dir_all(folder).map_err(CaptureError::io("remove", folder))?;
+    }
+    Ok(damage)
+}
+
+/// Paths of segment files by table name, in the order in which they were written.
+pub fn list_segments(folder: &Path) -> Result<BTreeMap<&'static str, Vec<PathBuf>>, CaptureError> {
+    let mut found: BTreeMap<&'static str, Vec<PathBuf>> = BTreeMap::new();
+    for entry in fs::read_dir(folder).map_err(CaptureError::io("read the folder", folder))? {
+        let path = entry.map_err(CaptureError::io("read the folder", folder))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(spec) = spec_of_entry(&name) {
+            found.entry(spec.name).or_default().push(path.clone());
+        }
+    }
+    found.values_mut().for_each(|paths| paths.sort());
+    Ok(found)
+}
+
+/// The table that an entry named `samples-000012.parquet` belongs to.
+pub fn spec_of_entry(name: &str) -> Option<&'static TableSpec> {
+    let (table, number) = name.strip_suffix(".parquet")?.split_once('-')?;
+    if number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    TABLES.into_iter().find(|spec| spec.name == table)
+}
+
+fn pack_table(
+    spec: &'static TableSpec,
+    segments: &BTreeMap<&'static str, Vec<PathBuf>>,
+    parts: &mut Vec<(String, Vec<u8>)>,
+    damage: &mut Damage,
+) -> Result<u64, CaptureError> {
+    let mut open = Table::new(spec);
+    let (mut rows, mut number) = (0u64, 0u32);
+    let mut close = |table: &mut Table| -> Result<(), CaptureError> {
+        let mut bytes = Vec::new();
+        write_table(table, &mut bytes)?;
+        parts.push((format!("{}-{number:06}.parquet", spec.name), bytes));
+        number += 1;
+        *table = Table::new(spec);
+        Ok(())
+    };
+    for path in segments.get(spec.name).into_iter().flatten() {
+        let bytes = fs::read(path).map_err(CaptureError::io("read", path))?;
+        match read_table(spec, Bytes::from(bytes)) {
+            Ok(table) => append(&mut open, &table),
+            Err(why) => {
+                damage.unreadable(&path.display().to_string(), why);
+                continue;
+            }
+        }
+        if open.rows() >= PART_ROWS {
+            rows += open.rows() as u64;
+            close(&mut open)?;
+        }
+    }
+    if open.rows() > 0 {
+        rows += open.rows() as u64;
+        close(&mut open)?;
+    }
+    Ok(rows)
+}
+
+fn append(to: &mut Table, from: &Table) {
+    for (to, from) in to.columns.iter_mut().zip(&from.columns) {
+        match (to, from) {
+            (Column::I32(to), Column::I32(from)) => to.extend_from_slice(from),
+            (Column::I64(to), Column::I64(from)) => to.extend_from_slice(from),
+            (Column::Text(to), Column::Text(from)) => append_text(to, from),
+            _ => {} // both tables have the same spec
+        }
+    }
+}
+
+fn append_text(to: &mut TextColumn, from: &TextColumn) {
+    let map: Vec<_> = from.strings.iter().map(|(_, text)| to.strings.intern(text)).collect();
+    to.ids.extend(from.ids.iter().map(|id| map[id.index()]));
+}
+
+fn write_archive(
+    path: &Path,
+    manifest: &serde_json::Value,
+    facts: &Path,
+    parts: &[(String, Vec<u8>)],
+) -> Result<(), CaptureError> {
+    let file = File::create(path).map_err(CaptureError::io("create", path))?;
+    let mut zip = ZipWriter::new(file);
+    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let mut put = |name: &str, bytes: &[u8]| -> std::io::Result<()> {
+        zip.start_file(name, options.large_file(bytes.len() as u64 >= u64::from(u32::MAX)))?;
+        zip.write_all(bytes)
+    };
+    put(MANIFEST, manifest.to_string().as_bytes()).map_err(CaptureError::io("write", path))?;
+    match fs::read(facts) {
+        Ok(bytes) => put(FACTS, &bytes).map_err(CaptureError::io("write", path))?,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+        Err(e) => return Err(CaptureError::io("read", facts)(e)),
+    }
+    for (name, bytes) in parts {
+        put(name, bytes).map_err(CaptureError::io("write", path))?;
+    }
+    let file = zip.finish().map_err(std::io::Error::from).map_err(CaptureError::io("write", path))?;
+    file.sync_all().map_err(CaptureError::io("write", path))
+}
