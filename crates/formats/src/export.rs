@@ -1,0 +1,51 @@
+//! All exporters, and the choice among them by name.
+
+mod folded;
+
+use crate::{ErrorKind, FormatError};
+use std::io::Write;
+use zwhy_evidence::Evidence;
+use zwhy_profile::Event;
+
+/// What to write.
+#[derive(Clone, Debug, Default)]
+pub struct ExportOptions {
+    /// Which samples, for formats that hold one kind of them.
+    pub event: Event,
+}
+
+/// One foreign format that can be written.
+pub trait Exporter: Sync {
+    /// Name for `--format`: `folded`, `pprof`.
+    fn name(&self) -> &'static str;
+
+    /// Usual file name extension without the dot.
+    fn extension(&self) -> &'static str;
+
+    fn write(&self, evidence: &Evidence, options: &ExportOptions, out: &mut dyn Write)
+    -> std::io::Result<()>;
+}
+
+/// Every format that can be written, one line each.
+static EXPORTERS: &[&dyn Exporter] = &[&folded::Folded];
+
+/// Every format that can be written.
+pub fn exporters() -> &'static [&'static dyn Exporter] {
+    EXPORTERS
+}
+
+/// Writes `evidence` in the format called `format` to `out`; `name` is used in messages.
+pub fn export(
+    evidence: &Evidence,
+    format: &str,
+    options: &ExportOptions,
+    name: &str,
+    out: &mut dyn Write,
+) -> Result<(), FormatError> {
+    let exporter = EXPORTERS.iter().find(|e| e.name() == format).ok_or_else(|| {
+        let all = EXPORTERS.iter().map(|e| e.name()).collect::<Vec<_>>().join(", ");
+        FormatError::write(ErrorKind::UnknownFormat, name, format!("no format is called `{format}`"))
+            .hint(format!("use one of {all}"))
+    })?;
+    exporter.write(evidence, options, out).map_err(|e| FormatError::write_io(name, &e))
+}

@@ -1,0 +1,21 @@
+//! Foreign profile formats, in and out: one importer a format, one list of them, content decides.
+//!
+//! Invariants: every importer returns [`Imported`] whose stats balance (read = kept + dropped +
+//! lost); input is hostile: no panic, memory bounded by [`Limits`]; nothing here prints, exits,
+//! reads a clock or touches the network.
+//!
+//! A new format is one file (or folder) with an [`Importer`] and one line in `registry.rs`.
+
+mod error;
+mod export;
+mod input;
+mod options;
+mod outer;
+mod registry;
+
+pub use error::{ErrorKind, FormatError, Position};
+pub use export::{ExportOptions, Exporter, export, exporters};
+pub use input::Input;
+pub use options::{ImportOptions, Limits};
+pub use registry::{Confidence, HEAD_BYTES, Importer, import, import_bytes, import_path, importers};
+pub use zwhy_evidence::{ImportStats, Imported};

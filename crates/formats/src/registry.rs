@@ -1,0 +1,95 @@
+//! All importers, and the choice among them by content.
+
+use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, outer};
+use std::path::Path;
+
+/// How sure an importer is that an input is its own, from the first bytes alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// Not this format.
+    No,
+    /// Nothing speaks against it: takers of last resort.
+    Possible,
+    /// It looks like it, and other formats could look the same.
+    Likely,
+    /// A magic number or a shape that no other format has.
+    Certain,
+}
+
+/// One foreign format.
+pub trait Importer: Sync {
+    /// Name for `--format` and messages: `perf.data`, `folded`.
+    fn name(&self) -> &'static str;
+
+    /// Looks at up to [`HEAD_BYTES`] first bytes, compression already undone.
+    fn sniff(&self, head: &[u8]) -> Confidence;
+
+    /// Reads all of it. Fails only when nothing could be kept; else losses are in the stats.
+    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError>;
+}
+
+/// Bytes that [`Importer::sniff`] sees at most.
+pub const HEAD_BYTES: usize = 64 * 1024;
+
+/// Every format there is, one line each; of two equally sure ones the first is taken.
+static IMPORTERS: &[&dyn Importer] = &[];
+
+/// Every format there is.
+pub fn importers() -> &'static [&'static dyn Importer] {
+    IMPORTERS
+}
+
+/// Reads a file of any format.
+pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, FormatError> {
+    import(Input::open(path, &options.limits)?, options)
+}
+
+/// Reads bytes of any format; `name` is used in messages.
+pub fn import_bytes(name: &str, bytes: Vec<u8>, options: &ImportOptions) -> Result<Imported, FormatError> {
+    import(Input::from_bytes(name, bytes), options)
+}
+
+/// Reads one input: undoes outer compression, finds the format (or takes the forced one), imports.
+pub fn import(input: Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let input = outer::unwrap(input, &options.limits)?;
+    let importer = match &options.format {
+        Some(name) => forced(name, &input)?,
+        None => detect(&input)?,
+    };
+    let mut imported = importer.read(&input, options)?;
+    imported.stats.warnings.splice(0..0, input.notes().iter().cloned());
+    debug_assert!(imported.stats.balanced(), "{}: {:?}", importer.name(), imported.stats);
+    Ok(imported)
+}
+
+fn forced(name: &str, input: &Input) -> Result<&'static dyn Importer, FormatError> {
+    let found = IMPORTERS.iter().copied().find(|i| i.name() == name);
+    found.ok_or_else(|| {
+        FormatError::read(ErrorKind::UnknownFormat, input.name(), format!("no format is called `{name}`"))
+            .hint(format!("use one of {}", names()))
+    })
+}
+
+fn detect(input: &Input) -> Result<&'static dyn Importer, FormatError> {
+    let bytes = input.bytes();
+    if bytes.is_empty() {
+        return Err(FormatError::read(ErrorKind::Empty, input.name(), "it is empty")
+            .hint("check that the recording ended without an error"));
+    }
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let mut best: Option<(Confidence, &'static dyn Importer)> = None;
+    for &importer in IMPORTERS {
+        let sure = importer.sniff(head);
+        if sure > best.map_or(Confidence::No, |(c, _)| c) {
+            best = Some((sure, importer));
+        }
+    }
+    best.map(|(_, importer)| importer).ok_or_else(|| {
+        FormatError::read(ErrorKind::UnknownFormat, input.name(), "its content is of no known format")
+            .hint(format!("force one with --format: {}", names()))
+    })
+}
+
+fn names() -> String {
+    IMPORTERS.iter().map(|i| i.name()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,7 @@
+//! What all text importers share: lines of hostile bytes, and numbers as people and tools write them.
+//!
+//! Invariant: nothing here fails on any input; what is not understood is `None`.
+
+pub mod lines;
+pub mod names;
+pub mod numbers;
