@@ -71,7 +71,7 @@ main() {
     root=$(mktemp -d "${TMPDIR:-/tmp}/zwhy-fresh.XXXXXX")
     # Expanded now, while root is in scope.
     # shellcheck disable=SC2064
-    if [[ ${KEEP:-} != 1 ]]; then trap "rm -rf --one-file-system '$root'" EXIT; fi
+    if [[ ${KEEP:-} != 1 ]]; then trap "rm -rf --one-file-system '$root' '$root.log'" EXIT; fi
     trap 'exit 130' INT TERM
     bootstrap "$root"
     give_network_settings "$root"

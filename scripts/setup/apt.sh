@@ -12,19 +12,27 @@ openzfs_suite() {
 }
 
 as_root() {
-    if ((EUID == 0)); then
-        "$@"
-    elif has sudo; then
-        sudo --preserve-env=http_proxy,https_proxy,no_proxy "$@"
-    else
-        die "root is needed for: $*" "Run this step as root, or install sudo."
-    fi
+    if ((EUID == 0)); then "$@"; else sudo --preserve-env=http_proxy,https_proxy,no_proxy "$@"; fi
 }
 
-# Waits for another apt or dpkg to finish, and asks no questions.
+# Waits for another apt or dpkg to end. apt's own timeout is silent, and it has none for the lists.
+wait_for_other_apt() {
+    local lock inode holder told=
+    for lock in /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock; do
+        inode=$(stat -c %i "$lock" 2>/dev/null) || continue
+        while holder=$(awk -v inode=":$inode\$" '$6 ~ inode { print $5; held = 1; exit } END { exit !held }' /proc/locks); do
+            if [[ $told != "$holder" ]]; then say "waiting for process $holder, which holds $lock"; fi
+            told=$holder
+            sleep 1
+        done
+    done
+}
+
+# Asks no questions. The timeout covers an apt that starts between our wait and our turn.
 apt_get() {
+    wait_for_other_apt
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq \
-        -o DPkg::Lock::Timeout=900 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 "$@" </dev/null
+        -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 "$@" </dev/null
 }
 
 apt_knows() {
@@ -34,16 +42,16 @@ apt_knows() {
     done
 }
 
-# refresh PACKAGE…: fetches the package lists until apt knows these packages.
-# A broken third-party source must not stop us, so success is judged by what apt knows then.
+# refresh TEST…: fetches the package lists until TEST succeeds. A broken third-party source must not
+# stop us, so apt's exit code does not count.
 refresh() {
     local try
-    for try in 1 2 3; do
+    for try in 1 2 3 4; do
         say "reading the Debian package lists"
         apt_get update || true
-        if apt_knows "$@"; then return 0; fi
-        if ((try < 3)); then
-            say "apt does not know all of: $*; trying again in $((try * 10)) s (mirror or lock, see above)"
+        if "$@"; then return 0; fi
+        if ((try < 4)); then
+            say "the lists (messages above) lack what is needed; trying again in $((try * 10)) s"
             sleep $((try * 10))
         fi
     done
@@ -73,20 +81,21 @@ signed_by() {
     fi
 }
 
+has_configured_source() { [[ -n $(configured_source "$@") ]]; }
+
 add_openzfs_source() {
     local release=$1 suite entry uri
     suite=$(openzfs_suite "$release")
-    read -r entry uri <<<"$(configured_source "$suite" "$release")"
-    if [[ -z $uri ]]; then
+    has_configured_source "$suite" "$release" || refresh has_configured_source "$suite" "$release" ||
         die "apt has no working source for Debian $release to take the mirror from" \
             "Check /etc/apt/sources.list and /etc/apt/sources.list.d, then try: apt-get update"
-    fi
+    read -r entry uri <<<"$(configured_source "$suite" "$release")"
     say "adding $suite contrib of $uri in $sources_file"
     {
         echo "# OpenZFS's libzpool for zwhy. Safe to remove."
         printf 'Types: deb\nURIs: %s\nSuites: %s\nComponents: contrib\n' "$uri" "$suite"
         signed_by "${entry%:*}" "${entry##*:}"
-    } | as_root tee "$sources_file" >/dev/null
+    } | as_root install -m 644 /dev/stdin "$sources_file"
 }
 
 # Old lists name files that the mirror no longer has: one refresh, then once more.
@@ -99,7 +108,7 @@ install_now() {
 }
 
 install_ordinary() {
-    apt_knows "$@" || refresh "$@" ||
+    apt_knows "$@" || refresh apt_knows "$@" ||
         die "apt cannot find all of: $*" "Check the mirror (its messages are above), then run this again."
     install_now "$@"
 }
@@ -110,9 +119,9 @@ install_openzfs() {
     shift
     suite=$(openzfs_suite "$release")
     if ! apt_knows "$@"; then
-        if [[ -z $(configured_source "$suite" "$release") ]]; then apt_get update || true; fi
         add_openzfs_source "$release"
-        refresh "$@" || die "apt cannot find $* in $suite contrib" "Does the mirror named in $sources_file carry $suite?"
+        refresh apt_knows "$@" ||
+            die "apt cannot find $* in $suite contrib" "Does the mirror named in $sources_file carry $suite?"
     fi
     install_now -t "$suite" "$@"
 }
@@ -121,6 +130,8 @@ install_openzfs() {
 install_packages() {
     local release=$1 package ordinary=() openzfs=()
     shift
+    ((EUID == 0)) || has sudo ||
+        die "root is needed to install: $*" "Run this step once as root, or install sudo."
     say "installing $*"
     for package in "$@"; do
         if [[ $package == libzpool* ]]; then openzfs+=("$package"); else ordinary+=("$package"); fi
