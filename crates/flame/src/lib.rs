@@ -1,0 +1,14 @@
+//! Flame graphs: the merged call tree, its columns for the viewer, and a static SVG.
+//!
+//! A tree holds one profile or two (a differential graph); nothing is pruned from the columns, and
+//! what a static picture cannot show is counted in it.
+
+mod block;
+mod palette;
+mod svg;
+mod tree;
+
+pub use block::encode_block;
+pub use palette::stage_colour;
+pub use svg::{SvgOptions, svg};
+pub use tree::{FlameTree, Node, Roots, Side, StageOf};

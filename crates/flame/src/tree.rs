@@ -1,0 +1,359 @@
+//! The call tree of a flame graph in preorder.
+//!
+//! Invariants: node 0 is the root at level 0; a node's value is its own samples plus its
+//! children's; siblings have distinct labels and are sorted by name, so equal profiles give equal
+//! trees.
+
+use rustc_hash::FxHashMap;
+use zwhy_profile::{Event, FrameId, Profile, StackId, StringId, StringTable, ThreadId};
+
+/// Which of two compared profiles samples belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    A,
+    B,
+}
+
+/// What stands directly above the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Roots {
+    /// Thread names, trailing numbers removed (`z_rd_int_3` and `z_rd_int_7` are one).
+    Threads,
+    /// The first frame of each stack.
+    Frames,
+}
+
+/// Stage of each stack of a profile: index into the stage names by stack id.
+#[derive(Clone, Copy, Debug)]
+pub struct StageOf<'a> {
+    pub names: &'a [String],
+    pub by_stack: &'a [u8],
+}
+
+/// One box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Node {
+    pub level: u32,
+    pub label: u32,
+    pub stage: u8,
+    /// Samples of side A and side B, descendants included.
+    pub value: [u64; 2],
+    /// Samples of side A and side B that end here.
+    pub own: [u64; 2],
+}
+
+/// A box's text: function (or thread) and module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Label {
+    name: StringId,
+    module: StringId,
+}
+
+/// Collects profiles; [`FlameTree::nodes`] gives the result in preorder.
+pub struct FlameTree {
+    strings: StringTable,
+    labels: Vec<Label>,
+    label_ids: FxHashMap<Label, u32>,
+    stages: Vec<String>,
+    parents: Vec<u32>,
+    label_of: Vec<u32>,
+    stage_of: Vec<u8>,
+    own: Vec<[u64; 2]>,
+    children: FxHashMap<(u32, u32), u32>,
+    diff: bool,
+    event: Event,
+}
+
+/// Stage name of boxes that are not code: the root and thread names.
+pub const STRUCTURE: &str = "";
+
+impl FlameTree {
+    /// An empty tree of one event; `stages` are the names that [`StageOf::by_stack`] points to.
+    pub fn new(event: Event, stages: &[String]) -> FlameTree {
+        let mut tree = FlameTree {
+            strings: StringTable::default(),
+            labels: Vec::new(),
+            label_ids: FxHashMap::default(),
+            stages: stages.iter().take(254).cloned().collect(),
+            parents: vec![0],
+            label_of: Vec::new(),
+            stage_of: Vec::new(),
+            own: vec![[0, 0]],
+            children: FxHashMap::default(),
+            diff: false,
+            event,
+        };
+        tree.stages.push(STRUCTURE.to_owned());
+        let root = tree.label("all", "");
+        tree.label_of.push(root);
+        tree.stage_of.push(tree.structure());
+        tree
+    }
+
+    pub fn event(&self) -> Event {
+        self.event
+    }
+
+    /// `true` when side B was added.
+    pub fn is_diff(&self) -> bool {
+        self.diff
+    }
+
+    pub fn stages(&self) -> &[String] {
+        &self.stages
+    }
+
+    /// Texts of labels and their modules, by label id.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.labels.iter().map(|l| (self.strings.get(l.name), self.strings.get(l.module)))
+    }
+
+    pub fn label_text(&self, label: u32) -> (&str, &str) {
+        self.labels
+            .get(label as usize)
+            .map_or(("", ""), |l| (self.strings.get(l.name), self.strings.get(l.module)))
+    }
+
+    /// Adds the samples of a profile to one side.
+    pub fn add(&mut self, profile: &Profile, stages: Option<StageOf<'_>>, roots: Roots, side: Side) {
+        self.diff |= side == Side::B;
+        let frame_labels = self.frame_labels(profile);
+        let stage_map = self.stage_map(stages);
+        let thread_roots = match roots {
+            Roots::Threads => Some(self.thread_nodes(profile)),
+            Roots::Frames => None,
+        };
+        let mut nodes: FxHashMap<(u32, StackId), u32> = FxHashMap::default();
+        let samples = &profile.samples;
+        for ((stack, thread), (count, event)) in
+            samples.stack.iter().zip(&samples.thread).zip(samples.count.iter().zip(&samples.event))
+        {
+            if *event != self.event || *count == 0 {
+                continue;
+            }
+            let root = match &thread_roots {
+                Some(nodes) => nodes.get(thread.index()).copied().unwrap_or(0),
+                None => 0,
+            };
+            let place = Place { profile, frame_labels: &frame_labels, stages, stage_map: &stage_map, root };
+            let node = self.node_of(&place, *stack, &mut nodes);
+            self.own[node as usize][side as usize] += u64::from(*count);
+        }
+    }
+
+    /// The node of a stack below a root, made with all its ancestors when it is new.
+    fn node_of(
+        &mut self,
+        place: &Place<'_>,
+        stack: StackId,
+        nodes: &mut FxHashMap<(u32, StackId), u32>,
+    ) -> u32 {
+        let mut pending: Vec<(StackId, FrameId)> = Vec::new();
+        let mut at = stack;
+        let mut node = loop {
+            if let Some(&node) = nodes.get(&(place.root, at)) {
+                break node;
+            }
+            let Some(frame) = place.profile.stacks.frame(at) else { break place.root };
+            pending.push((at, frame));
+            at = place.profile.stacks.parent(at);
+        };
+        while let Some((stack, frame)) = pending.pop() {
+            let label = place.frame_labels.get(frame.index()).copied().unwrap_or(0);
+            let stage = place
+                .stages
+                .and_then(|s| s.by_stack.get(stack.index()))
+                .and_then(|s| place.stage_map.get(usize::from(*s)))
+                .copied()
+                .unwrap_or_else(|| self.structure());
+            node = self.child(node, label, stage);
+            nodes.insert((place.root, stack), node);
+        }
+        node
+    }
+
+    fn child(&mut self, parent: u32, label: u32, stage: u8) -> u32 {
+        let next = self.parents.len() as u32;
+        let node = *self.children.entry((parent, label)).or_insert(next);
+        if node == next {
+            self.parents.push(parent);
+            self.label_of.push(label);
+            self.stage_of.push(stage);
+            self.own.push([0, 0]);
+        }
+        node
+    }
+
+    fn structure(&self) -> u8 {
+        (self.stages.len() - 1) as u8
+    }
+
+    fn label(&mut self, name: &str, module: &str) -> u32 {
+        let label = Label { name: self.strings.intern(name), module: self.strings.intern(module) };
+        let next = self.labels.len() as u32;
+        *self.label_ids.entry(label).or_insert_with(|| {
+            self.labels.push(label);
+            next
+        })
+    }
+
+    fn frame_labels(&mut self, profile: &Profile) -> Vec<u32> {
+        profile
+            .frames
+            .iter()
+            .map(|(_, f)| self.label(profile.strings.get(f.function), profile.strings.get(f.module)))
+            .collect()
+    }
+
+    fn thread_nodes(&mut self, profile: &Profile) -> Vec<u32> {
+        (0..profile.threads.len() as u32)
+            .map(|i| {
+                let comm = profile.strings.get(profile.threads.get(ThreadId(i)).comm).to_owned();
+                let label = self.label(&format!("[{}]", thread_group(&comm)), "thread");
+                let stage = self.structure();
+                self.child(0, label, stage)
+            })
+            .collect()
+    }
+
+    /// Stage ids of the other profile's names in this tree's.
+    fn stage_map(&self, stages: Option<StageOf<'_>>) -> Vec<u8> {
+        let names = stages.map_or(&[][..], |s| s.names);
+        let find = |name: &String| self.stages.iter().position(|own| own == name);
+        names.iter().map(|name| find(name).map_or(self.structure(), |at| at as u8)).collect()
+    }
+
+    /// All nodes with samples, in preorder.
+    pub fn nodes(&self) -> Vec<Node> {
+        let count = self.parents.len();
+        let mut total = self.own.clone();
+        for i in (1..count).rev() {
+            let parent = self.parents[i] as usize;
+            let [a, b] = total[i];
+            total[parent][0] += a;
+            total[parent][1] += b;
+        }
+        let rank = self.label_ranks();
+        let mut by_parent: Vec<u32> = (1..count as u32).filter(|i| total[*i as usize] != [0, 0]).collect();
+        by_parent.sort_unstable_by_key(|i| {
+            let i = *i as usize;
+            (self.parents[i], rank[self.label_of[i] as usize])
+        });
+        let mut first = vec![0usize; count + 1];
+        for i in &by_parent {
+            first[self.parents[*i as usize] as usize + 1] += 1;
+        }
+        for i in 0..count {
+            first[i + 1] += first[i];
+        }
+        let mut out = Vec::with_capacity(by_parent.len() + 1);
+        let mut stack = vec![(0u32, 0u32)];
+        while let Some((node, level)) = stack.pop() {
+            let i = node as usize;
+            out.push(Node {
+                level,
+                label: self.label_of[i],
+                stage: self.stage_of[i],
+                value: total[i],
+                own: self.own[i],
+            });
+            stack.extend(by_parent[first[i]..first[i + 1]].iter().rev().map(|c| (*c, level + 1)));
+        }
+        out
+    }
+
+    fn label_ranks(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.labels.len() as u32).collect();
+        order.sort_by_key(|l| self.label_text(*l));
+        let mut rank = vec![0u32; order.len()];
+        for (at, label) in order.iter().enumerate() {
+            rank[*label as usize] = at as u32;
+        }
+        rank
+    }
+}
+
+/// What [`FlameTree::node_of`] needs of the profile being added.
+struct Place<'a> {
+    profile: &'a Profile,
+    frame_labels: &'a [u32],
+    stages: Option<StageOf<'a>>,
+    stage_map: &'a [u8],
+    root: u32,
+}
+
+/// A thread name without what numbers its siblings: `z_wr_iss_12`, `kworker/3:1`, `arc_prune/0`.
+fn thread_group(comm: &str) -> &str {
+    let end = comm.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '/' | '_' | ':' | '-'));
+    if end.is_empty() { comm } else { end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use zwhy_profile::FrameKind;
+
+    fn profile(stacks: &[(&str, &[&str], u32)]) -> Profile {
+        let mut p = Profile::new();
+        for (comm, names, count) in stacks {
+            let frames: Vec<_> = names.iter().map(|n| p.frame(n, "zfs", FrameKind::Kernel)).collect();
+            let stack = p.stack(&frames);
+            let thread = p.thread(1, 1, comm);
+            p.samples.push_counted(thread, stack, Event::Cpu, *count);
+        }
+        p
+    }
+
+    fn texts(tree: &FlameTree) -> Vec<(u32, String, u64, u64)> {
+        let text = |n: &Node| tree.label_text(n.label).0.to_owned();
+        tree.nodes().iter().map(|n| (n.level, text(n), n.value[0], n.own[0])).collect()
+    }
+
+    #[test]
+    fn threads_of_one_pool_share_a_root_and_siblings_are_sorted() {
+        let p =
+            profile(&[("z_rd_int_1", &["b"], 1), ("z_rd_int_2", &["a", "c"], 2), ("z_rd_int_2", &["a"], 4)]);
+        let mut tree = FlameTree::new(Event::Cpu, &[]);
+        tree.add(&p, None, Roots::Threads, Side::A);
+        let expected =
+            [(0, "all", 7, 0), (1, "[z_rd_int]", 7, 0), (2, "a", 6, 4), (3, "c", 2, 2), (2, "b", 1, 1)];
+        assert_eq!(texts(&tree), expected.map(|(l, n, v, o)| (l, n.to_owned(), v, o)));
+    }
+
+    #[test]
+    fn two_sides_keep_what_vanished() {
+        let (a, b) = (profile(&[("t", &["x", "gone"], 3)]), profile(&[("t", &["x", "new"], 5)]));
+        let mut tree = FlameTree::new(Event::Cpu, &[]);
+        tree.add(&a, None, Roots::Frames, Side::A);
+        tree.add(&b, None, Roots::Frames, Side::B);
+        assert!(tree.is_diff());
+        let values: Vec<_> = tree.nodes().iter().map(|n| n.value).collect();
+        assert_eq!(values, [[3, 5], [3, 5], [3, 0], [0, 5]]);
+    }
+
+    proptest! {
+        #[test]
+        fn values_are_own_plus_children(
+            stacks in prop::collection::vec((prop::collection::vec(0usize..4, 0..6), 0u32..9), 0..40),
+        ) {
+            const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+            let mut p = Profile::new();
+            for (names, count) in &stacks {
+                let frames: Vec<_> = names.iter().map(|n| p.frame(NAMES[*n], "", FrameKind::User)).collect();
+                let stack = p.stack(&frames);
+                let thread = p.thread(1, 1, "t");
+                p.samples.push_counted(thread, stack, Event::Cpu, *count);
+            }
+            let mut tree = FlameTree::new(Event::Cpu, &[]);
+            tree.add(&p, None, Roots::Frames, Side::A);
+            let nodes = tree.nodes();
+            prop_assert_eq!(nodes[0].value[0], p.total(Event::Cpu));
+            for (i, node) in nodes.iter().enumerate() {
+                let children: u64 = nodes[i + 1..].iter().take_while(|n| n.level > node.level)
+                    .filter(|n| n.level == node.level + 1).map(|n| n.value[0]).sum();
+                prop_assert_eq!(node.value[0], node.own[0] + children);
+            }
+        }
+    }
+}
