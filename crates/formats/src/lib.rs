@@ -7,11 +7,13 @@
 //! A new format is one file (or folder) with an [`Importer`] and one line in `registry.rs`.
 
 mod error;
+mod evidence_json;
 mod export;
 mod input;
 mod options;
 mod outer;
 mod registry;
+mod text;
 
 pub use error::{ErrorKind, FormatError, Position};
 pub use export::{ExportOptions, Exporter, export, exporters};

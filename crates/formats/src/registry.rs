@@ -1,5 +1,6 @@
 //! All importers, and the choice among them by content.
 
+use crate::evidence_json;
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, outer};
 use std::path::Path;
 
@@ -32,7 +33,7 @@ pub trait Importer: Sync {
 pub const HEAD_BYTES: usize = 64 * 1024;
 
 /// Every format there is, one line each; of two equally sure ones the first is taken.
-static IMPORTERS: &[&dyn Importer] = &[];
+static IMPORTERS: &[&dyn Importer] = &[&evidence_json::EvidenceJson];
 
 /// Every format there is.
 pub fn importers() -> &'static [&'static dyn Importer] {

@@ -1,0 +1,43 @@
+//! Single JSON values as the text or number that evidence wants, or nothing.
+
+use crate::text::numbers;
+use serde_json::Value;
+
+/// Text of a string, number or boolean; nested values become compact JSON; null is nothing.
+pub fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// A string that says something.
+pub fn name(value: Option<&Value>) -> Option<String> {
+    match value {
+        Some(Value::String(text)) if !text.trim().is_empty() => Some(text.trim().to_owned()),
+        _ => None,
+    }
+}
+
+/// A number, or a string with one: decimal commas, thousands separators, `K`/`M`/`G` suffixes.
+pub fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(n) => n.as_f64().filter(|v| v.is_finite()),
+        Value::String(text) => numbers::scaled(text),
+        _ => None,
+    }
+}
+
+/// A percentage between 0 and `most`.
+pub fn percent(value: &Value, most: f64) -> Option<f64> {
+    let value = match value {
+        Value::Number(n) => n.as_f64()?,
+        Value::String(text) => {
+            let text = text.trim();
+            numbers::decimal(text.strip_suffix('%').unwrap_or(text))?
+        }
+        _ => return None,
+    };
+    (0.0..=most).contains(&value).then_some(value)
+}
