@@ -24,6 +24,10 @@ impl CaptureError {
         move |source| CaptureError::Io { deed, path, source }
     }
 
+    pub(crate) fn facts(why: serde_json::Error) -> CaptureError {
+        CaptureError::Encode { table: "facts", why: why.to_string() }
+    }
+
     /// `true` when the file system has no room left.
     pub fn is_disk_full(&self) -> bool {
         matches!(self, CaptureError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull)

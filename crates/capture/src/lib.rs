@@ -10,6 +10,7 @@ mod damage;
 mod decode;
 mod encode;
 mod error;
+mod evidence;
 mod ids;
 mod marks;
 mod open;
@@ -21,6 +22,7 @@ mod writer;
 
 pub use damage::Damage;
 pub use error::CaptureError;
+pub use evidence::write_imported;
 pub use marks::Mark;
 pub use open::Capture;
 pub use pack::pack_folder;

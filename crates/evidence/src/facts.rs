@@ -1,9 +1,10 @@
 //! Facts that are not samples: versions, parameters, properties and tables as text.
 
 use crate::OriginId;
+use serde::{Deserialize, Serialize};
 
 /// Versions and names of the host, as free text of the source.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
     pub name: Option<String>,
     pub zfs_version: Option<String>,
@@ -34,7 +35,7 @@ impl Host {
 }
 
 /// A module parameter (`zfs_arc_max`), its value as text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Param {
     pub name: String,
     pub value: String,
@@ -42,7 +43,7 @@ pub struct Param {
 }
 
 /// A pool or dataset property; `dataset` is `None` where the source does not say whose it is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Property {
     pub dataset: Option<String>,
     pub name: String,
@@ -51,7 +52,7 @@ pub struct Property {
 }
 
 /// A table of another tool (`iostat -x`, `arcstat`, a benchmark), cells as text.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     pub tool: String,
     pub columns: Vec<String>,

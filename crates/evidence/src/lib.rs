@@ -12,14 +12,16 @@ pub use facts::{Host, Param, Property, Table};
 pub use rows::{FlatRow, PctKind, PctStack, ThreadCpu};
 pub use stats::{ImportStats, Imported};
 
+use serde::{Deserialize, Serialize};
 use zwhy_profile::Profile;
 
 /// Index into [`Evidence::origins`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct OriginId(pub u32);
 
 /// A kernel statistic at one time or as a change over a span.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kstat {
     /// Kstat path below the zfs directory: `arcstats`, `tank/iostats`, `dbufstats`.
     pub source: String,
@@ -32,10 +34,12 @@ pub struct Kstat {
 }
 
 /// All that is known. Every part may be empty.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Evidence {
     pub host: Host,
-    /// Real samples with counts.
+    /// Real samples with counts; stored as tables, not with the rest.
+    #[serde(skip)]
     pub profile: Profile,
     /// Rows of `perf top`, `perf report` and the like: percentages without counts.
     pub flat: Vec<FlatRow>,
@@ -49,6 +53,7 @@ pub struct Evidence {
     /// Names of the sources that [`OriginId`] points to: a file, a block of pasted text.
     pub origins: Vec<String>,
     /// facts.json of a capture, as it was recorded; null for other sources.
+    #[serde(skip)]
     pub facts: serde_json::Value,
 }
 
@@ -75,6 +80,18 @@ impl Evidence {
 
     pub fn param(&self, name: &str) -> Option<&str> {
         self.params.iter().rev().find(|p| p.name == name).map(|p| p.value.as_str())
+    }
+
+    /// `true` when there is something besides samples.
+    pub fn has_items(&self) -> bool {
+        let empty = self.flat.is_empty()
+            && self.trees.is_empty()
+            && self.threads.is_empty()
+            && self.kstats.is_empty()
+            && self.params.is_empty()
+            && self.properties.is_empty()
+            && self.tables.is_empty();
+        !empty
     }
 
     /// Adds all of `other`: samples are merged, lists appended, host facts filled where unknown.

@@ -1,9 +1,10 @@
 //! CPU figures that came as percentages: flat rows, stacks and threads.
 
 use crate::OriginId;
+use serde::{Deserialize, Serialize};
 
 /// What a stack's percentage means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PctKind {
     /// The source does not say: self, inclusive or relative to a parent.
     #[default]
@@ -15,7 +16,7 @@ pub enum PctKind {
 }
 
 /// One row of a flat list (`perf top`, `perf report`).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlatRow {
     /// Per cent of all samples, self; 0 to 100.
     pub pct: Option<f64>,
@@ -29,7 +30,7 @@ pub struct FlatRow {
 }
 
 /// A stack, root first, with a percentage where the source gave one.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PctStack {
     pub pct: Option<f64>,
     pub kind: PctKind,
@@ -41,7 +42,7 @@ pub struct PctStack {
 }
 
 /// CPU of one thread, in per cent of one CPU.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThreadCpu {
     pub comm: String,
     pub cpu_pct: Option<f64>,

@@ -1,0 +1,265 @@
+//! A capture as evidence: samples as they are, series as last values and rates, facts by name.
+
+use crate::error::CaptureError;
+use crate::open::Capture;
+use crate::series::SeriesKind;
+use crate::writer::Writer;
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use zwhy_evidence::{Evidence, Host, ImportStats, Imported, Kstat, OriginId, Param, Property, ThreadCpu};
+use zwhy_profile::{Event, Nanos};
+
+/// Writes what an importer took in as a capture: samples as tables, the rest in its facts.
+///
+/// # Errors
+/// As [`Writer::create`] and [`Writer::finish`].
+pub fn write_imported(imported: Imported, out: &Path) -> Result<PathBuf, CaptureError> {
+    let Imported { mut evidence, stats } = imported;
+    let mut facts = match std::mem::take(&mut evidence.facts) {
+        Value::Object(facts) => facts,
+        _ => serde_json::Map::new(),
+    };
+    facts.insert("version".into(), 1.into());
+    facts.insert("kind".into(), "import".into());
+    if evidence.has_items() {
+        let items = serde_json::to_value(&evidence).map_err(CaptureError::facts)?;
+        facts.insert("evidence".into(), items);
+    }
+    let host = serde_json::to_value(&evidence.host).map_err(CaptureError::facts)?;
+    facts.entry("host").or_insert(host);
+    if let Some(version) = &evidence.host.zfs_version {
+        facts.entry("zfs").or_insert_with(|| serde_json::json!({ "version": version }));
+    }
+    facts.insert("import".into(), serde_json::to_value(&stats).map_err(CaptureError::facts)?);
+    let recorder = facts.entry("recorder").or_insert_with(|| serde_json::json!({}));
+    recorder["lost"] = stats.lost.into();
+    recorder["dropped"] = serde_json::to_value(&stats.dropped).map_err(CaptureError::facts)?;
+    recorder["limits"] = stats.warnings.into();
+    let mut writer = Writer::create(out)?;
+    writer.set_facts(&Value::Object(facts))?;
+    writer.flush(&mut evidence.profile)?;
+    writer.finish()
+}
+
+/// Series of these sources are the machine's, not OpenZFS's statistics.
+const NOT_KSTATS: [&str; 4] = ["thread/", "cpu/", "disk/", "host"];
+
+impl Capture {
+    /// All that the capture says, with what was lost. `name` is how messages call it.
+    pub fn into_imported(self, name: &str) -> Imported {
+        let stats = self.stats();
+        let mut evidence = Evidence::default();
+        let origin = evidence.origin(name);
+        evidence.host = host(&self.facts);
+        add_series(&self, origin, &mut evidence);
+        evidence.params = params(&self.facts, origin);
+        evidence.properties = properties(&self.facts, origin);
+        // An imported source keeps what has no table of its own in its facts.
+        if let Ok(items) = serde_json::from_value::<Evidence>(self.facts["evidence"].clone()) {
+            evidence.merge(items);
+        }
+        evidence.profile = self.profile;
+        evidence.facts = self.facts;
+        Imported { evidence, stats }
+    }
+
+    /// Samples read and lost, by the recorder (its own count) and by damage to the file.
+    fn stats(&self) -> ImportStats {
+        let mut stats = ImportStats::new("zwhy", "samples");
+        stats.kept = Event::ALL.into_iter().map(|e| self.profile.total(e)).sum();
+        let recorder = &self.facts["recorder"];
+        let by_damage = self.damage.lost_rows.get("samples").copied().unwrap_or(0);
+        stats.lost = recorder["lost"].as_u64().unwrap_or(0) + by_damage;
+        for (reason, count) in recorder["dropped"].as_object().into_iter().flatten() {
+            stats.drop(reason, count.as_u64().unwrap_or(0));
+        }
+        stats.read = stats.kept + stats.dropped_total() + stats.lost;
+        stats.warnings = self.warnings();
+        stats
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        if self.damage.unfinished {
+            out.push("the recorder did not end; what it wrote until then is shown".to_owned());
+        }
+        for (name, why) in &self.damage.unreadable {
+            out.push(format!("{name} could not be read: {why}"));
+        }
+        for (table, rows) in &self.damage.lost_rows {
+            out.push(format!("{rows} rows of table {table} are lost"));
+        }
+        for (table, rows) in &self.damage.dangling {
+            out.push(format!("{rows} rows of table {table} refer to lost rows and are shown as unknown"));
+        }
+        let limits = self.facts["recorder"]["limits"].as_array().into_iter().flatten();
+        out.extend(limits.filter_map(Value::as_str).map(str::to_owned));
+        out
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().filter(|s| !s.is_empty()).map(str::to_owned)
+}
+
+/// A scalar as the text a command would print; `None` for lists, objects and null.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(s) => Some(s.clone()),
+        Value::Number(n) => Some(n.to_string()),
+        Value::Bool(b) => Some(b.to_string()),
+        _ => None,
+    }
+}
+
+fn host(facts: &Value) -> Host {
+    let (host, zfs) = (&facts["host"], &facts["zfs"]);
+    let flags = host["cpu_flags"].as_array().into_iter().flatten();
+    Host {
+        name: text(&host["name"]),
+        zfs_version: text(&zfs["version"]).or_else(|| text(&zfs["library"])),
+        kernel: text(&host["kernel"]),
+        os: text(&host["os"]),
+        cpu_model: text(&host["cpu_model"]),
+        cpu_flags: flags.filter_map(|f| f.as_str().map(str::to_owned)).collect(),
+    }
+}
+
+fn params(facts: &Value, origin: OriginId) -> Vec<Param> {
+    let groups = [&facts["parameters"], &facts["implementations"]];
+    groups
+        .into_iter()
+        .filter_map(Value::as_object)
+        .flatten()
+        .filter_map(|(name, value)| Some(Param { name: name.clone(), value: scalar(value)?, origin }))
+        .collect()
+}
+
+fn properties(facts: &Value, origin: OriginId) -> Vec<Property> {
+    let mut out = Vec::new();
+    for list in ["pools", "datasets"] {
+        for item in facts[list].as_array().into_iter().flatten() {
+            let dataset = text(&item["name"]);
+            let own = item.as_object().into_iter().flatten().filter(|(key, _)| *key != "name");
+            let nested = item["properties"].as_object().into_iter().flatten();
+            for (name, value) in own.chain(nested) {
+                if let Some(value) = scalar(value) {
+                    out.push(Property { dataset: dataset.clone(), name: name.clone(), value, origin });
+                }
+            }
+        }
+    }
+    out
+}
+
+/// First and last reading of one counter or gauge.
+#[derive(Clone, Copy)]
+struct Span {
+    first: (Nanos, i64),
+    last: (Nanos, i64),
+    kind: SeriesKind,
+    /// Sum of increases; a counter that restarts at zero loses only what it counted before.
+    grown: i64,
+}
+
+fn add_series(capture: &Capture, origin: OriginId, evidence: &mut Evidence) {
+    let mut spans: BTreeMap<(&str, &str), Span> = BTreeMap::new();
+    for row in capture.series.iter() {
+        let at = (row.t, row.value);
+        let span = spans.entry((row.source, row.name)).or_insert(Span {
+            first: at,
+            last: at,
+            kind: row.kind,
+            grown: 0,
+        });
+        if row.t >= span.last.0 {
+            span.grown = span.grown.saturating_add(row.value.saturating_sub(span.last.1).max(0));
+            span.last = at;
+        }
+    }
+    let comms: FxHashMap<i32, &str> =
+        capture.profile.threads.iter().map(|(_, t)| (t.tid, capture.profile.strings.get(t.comm))).collect();
+    for ((source, name), span) in spans {
+        let seconds = Nanos(span.last.0.0 - span.first.0.0).as_secs_f64();
+        let rate = (span.kind == SeriesKind::Counter && seconds > 0.0).then(|| span.grown as f64 / seconds);
+        if let Some(tid) = source.strip_prefix("thread/") {
+            let comm = tid.parse().ok().and_then(|tid: i32| comms.get(&tid));
+            if let (Some(comm), "cpu_ns") = (comm, name) {
+                let cpu_pct = rate.map(|r| r / 1e7);
+                evidence.threads.push(ThreadCpu { comm: (*comm).to_owned(), cpu_pct, origin });
+            }
+        } else if !NOT_KSTATS.iter().any(|p| source.starts_with(p)) {
+            let (source, name) = (source.to_owned(), name.to_owned());
+            evidence.kstats.push(Kstat { source, name, value: span.last.1 as f64, rate, origin });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::series::Series;
+    use zwhy_profile::Profile;
+
+    #[test]
+    fn counters_become_rates_and_threads_per_cent() {
+        let mut series = Series::default();
+        for (t, hits, cpu) in
+            [(0, 10, 0), (1_000_000_000, 30, 500_000_000), (2_000_000_000, 5, 1_000_000_000)]
+        {
+            series.push(Nanos(t), "arcstats", "hits", SeriesKind::Counter, hits);
+            series.push(Nanos(t), "thread/7", "cpu_ns", SeriesKind::Counter, cpu);
+        }
+        let mut profile = Profile::new();
+        profile.thread(1, 7, "z_rd_int");
+        let facts = serde_json::json!({
+            "host": { "name": "db7", "kernel": "6.1", "cpu_flags": ["avx"] },
+            "parameters": { "zfs_arc_max": 5 },
+            "datasets": [{ "name": "tank/a", "properties": { "encryption": "aes-256-ccm" } }],
+            "recorder": { "lost": 3, "dropped": { "odd": 2 }, "limits": ["no kernel stacks"] },
+        });
+        let capture = Capture { profile, series, facts, ..Capture::default() };
+        let Imported { evidence, stats } = capture.into_imported("x.zwhy");
+        let hits = evidence.kstat("arcstats", "hits").unwrap();
+        // The counter restarted between the last two readings: only the 20 before it are known.
+        assert_eq!((hits.value, hits.rate), (5.0, Some(10.0)));
+        assert_eq!(
+            (evidence.threads[0].comm.as_str(), evidence.threads[0].cpu_pct),
+            ("z_rd_int", Some(50.0))
+        );
+        assert_eq!(evidence.param("zfs_arc_max"), Some("5"));
+        assert_eq!(evidence.properties[0].dataset.as_deref(), Some("tank/a"));
+        assert_eq!(evidence.host.cpu_flags, ["avx"]);
+        assert!(stats.balanced());
+        assert_eq!((stats.lost, stats.dropped_total(), stats.warnings.len()), (3, 2, 1));
+    }
+    #[test]
+    fn what_was_imported_comes_back_with_its_losses() {
+        let mut imported = Imported { stats: ImportStats::new("pasted", "lines"), ..Imported::default() };
+        imported.stats.read = 9;
+        imported.stats.kept = 6;
+        imported.stats.lost = 1;
+        imported.stats.drop("not recognised", 2);
+        let evidence = &mut imported.evidence;
+        let origin = evidence.origin("thread.txt, lines 3-8");
+        evidence.host.zfs_version = Some("2.1.5".into());
+        evidence.properties.push(Property {
+            dataset: None,
+            name: "recordsize".into(),
+            value: "1M".into(),
+            origin,
+        });
+        let thread = evidence.profile.thread(1, 1, "dd");
+        evidence.profile.samples.push_counted(thread, zwhy_profile::StackId::ROOT, Event::Cpu, 5);
+        let dir = tempfile::tempdir().unwrap();
+        let out = dir.path().join("x.zwhy");
+        write_imported(imported, &out).unwrap();
+        let back = Capture::open(&out).unwrap().into_imported("x.zwhy");
+        assert_eq!(back.evidence.properties.len(), 1);
+        assert_eq!(back.evidence.origin_name(back.evidence.properties[0].origin), "thread.txt, lines 3-8");
+        assert_eq!(back.evidence.host.zfs_version.as_deref(), Some("2.1.5"));
+        assert_eq!((back.stats.kept, back.stats.lost, back.stats.dropped_total()), (5, 1, 2));
+    }
+}
