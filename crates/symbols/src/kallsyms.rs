@@ -1,0 +1,252 @@
+//! Kernel names from /proc/kallsyms: address → function and module.
+//!
+//! Invariants: entries are sorted by address, one a address; data symbols are never answers but end
+//! the function before them; no name reaches past the end of its text section or module.
+
+use std::collections::HashMap;
+
+/// Why a kallsyms text is of no use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KallsymsError {
+    #[error(
+        "kernel symbols: all {symbols} addresses are 0, the kernel hides them; run as root or set \
+         kernel.kptr_restrict=1 and give CAP_SYSLOG"
+    )]
+    Hidden { symbols: usize },
+    #[error("kernel symbols: no line of `address type name` found")]
+    Empty,
+}
+
+/// One answer of [`KernelSymbols::resolve`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelSymbol<'a> {
+    pub function: &'a str,
+    /// `kernel` for the kernel itself, else the module's name without brackets.
+    pub module: &'a str,
+    /// Address of the function's first byte.
+    pub start: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    start: u64,
+    /// First byte after the function; equal to `start` for data.
+    end: u64,
+    name: u32,
+    name_len: u16,
+    module: u16,
+}
+
+/// All functions of a running kernel and its modules.
+#[derive(Clone, Debug)]
+pub struct KernelSymbols {
+    entries: Vec<Entry>,
+    names: String,
+    modules: Vec<String>,
+    base: Option<u64>,
+}
+
+/// One line before bounds are known.
+struct Line<'a> {
+    start: u64,
+    text: bool,
+    global: bool,
+    name: &'a str,
+    module: u16,
+}
+
+impl KernelSymbols {
+    /// Reads the text of /proc/kallsyms and, where it is known, of /proc/modules (for module ends).
+    ///
+    /// Lines that are not `address type name [module]` are passed over.
+    pub fn parse(kallsyms: &[u8], proc_modules: Option<&[u8]>) -> Result<KernelSymbols, KallsymsError> {
+        let mut modules = vec!["kernel".to_owned()];
+        let mut lines = parse_lines(kallsyms, &mut modules);
+        if lines.is_empty() {
+            return Err(KallsymsError::Empty);
+        }
+        if lines.iter().all(|line| line.start == 0) {
+            return Err(KallsymsError::Hidden { symbols: lines.len() });
+        }
+        let sections = Sections::find(&lines);
+        let ends = module_ends(proc_modules.unwrap_or_default(), &modules);
+        lines.sort_by(|a, b| (a.start, rank(a), a.name).cmp(&(b.start, rank(b), b.name)));
+        lines.dedup_by_key(|line| line.start);
+
+        let mut symbols = KernelSymbols {
+            entries: Vec::with_capacity(lines.len()),
+            names: String::new(),
+            modules,
+            base: sections.base,
+        };
+        for (i, line) in lines.iter().enumerate() {
+            let limit = match ends.get(line.module as usize).copied().flatten() {
+                Some(end) => end,
+                None if line.module == 0 => sections.limit(line.start),
+                None => u64::MAX,
+            };
+            let next = lines.get(i + 1);
+            let end = match next {
+                Some(next) if next.module == line.module => next.start.min(limit),
+                // The last symbol of a module: without the module's size, not past its page.
+                _ if limit == u64::MAX => page_end(line.start).min(next.map_or(u64::MAX, |n| n.start)),
+                _ => limit.min(next.map_or(u64::MAX, |n| n.start)),
+            };
+            symbols.push(line, if line.text { end.max(line.start) } else { line.start });
+        }
+        symbols.names.shrink_to_fit();
+        Ok(symbols)
+    }
+
+    fn push(&mut self, line: &Line<'_>, end: u64) {
+        let (Ok(name), Ok(name_len)) = (u32::try_from(self.names.len()), u16::try_from(line.name.len()))
+        else {
+            return; // 4 GiB of names or a name of 64 KiB is no kernel's
+        };
+        if end > line.start {
+            self.names.push_str(line.name);
+        }
+        self.entries.push(Entry { start: line.start, end, name, name_len, module: line.module });
+    }
+
+    /// The function that holds `address`, or `None` outside of all text.
+    pub fn resolve(&self, address: u64) -> Option<KernelSymbol<'_>> {
+        let after = self.entries.partition_point(|e| e.start <= address);
+        let entry = self.entries.get(after.checked_sub(1)?)?;
+        if address >= entry.end {
+            return None;
+        }
+        let name = entry.name as usize;
+        Some(KernelSymbol {
+            function: self.names.get(name..name + entry.name_len as usize)?,
+            module: self.modules.get(entry.module as usize)?,
+            start: entry.start,
+        })
+    }
+
+    /// Address of `_text` (or `_stext`): with it one can tell whether a kallsyms belongs to a capture.
+    pub fn base(&self) -> Option<u64> {
+        self.base
+    }
+
+    /// Number of distinct addresses, data included.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Names of all modules with symbols, `kernel` first.
+    pub fn modules(&self) -> &[String] {
+        &self.modules
+    }
+}
+
+fn parse_lines<'a>(kallsyms: &'a [u8], modules: &mut Vec<String>) -> Vec<Line<'a>> {
+    let mut ids: HashMap<&str, u16> = HashMap::new();
+    let mut last: (&str, u16) = ("", 0);
+    let mut lines = Vec::with_capacity(kallsyms.len() / 40);
+    for line in kallsyms.split(|b| *b == b'\n') {
+        let Ok(line) = std::str::from_utf8(line) else { continue };
+        let mut fields = line.split_ascii_whitespace();
+        let (Some(address), Some(kind), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
+        let (Ok(start), [kind]) = (u64::from_str_radix(address, 16), kind.as_bytes()) else { continue };
+        let module = match fields.next() {
+            None => 0,
+            Some(module) => {
+                let module = module.trim_start_matches('[').trim_end_matches(']');
+                if last.0 != module {
+                    let id = *ids.entry(module).or_insert_with(|| {
+                        modules.push(module.to_owned());
+                        u16::try_from(modules.len() - 1).unwrap_or(0)
+                    });
+                    last = (module, id);
+                }
+                last.1
+            }
+        };
+        // `a` and `A` are absolute values such as per-CPU offsets, not addresses; `$x` marks code
+        // kinds on ARM.
+        if matches!(kind, b'a' | b'A') || name.starts_with('$') {
+            continue;
+        }
+        let text = matches!(kind, b't' | b'T' | b'w' | b'W');
+        lines.push(Line { start, text, global: matches!(kind, b'T' | b'W'), name, module });
+    }
+    lines
+}
+
+/// Which of several names of one address to show: text, a real function, global, plain.
+fn rank(line: &Line<'_>) -> (bool, bool, bool, usize, usize) {
+    let name = line.name;
+    let marker = name.ends_with("_start")
+        || name.ends_with("_end")
+        || name.ends_with("_begin")
+        || ["_text", "_stext", "_etext", "_sinittext", "_einittext"].contains(&name)
+        || ["__pi_", "__cfi_", "__pfx_", "__UNIQUE_ID"].iter().any(|p| name.starts_with(p));
+    let underscores = name.bytes().take_while(|b| *b == b'_').count();
+    (!line.text, marker, !line.global, underscores, name.len())
+}
+
+fn page_end(address: u64) -> u64 {
+    (address | 0xfff).saturating_add(1)
+}
+
+/// Bounds of the kernel's own text.
+struct Sections {
+    base: Option<u64>,
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Sections {
+    fn find(lines: &[Line<'_>]) -> Sections {
+        let (mut text, mut start, mut end, mut init, mut init_end) = (None, None, None, None, None);
+        for line in lines.iter().filter(|line| line.module == 0) {
+            match line.name {
+                "_text" => text = Some(line.start),
+                "_stext" => start = Some(line.start),
+                "_etext" => end = Some(line.start),
+                "_sinittext" => init = Some(line.start),
+                "_einittext" => init_end = Some(line.start),
+                _ => {}
+            }
+        }
+        let ranges = [(start.or(text), end), (init, init_end)];
+        Sections {
+            base: text.or(start),
+            ranges: ranges.into_iter().filter_map(|(from, to)| Some((from?, to?))).collect(),
+        }
+    }
+
+    /// The end of the text section that holds `address`; no limit where no section is known to.
+    fn limit(&self, address: u64) -> u64 {
+        if self.ranges.iter().any(|(_, to)| *to == address) {
+            return address; // the end marker itself
+        }
+        self.ranges.iter().find(|(from, to)| (*from..*to).contains(&address)).map_or(u64::MAX, |(_, to)| *to)
+    }
+}
+
+/// End address of each module, by module id, from lines `name size refs deps state 0xbase`.
+fn module_ends(proc_modules: &[u8], modules: &[String]) -> Vec<Option<u64>> {
+    let mut ends = HashMap::new();
+    for line in String::from_utf8_lossy(proc_modules).lines() {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        let (Some(name), Some(size), Some(base)) = (fields.first(), fields.get(1), fields.get(5)) else {
+            continue;
+        };
+        let base = u64::from_str_radix(base.trim_start_matches("0x"), 16).unwrap_or(0);
+        if let (Ok(size), true) = (size.parse::<u64>(), base != 0) {
+            ends.insert((*name).to_owned(), base.saturating_add(size));
+        }
+    }
+    modules.iter().map(|name| ends.get(name).copied()).collect()
+}
+
+#[cfg(test)]
+#[path = "kallsyms_tests.rs"]
+mod tests;

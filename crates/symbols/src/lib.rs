@@ -1,0 +1,22 @@
+//! Names for addresses: kallsyms for the kernel, ELF symbol tables for user code, and a reason for
+//! every address that gets no name.
+//!
+//! Invariants: a name is given only inside the bounds of its function, module or text section;
+//! outside of them the answer is a [`Reason`]. Reading files is confined to `load`.
+
+mod address_space;
+mod demangle;
+mod elf;
+mod kallsyms;
+mod load;
+mod maps;
+mod reason;
+mod unwind_table;
+
+pub use address_space::AddressSpace;
+pub use demangle::demangle;
+pub use elf::{ElfError, ElfSymbol, ElfSymbols};
+pub use kallsyms::{KallsymsError, KernelSymbol, KernelSymbols};
+pub use load::{FileId, load_elf};
+pub use maps::{ImageKind, MapsLine, module_name, parse_maps};
+pub use reason::Reason;

@@ -1,0 +1,65 @@
+//! Opening the object that was mapped, and nothing else: the file's identity is checked.
+
+use crate::elf::ElfSymbols;
+use crate::reason::Reason;
+use object::read::ReadCache;
+use std::fs::File;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// What must hold for a file to be the one that was mapped; `None` is not checked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FileId<'a> {
+    /// Inode number. Devices are not compared: the kernel shows another number than stat on btrfs
+    /// and overlay file systems.
+    pub inode: Option<u64>,
+    pub build_id: Option<&'a [u8]>,
+}
+
+/// Reads the symbols of the first of `paths` that is the file wanted.
+///
+/// A stripped object is completed from `/usr/lib/debug/.build-id` where that has its debug file.
+/// # Errors
+/// The reason that fits best: a readable file of another identity is `Replaced`.
+pub fn load_elf(paths: &[PathBuf], id: FileId<'_>) -> Result<ElfSymbols, Reason> {
+    let mut reason = Reason::Unreadable;
+    for path in paths {
+        match load_one(path, id) {
+            Ok(mut symbols) => {
+                complete(&mut symbols);
+                return Ok(symbols);
+            }
+            Err(Reason::Unreadable) => {}
+            Err(other) => reason = other,
+        }
+    }
+    Err(reason)
+}
+
+fn load_one(path: &Path, id: FileId<'_>) -> Result<ElfSymbols, Reason> {
+    let file = File::open(path).map_err(|_| Reason::Unreadable)?;
+    let meta = file.metadata().map_err(|_| Reason::Unreadable)?;
+    if !meta.is_file() {
+        return Err(Reason::Unreadable);
+    }
+    if id.inode.is_some_and(|inode| inode != meta.ino()) {
+        return Err(Reason::Replaced);
+    }
+    let cache = ReadCache::new(file);
+    let symbols = ElfSymbols::parse(&cache).map_err(|_| Reason::NotElf)?;
+    if id.build_id.is_some_and(|wanted| symbols.build_id() != Some(wanted)) {
+        return Err(Reason::Replaced);
+    }
+    Ok(symbols)
+}
+
+/// Adds the names of the separate debug file, found by build-id.
+fn complete(symbols: &mut ElfSymbols) {
+    let Some(build_id) = symbols.build_id().map(<[u8]>::to_vec) else { return };
+    let hex: String = build_id.iter().map(|b| format!("{b:02x}")).collect();
+    let Some((dir, rest)) = hex.split_at_checked(2) else { return };
+    let path = PathBuf::from(format!("/usr/lib/debug/.build-id/{dir}/{rest}.debug"));
+    if let Ok(debug) = load_one(&path, FileId { inode: None, build_id: Some(&build_id) }) {
+        symbols.take_names(debug);
+    }
+}
