@@ -4,8 +4,10 @@
 //! Invariants: ids are dense `u32` indices into their table; index 0 is the empty value
 //! (`""`, the root stack). Nothing here does I/O, reads a clock or prints.
 
+mod compare;
 mod fold;
 mod frames;
+mod functions;
 mod merge;
 mod samples;
 mod stacks;
@@ -13,8 +15,10 @@ mod strings;
 mod threads;
 mod units;
 
+pub use compare::{Delta, Pair, compare};
 pub use fold::{FoldedStacks, StackTotals};
 pub use frames::{Frame, FrameId, FrameKind, FrameTable};
+pub use functions::{FunctionCounts, FunctionTotals};
 pub use merge::Remap;
 pub use samples::{Event, Sample, Samples};
 pub use stacks::{StackId, StackTable};
