@@ -9,10 +9,12 @@
 mod error;
 mod evidence_json;
 mod export;
+mod folded;
 mod input;
 mod options;
 mod outer;
 mod registry;
+mod svg;
 mod text;
 
 pub use error::{ErrorKind, FormatError, Position};

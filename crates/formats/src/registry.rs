@@ -1,6 +1,6 @@
 //! All importers, and the choice among them by content.
 
-use crate::evidence_json;
+use crate::{evidence_json, folded, svg};
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, outer};
 use std::path::Path;
 
@@ -33,7 +33,11 @@ pub trait Importer: Sync {
 pub const HEAD_BYTES: usize = 64 * 1024;
 
 /// Every format there is, one line each; of two equally sure ones the first is taken.
-static IMPORTERS: &[&dyn Importer] = &[&evidence_json::EvidenceJson];
+static IMPORTERS: &[&dyn Importer] = &[
+    &evidence_json::EvidenceJson,
+    &svg::FlameSvg,
+    &folded::Folded,
+];
 
 /// Every format there is.
 pub fn importers() -> &'static [&'static dyn Importer] {

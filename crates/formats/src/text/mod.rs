@@ -2,6 +2,8 @@
 //!
 //! Invariant: nothing here fails on any input; what is not understood is `None`.
 
+pub mod counts;
 pub mod lines;
 pub mod names;
 pub mod numbers;
+pub mod roots;

@@ -1,6 +1,6 @@
 //! Function and module names as tools decorate them.
 
-use zwhy_profile::FrameKind;
+use zwhy_profile::{FrameId, FrameKind, Profile};
 
 /// A module as our model wants it: no brackets, no path, all spellings of the kernel are `kernel`.
 ///
@@ -40,6 +40,57 @@ pub fn kind_of_module(text: &str) -> FrameKind {
         return FrameKind::Kernel;
     }
     FrameKind::User
+}
+
+/// Splits DTrace's ``module`function``; the module is empty where there is none.
+///
+/// A backtick inside a C++ name (`` `anonymous namespace' ``) does not count: what is before it must look
+/// like a module.
+pub fn backtick(text: &str) -> (&str, &str) {
+    let is_module = |m: &str| {
+        !m.is_empty()
+            && m.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'+'))
+    };
+    match text.split_once('`') {
+        // `zfs.ko`dmu_read` of FreeBSD is the module zfs.
+        Some((m, function)) if is_module(m) && !function.is_empty() => (module(m), function),
+        _ => ("", text),
+    }
+}
+
+/// The frame of a name in folded stacks and flame graphs: `f`, `f_[k]`, ``module`f+0x12``.
+pub fn frame_of_folded(profile: &mut Profile, text: &str) -> FrameId {
+    let (name, annotated) = without_annotation(text);
+    let (module, function) = backtick(name);
+    let kind = annotated.unwrap_or_else(|| kind_of_bare_module(module));
+    profile.frame(without_offset(function), module, kind)
+}
+
+/// Takes `_[k]` and the like off a name, with the kind it stands for.
+fn without_annotation(text: &str) -> (&str, Option<FrameKind>) {
+    for (suffix, kind) in [
+        ("_[k]", FrameKind::Kernel),
+        ("_[j]", FrameKind::User),
+        ("_[i]", FrameKind::Inlined),
+        ("_[w]", FrameKind::Kernel),
+    ] {
+        if let Some(name) = text.strip_suffix(suffix).filter(|n| !n.is_empty()) {
+            return (name, Some(kind));
+        }
+    }
+    (text, None)
+}
+
+/// Kernel or user by a module that DTrace prints without brackets: shared objects are user, the core
+/// modules of illumos and FreeBSD and ZFS are kernel, of others it is not known.
+pub fn kind_of_bare_module(module: &str) -> FrameKind {
+    match module {
+        "kernel" | "unix" | "genunix" | "zfs" | "spl" | "opensolaris" | "icp" | "nfssrv" | "sd" | "apix" => {
+            FrameKind::Kernel
+        }
+        m if m.ends_with(".so") || m.contains(".so.") => FrameKind::User,
+        _ => FrameKind::Unknown,
+    }
 }
 
 /// Splits `name+0x1a` (also `name+26`) into name and the rest; the name alone where there is no offset.
@@ -87,6 +138,14 @@ mod tests {
         assert_eq!(kind_of_module("[zfs]"), FrameKind::Kernel);
         assert_eq!(kind_of_module("/bin/fio"), FrameKind::User);
         assert_eq!(kind_of_module("[unknown]"), FrameKind::Unknown);
+    }
+
+    #[test]
+    fn dtrace_names_split_at_a_module_only() {
+        assert_eq!(backtick("zfs`dmu_read"), ("zfs", "dmu_read"));
+        assert_eq!(backtick("zfs.ko`dmu_read"), ("zfs", "dmu_read"));
+        assert_eq!(backtick("a::`anonymous namespace'::b"), ("", "a::`anonymous namespace'::b"));
+        assert_eq!(backtick("`x"), ("", "`x"));
     }
 
     #[test]

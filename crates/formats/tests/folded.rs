@@ -1,0 +1,50 @@
+//! Folded stacks in every dialect, and back out unchanged.
+
+mod common;
+
+use common::{describe, folded, golden, import_as, import_detected, input, survives_damage};
+use proptest::prelude::*;
+use zwhy_profile::Event;
+
+#[test]
+fn goldens() {
+    for name in ["annotations-and-spaces", "decimals", "differential", "dtrace-modules", "missing-counts"] {
+        let imported = import_detected("folded", &input(&format!("folded/{name}.folded")));
+        golden(&format!("folded/{name}.txt"), &describe(&imported));
+    }
+}
+
+#[test]
+fn nothing_to_keep_is_an_error() {
+    for text in ["", "\n\n", "# only a comment\n", ";;; 5\n", " 5\n"] {
+        assert!(import_as("folded", text.as_bytes()).is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn ten_thousand_frames_and_cut_inputs() {
+    let deep = format!("{}leaf 3\n", "f;".repeat(20_000));
+    let imported = import_as("folded", deep.as_bytes()).unwrap();
+    let p = &imported.evidence.profile;
+    assert_eq!(p.stacks.depth(p.samples.stack[0]), 16_384);
+    assert_eq!(imported.stats.warnings.len(), 1);
+    survives_damage("folded", &input("folded/annotations-and-spaces.folded"));
+}
+
+proptest! {
+    /// import(export(p)) == p for names that the format can hold.
+    #[test]
+    fn what_goes_out_comes_back(
+        stacks in prop::collection::vec((prop::collection::vec("[a-zA-Z<>:&(){}~$@ .\u{e9}]{0,8}[a-z>)]", 1..12), 1u32..9), 1..30)
+    ) {
+        let text: String = stacks.iter().map(|(names, count)| {
+            let names: Vec<&str> = names.iter().map(|n| n.trim()).collect();
+            format!("{} {count}\n", names.join(";"))
+        }).collect();
+        let once = import_as("folded", text.as_bytes()).unwrap();
+        let out = folded(&once.evidence.profile, Event::Cpu);
+        let twice = import_as("folded", out.as_bytes()).unwrap();
+        prop_assert_eq!(common::stack_counts(&text), common::stack_counts(&out));
+        prop_assert_eq!(out, folded(&twice.evidence.profile, Event::Cpu));
+    }
+}
