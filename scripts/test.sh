@@ -18,6 +18,7 @@ step "rust lints" cargo clippy --locked --workspace --all-targets -- -D warnings
 step "rust tests" cargo test --locked --workspace --all-targets
 step "rust doc tests" cargo test --locked --workspace --doc
 if [[ -f web/package.json ]]; then
-    step "web in the browser" web browser
+    step "web in the browser" web test:browser
+    step "end to end" env ZWHY="${CARGO_TARGET_DIR:-target}/debug/zwhy" node --test tests/*.test.mjs
 fi
 steps_summary
