@@ -1,0 +1,20 @@
+//! What OpenZFS says of itself: thread names, kstats, versions, parameters, properties. Text in,
+//! types out.
+//!
+//! Invariant: no I/O, no clock, no panic on any text.
+
+mod kstat;
+mod params;
+mod properties;
+mod size;
+mod threads;
+mod units;
+mod version;
+
+pub use kstat::{Kstat, KstatError, NamedValue, Value, parse_kstat};
+pub use params::{Implementation, parse_implementation};
+pub use properties::{PoolRow, PropertyRow, Source, parse_pool_list, parse_properties};
+pub use size::{format_bytes, parse_size};
+pub use threads::{Area, Role, thread_role};
+pub use units::{Unit, kstat_unit};
+pub use version::{Version, parse_version};
