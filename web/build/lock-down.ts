@@ -1,0 +1,66 @@
+// Gives the built page its content policy: no network, and only the script and style in the file.
+//
+// The script moves to the end of the body, behind the data marker, so that the data blocks are
+// parsed before it runs. The build fails when the marker is not there exactly once: the Rust side
+// replaces its first occurrence.
+
+import { createHash } from "node:crypto";
+import type { Plugin } from "vite";
+
+export const MARKER = "<!--zwhy:data-->";
+const POLICY_PLACE = "<!--zwhy:policy-->";
+
+function sha256(text: string): string {
+  return `'sha256-${createHash("sha256").update(text, "utf8").digest("base64")}'`;
+}
+
+function hashesOf(html: string, element: RegExp): string[] {
+  return [...html.matchAll(element)].map((found) => sha256(found[1] ?? ""));
+}
+
+/** The page with its script behind the marker and a policy that allows only what it holds. */
+export function lock(html: string): string {
+  const scripts = [...html.matchAll(/<script\b[^>]*>[\s\S]*?<\/script>/g)].map((found) => found[0]);
+  if (scripts.length !== 1)
+    throw new Error(`expected one script in the page, found ${scripts.length}`);
+  const script = scripts[0].replace(/^<script\b[^>]*>/, '<script type="module">');
+  // A function as replacement: minified code may hold `$&`, which a string would expand.
+  const moved = html.replace(scripts[0], () => "").replace("</body>", () => `${script}\n</body>`);
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashesOf(moved, /<script\b[^>]*>([\s\S]*?)<\/script>/g).join(" ")}`,
+    `style-src ${hashesOf(moved, /<style\b[^>]*>([\s\S]*?)<\/style>/g).join(" ")}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  const locked = moved.replace(
+    POLICY_PLACE,
+    () => `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+  );
+  for (const once of [MARKER, "Content-Security-Policy"]) {
+    const count = locked.split(once).length - 1;
+    if (count !== 1) throw new Error(`expected ${once} once in the page, found it ${count} times`);
+  }
+  if (locked.indexOf(MARKER) > locked.indexOf("<script")) {
+    throw new Error("the script must come after the data marker");
+  }
+  return locked;
+}
+
+export function lockDown(): Plugin {
+  return {
+    name: "zwhy-lock-down",
+    enforce: "post",
+    generateBundle: {
+      order: "post",
+      handler(_options, bundle) {
+        for (const output of Object.values(bundle)) {
+          if (output.type === "asset" && output.fileName.endsWith(".html")) {
+            output.source = lock(String(output.source));
+          }
+        }
+      },
+    },
+  };
+}

@@ -1,0 +1,103 @@
+// The answer that `zwhy explain --json` prints, as the page uses it.
+//
+// Shares are fractions 0..1 of all CPU samples, except `who`, which are fractions of the stage.
+
+export interface Interval {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface Named {
+  readonly name: string;
+  readonly share: number;
+}
+
+export interface Source {
+  readonly name: string;
+  readonly kind: string;
+  readonly host: string;
+  readonly kernel: string;
+  readonly os: string;
+  readonly zfsVersion: string;
+  readonly seconds: number | null;
+  readonly hz: number | null;
+  readonly samples: number | null;
+  readonly lost: number | null;
+  readonly zfsInUse: boolean | null;
+}
+
+export interface Evidence {
+  readonly claim: string;
+  readonly measure: string;
+  readonly source: string;
+  readonly frames: readonly string[];
+}
+
+export interface Remedy {
+  readonly text: string;
+  readonly commands: readonly string[];
+  readonly undo: string;
+  readonly risk: string;
+}
+
+export interface Finding {
+  readonly class: string;
+  readonly title: string;
+  readonly confidence: number | null;
+  readonly confidenceWord: string;
+  readonly share: Interval | null;
+  readonly evidence: readonly Evidence[];
+  readonly explanation: string;
+  readonly remedy: Remedy | null;
+  readonly next: readonly string[];
+  readonly rulesOut: readonly { readonly class: string; readonly why: string }[];
+  readonly experiment: string;
+  readonly references: readonly string[];
+  readonly affected: string;
+  readonly fixedIn: string;
+}
+
+export interface StageRow {
+  readonly stage: string;
+  readonly samples: number;
+  readonly share: Interval;
+  readonly parts: readonly Named[];
+  readonly who: readonly Named[];
+}
+
+export interface OriginRow {
+  readonly origin: string;
+  readonly samples: number;
+  readonly share: number;
+}
+
+export interface ThreadRow {
+  readonly comm: string;
+  readonly role: string;
+  readonly threads: number | null;
+  readonly cpuSeconds: number | null;
+  readonly cpuShare: number | null;
+  readonly samples: number | null;
+}
+
+export interface Quality {
+  readonly read: number | null;
+  readonly kept: number | null;
+  readonly lost: number | null;
+  readonly dropped: readonly (readonly [string, number])[];
+  readonly unresolved: readonly (readonly [string, number])[];
+  readonly warnings: readonly string[];
+}
+
+export interface Answer {
+  readonly zwhy: string;
+  readonly source: Source;
+  readonly why: string;
+  readonly do: string;
+  readonly findings: readonly Finding[];
+  readonly stages: readonly StageRow[];
+  readonly origins: readonly OriginRow[];
+  readonly threads: readonly ThreadRow[];
+  readonly quality: Quality;
+}

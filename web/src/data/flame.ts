@@ -1,0 +1,187 @@
+// Decodes the flame data block "ZWF1": a call tree as preorder columns.
+//
+// After decoding these hold: node 0 is the root at level 0, every other level is 1..previous+1,
+// every label, module and stage index is in range, and no node is smaller than its children
+// together. Everything else in the page relies on them and does not check again.
+
+import { Bytes } from "./bytes";
+import { DataError } from "./error";
+
+export interface FlameData {
+  readonly nodes: number;
+  readonly unit: string;
+  readonly event: string;
+  readonly labels: readonly string[];
+  readonly modules: readonly string[];
+  /** Module index of each label. */
+  readonly labelModule: Uint32Array;
+  readonly stages: readonly string[];
+  readonly total: number;
+  readonly level: Uint32Array;
+  /** Weight of each node with all below it. */
+  readonly value: Float64Array;
+  readonly label: Uint32Array;
+  readonly stage: Uint8Array;
+  /** The second profile of a comparison: same tree, other weights. */
+  readonly second: { readonly value: Float64Array; readonly total: number } | null;
+}
+
+const MAGIC = "ZWF1";
+const SUPPORTED = 1;
+
+type Header = Record<string, unknown>;
+
+function count(header: Header, name: string): number {
+  const value = header[name];
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
+    throw new DataError(`Flame data is damaged: header field "${name}" is not a count.`);
+  }
+  return value;
+}
+
+function text(header: Header, name: string): string {
+  const value = header[name];
+  if (typeof value !== "string") {
+    throw new DataError(`Flame data is damaged: header field "${name}" is not text.`);
+  }
+  return value;
+}
+
+function texts(header: Header, name: string): string[] {
+  const value = header[name];
+  if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
+    throw new DataError(`Flame data is damaged: header field "${name}" is not a list of text.`);
+  }
+  return value;
+}
+
+function indices(header: Header, name: string, length: number, below: number): Uint32Array {
+  const value = header[name];
+  if (!Array.isArray(value) || value.length !== length) {
+    throw new DataError(
+      `Flame data is damaged: header field "${name}" should list ${length} numbers.`,
+    );
+  }
+  if (!value.every((item) => Number.isInteger(item) && item >= 0 && item < below)) {
+    throw new DataError(
+      `Flame data is damaged: header field "${name}" has a number not below ${below}.`,
+    );
+  }
+  return Uint32Array.from(value as number[]);
+}
+
+function readHeader(bytes: Bytes): Header {
+  const magic = String.fromCharCode(...bytes.take(4, "the magic"));
+  if (magic !== MAGIC) throw new DataError(`Flame data does not begin with ${MAGIC}.`);
+  const json = bytes.take(bytes.u32("the header length"), "the header");
+  let header: unknown;
+  try {
+    header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
+  } catch {
+    throw new DataError("Flame data is damaged: its header is not JSON.");
+  }
+  if (typeof header !== "object" || header === null || Array.isArray(header)) {
+    throw new DataError("Flame data is damaged: its header is not a JSON object.");
+  }
+  return header as Header;
+}
+
+function allBelow(column: Uint32Array | Uint8Array, below: number, what: string): void {
+  for (let i = 0; i < column.length; i++) {
+    if (column[i] >= below) {
+      throw new DataError(`Flame data is damaged: node ${i} has ${what} ${column[i]} of ${below}.`);
+    }
+  }
+}
+
+function checkTree(level: Uint32Array): void {
+  if (level[0] !== 0) throw new DataError("Flame data is damaged: node 0 is not the root.");
+  for (let i = 1; i < level.length; i++) {
+    if (level[i] < 1 || level[i] > level[i - 1] + 1) {
+      throw new DataError(
+        `Flame data is damaged: node ${i} at level ${level[i]} follows level ${level[i - 1]}.`,
+      );
+    }
+  }
+}
+
+function checkSums(level: Uint32Array, value: Float64Array, total: number): void {
+  if (value[0] !== total) {
+    throw new DataError(
+      `Flame data is damaged: the root has ${value[0]}, the header says ${total}.`,
+    );
+  }
+  const left: number[] = [value[0]];
+  for (let i = 1; i < level.length; i++) {
+    const rest = left[level[i] - 1] - value[i];
+    if (rest < 0) {
+      throw new DataError(
+        `Flame data is damaged: the nodes below a parent of node ${i} exceed it.`,
+      );
+    }
+    left[level[i] - 1] = rest;
+    left[level[i]] = value[i];
+  }
+}
+
+/** Decodes unpacked block bytes. Throws DataError that names the damaged part. */
+export function decodeFlame(all: Uint8Array): FlameData {
+  const bytes = new Bytes(all);
+  const header = readHeader(bytes);
+  const version = count(header, "version");
+  if (version !== SUPPORTED) {
+    throw new DataError(
+      `Flame data has version ${version}, this page reads ${SUPPORTED}: make the report with the newer zwhy.`,
+    );
+  }
+  const nodes = count(header, "nodes");
+  const diff = header.diff === true;
+  const smallest = nodes * (diff ? 5 : 4);
+  if (nodes < 1) throw new DataError("Flame data is damaged: it has no root.");
+  if (smallest > bytes.left) {
+    throw new DataError(
+      `Flame data is cut: ${nodes} nodes need at least ${smallest} bytes, ${bytes.left} are left.`,
+    );
+  }
+  const labels = texts(header, "labels");
+  const modules = texts(header, "modules");
+  const stages = texts(header, "stages");
+  const total = count(header, "total");
+  const labelModule = indices(header, "labelModule", labels.length, modules.length);
+
+  const level = bytes.varints(new Uint32Array(nodes), "level");
+  const value = bytes.varints(new Float64Array(nodes), "value");
+  const label = bytes.varints(new Uint32Array(nodes), "label");
+  const stage = bytes.take(nodes, "column stage");
+  checkTree(level);
+  checkSums(level, value, total);
+  allBelow(label, labels.length, "label");
+  allBelow(stage, stages.length, "stage");
+  let second: FlameData["second"] = null;
+  if (diff) {
+    const totalB = count(header, "totalB");
+    const valueB = bytes.varints(new Float64Array(nodes), "valueB");
+    checkSums(level, valueB, totalB);
+    second = { value: valueB, total: totalB };
+  }
+  if (bytes.left > 0) {
+    throw new DataError(`Flame data is damaged: ${bytes.left} bytes follow its last column.`);
+  }
+  const unit = text(header, "unit");
+  const event = text(header, "event");
+  return {
+    nodes,
+    unit,
+    event,
+    labels,
+    modules,
+    labelModule,
+    stages,
+    total,
+    level,
+    value,
+    label,
+    stage,
+    second,
+  };
+}

@@ -1,0 +1,134 @@
+// Turns the JSON of the answer block into an Answer; what does not fit becomes a note.
+
+import type { Answer, Finding, Interval, Named, Quality, Source, StageRow } from "./answer";
+import { DataError } from "./error";
+import { Fields, Notes } from "./fields";
+
+const SUPPORTED = 1;
+
+export interface ReadAnswer {
+  readonly answer: Answer;
+  /** What did not fit, for the data quality section. */
+  readonly notes: readonly string[];
+}
+
+function interval(share: Fields | null): Interval | null {
+  const value = share?.number("value") ?? null;
+  if (share === null || value === null) return null;
+  return { value, low: share.number("low") ?? value, high: share.number("high") ?? value };
+}
+
+function named(key: string): (row: Fields) => Named {
+  return (row) => ({ name: row.text(key), share: row.number("share") ?? 0 });
+}
+
+function source(from: Fields | null): Source {
+  return {
+    name: from?.text("name") ?? "",
+    kind: from?.text("kind") ?? "",
+    host: from?.text("host") ?? "",
+    kernel: from?.text("kernel") ?? "",
+    os: from?.text("os") ?? "",
+    zfsVersion: from?.text("zfs_version") ?? "",
+    seconds: from?.number("duration_s") ?? null,
+    hz: from?.number("hz") ?? null,
+    samples: from?.number("samples") ?? null,
+    lost: from?.number("lost") ?? null,
+    zfsInUse: from?.flag("zfs_in_use") ?? null,
+  };
+}
+
+function finding(row: Fields): Finding {
+  const remedy = row.object("remedy");
+  return {
+    class: row.text("class"),
+    title: row.text("title"),
+    confidence: row.number("confidence"),
+    confidenceWord: row.text("confidence_word"),
+    share: interval(row.object("share")),
+    evidence: row.rows("evidence", (line) => ({
+      claim: line.text("claim"),
+      measure: line.text("measure"),
+      source: line.text("source"),
+      frames: line.texts("frames"),
+    })),
+    explanation: row.text("explanation"),
+    remedy: remedy && {
+      text: remedy.text("text"),
+      commands: remedy.texts("commands"),
+      undo: remedy.text("undo"),
+      risk: remedy.text("risk"),
+    },
+    next: row.texts("next"),
+    rulesOut: row.rows("rules_out", (out) => ({ class: out.text("class"), why: out.text("why") })),
+    experiment: row.text("experiment"),
+    references: row.texts("references"),
+    affected: row.text("affected"),
+    fixedIn: row.text("fixed_in"),
+  };
+}
+
+function stage(row: Fields): StageRow {
+  return {
+    stage: row.text("stage"),
+    samples: row.number("samples") ?? 0,
+    share: interval(row.object("share")) ?? { value: 0, low: 0, high: 0 },
+    parts: row.rows("self_label", named("label")),
+    who: row.rows("who", named("thread")),
+  };
+}
+
+function quality(from: Fields | null): Quality {
+  return {
+    read: from?.number("read") ?? null,
+    kept: from?.number("kept") ?? null,
+    lost: from?.number("lost") ?? null,
+    dropped: from?.counts("dropped") ?? [],
+    unresolved: from?.counts("unresolved") ?? [],
+    warnings: from?.texts("warnings") ?? [],
+  };
+}
+
+/** Reads the unpacked answer block. Throws DataError when it is not a JSON object at all. */
+export function readAnswer(bytes: Uint8Array): ReadAnswer {
+  let json: unknown;
+  try {
+    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw new DataError("The answer block is not JSON; the file was changed or cut.");
+  }
+  if (typeof json !== "object" || json === null || Array.isArray(json)) {
+    throw new DataError("The answer block is not a JSON object; the file was changed.");
+  }
+  const notes = new Notes();
+  const root = Fields.of(json, "answer", notes);
+  const schema = root.number("schema") ?? SUPPORTED;
+  if (schema > SUPPORTED) {
+    notes.add(
+      `the answer has schema ${schema}, this page knows ${SUPPORTED}: parts may be missing`,
+    );
+  }
+  const answer: Answer = {
+    zwhy: root.text("zwhy"),
+    source: source(root.object("source")),
+    why: root.text("why"),
+    do: root.text("do"),
+    findings: root.rows("findings", finding),
+    stages: root.rows("stages", stage),
+    origins: root.rows("origins", (row) => ({
+      origin: row.text("origin"),
+      samples: row.number("samples") ?? 0,
+      share: row.number("share") ?? 0,
+    })),
+    threads: root.rows("threads", (row) => ({
+      comm: row.text("comm"),
+      role: row.text("role"),
+      threads: row.number("threads"),
+      cpuSeconds: row.number("cpu_s"),
+      cpuShare: row.number("cpu_share"),
+      samples: row.number("samples"),
+    })),
+    quality: quality(root.object("quality")),
+  };
+  return { answer, notes: notes.list };
+}

@@ -1,0 +1,139 @@
+// Colours of the flame graph: nine hues for stages, greys for what is not explained, a scale for diffs.
+//
+// Each hue has three shades, so that neighbours of one stage can be told apart; text in #111 has a
+// contrast of at least 5.7 on every one of them (a test computes it). Stage names are data: a stage
+// keeps its preferred hue in all reports unless a heavier one took it. The empty name marks frames
+// that only carry others, such as the root.
+
+import type { FlameData } from "../data/flame";
+import { mix, type Pixel } from "./raster";
+
+export const SHADES = 3;
+/** Stages drawn in grey: no finding can be read from their colour. */
+export const MUTED: readonly string[] = ["unknown", "idle", "not zfs", ""];
+const STRIPED: readonly string[] = ["unknown"];
+
+const HUES: readonly string[] = [
+  "#f2a65a", // orange
+  "#7fc4e8", // sky
+  "#f08f9c", // rose
+  "#93cf7f", // green
+  "#c3a5ec", // violet
+  "#ecd15b", // yellow
+  "#62cdb9", // teal
+  "#ee9ad2", // pink
+  "#b9b98a", // olive
+];
+const MUTED_COLOURS: readonly string[] = ["#b4b7bd", "#c9ccd1", "#d3cfc8", "#dadada"];
+/** Stages beyond the ninth hue share this one; the legend and the tooltip name them. */
+const OTHER = "#d9c3ae";
+const DIFF_LESS = "#4f9fe0";
+const DIFF_MORE = "#ee8a3a";
+const DIFF_SAME = "#dcdcdc";
+export const DIFF_STEPS = 5;
+
+export const TEXT = "#111111";
+/** Text on dimmed boxes. */
+export const FAINT_TEXT = { light: "#5c636b", dark: "#b3bac2" } as const;
+export const BACKGROUND = { light: "#ffffff", dark: "#15181c" } as const;
+
+export function pixelOf(hex: string): Pixel {
+  const n = Number.parseInt(hex.slice(1), 16);
+  return (0xff000000 | ((n & 255) << 16) | (n & 0xff00) | (n >>> 16)) >>> 0;
+}
+
+export function cssOf(pixel: Pixel): string {
+  const hex = ((pixel & 255) << 16) | (pixel & 0xff00) | ((pixel >>> 16) & 255);
+  return `#${hex.toString(16).padStart(6, "0")}`;
+}
+
+export interface Palette {
+  readonly background: Pixel;
+  readonly colour: Uint32Array;
+  readonly dimmed: Uint32Array;
+  readonly striped: Uint8Array;
+}
+
+function hash(text: string): number {
+  let h = 2166136261;
+  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);
+  return h >>> 0;
+}
+
+/** A base colour per stage; the heaviest choose first. `weight` is the own weight per stage. */
+export function stageColours(stages: readonly string[], weight: Float64Array): string[] {
+  const colours = stages.map((name) => {
+    const muted = MUTED.indexOf(name);
+    return muted < 0 ? OTHER : MUTED_COLOURS[muted];
+  });
+  const free = new Set(HUES.keys());
+  const ranked = stages
+    .map((_, i) => i)
+    .filter((i) => !MUTED.includes(stages[i]))
+    .sort((a, b) => weight[b] - weight[a] || (stages[a] < stages[b] ? -1 : 1));
+  for (const i of ranked) {
+    if (free.size === 0) break;
+    let hue = hash(stages[i]) % HUES.length;
+    while (!free.has(hue)) hue = (hue + 1) % HUES.length;
+    free.delete(hue);
+    colours[i] = HUES[hue];
+  }
+  return colours;
+}
+
+function palette(base: readonly Pixel[], striped: Uint8Array, dark: boolean): Palette {
+  const background = pixelOf(dark ? BACKGROUND.dark : BACKGROUND.light);
+  return {
+    background,
+    colour: Uint32Array.from(base),
+    dimmed: Uint32Array.from(base, (colour) => mix(background, colour, dark ? 0.22 : 0.28)),
+    striped,
+  };
+}
+
+/** Entry `stage * SHADES + shade`. */
+export function stagePalette(
+  stages: readonly string[],
+  colours: readonly string[],
+  dark: boolean,
+): Palette {
+  const white = 0xffffffff;
+  const base = colours.flatMap((colour) =>
+    [0, 0.14, 0.28].map((lighter) => mix(pixelOf(colour), white, lighter)),
+  );
+  const striped = Uint8Array.from(base, (_, i) =>
+    STRIPED.includes(stages[Math.floor(i / SHADES)]) ? 1 : 0,
+  );
+  return palette(base, striped, dark);
+}
+
+/** Palette entry of each node by stage, shaded by function. */
+export function stageEntries(data: FlameData): Uint16Array {
+  const shade = Uint8Array.from(data.labels, (name) => hash(name) % SHADES);
+  const entry = new Uint16Array(data.nodes);
+  for (let i = 0; i < data.nodes; i++) {
+    entry[i] = data.stage[i] * SHADES + shade[data.label[i]];
+  }
+  return entry;
+}
+
+/** From much less (blue) over no change (grey) to much more (orange). */
+export function diffPalette(dark: boolean): Palette {
+  const base: Pixel[] = [];
+  for (let step = -DIFF_STEPS; step <= DIFF_STEPS; step++) {
+    const end = pixelOf(step < 0 ? DIFF_LESS : DIFF_MORE);
+    base.push(mix(pixelOf(DIFF_SAME), end, Math.abs(step) / DIFF_STEPS));
+  }
+  return palette(base, new Uint8Array(base.length), dark);
+}
+
+/** Palette entry of each node by how its share changed, relative to the mean of both. */
+export function diffEntries(shareA: Float64Array, shareB: Float64Array): Uint16Array {
+  const entry = new Uint16Array(shareA.length);
+  for (let i = 0; i < entry.length; i++) {
+    const sum = shareA[i] + shareB[i];
+    const change = sum > 0 ? (shareB[i] - shareA[i]) / sum : 0;
+    entry[i] = Math.round(change * DIFF_STEPS) + DIFF_STEPS;
+  }
+  return entry;
+}

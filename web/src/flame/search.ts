@@ -1,0 +1,69 @@
+// Searches function names by regular expression and measures what was found, exactly.
+//
+// A sample counts once, however often a matching function recurs in its stack: once a node
+// matches, its whole subtree is counted and skipped.
+
+import type { Layout } from "./layout";
+import type { Lit } from "./raster";
+import type { Tree } from "./tree";
+
+export type Query =
+  | { readonly kind: "none" }
+  | { readonly kind: "bad"; readonly message: string }
+  | { readonly kind: "regex"; readonly regex: RegExp };
+
+export function parseQuery(text: string): Query {
+  if (text === "") return { kind: "none" };
+  try {
+    return { kind: "regex", regex: new RegExp(text, "i") };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: "bad", message: message.replace(/^Invalid regular expression: /, "") };
+  }
+}
+
+/** 1 for each label that matches. */
+export function matchLabels(labels: readonly string[], regex: RegExp): Uint8Array {
+  return Uint8Array.from(labels, (label) => (regex.test(label) ? 1 : 0));
+}
+
+/** Nodes that match and have no matching ancestor, in preorder. */
+export function topMatches(tree: Tree, label: Uint32Array, matches: Uint8Array): number[] {
+  const found: number[] = [];
+  for (let i = 0; i < label.length; ) {
+    if (matches[label[i]] === 1) {
+      found.push(i);
+      i = tree.end[i];
+    } else {
+      i++;
+    }
+  }
+  return found;
+}
+
+/** Weight within `tops`, whose subtrees do not overlap. */
+export function weightOf(tops: readonly number[], value: Float64Array): number {
+  let sum = 0;
+  for (const node of tops) sum += value[node];
+  return sum;
+}
+
+/** Lights nodes for the rasteriser. */
+export function light(layout: Layout, node: Uint8Array): Lit {
+  const cum = layout.levels.map((level) => {
+    const sums = new Float64Array(level.count + 1);
+    for (let k = 0; k < level.count; k++) {
+      const width = node[level.node[k]] === 1 ? level.cum[k + 1] - level.cum[k] : 0;
+      sums[k + 1] = sums[k] + width;
+    }
+    return sums;
+  });
+  return { node, cum };
+}
+
+/** A query that finds exactly these function names. */
+export function queryFor(names: readonly string[]): string {
+  const escaped = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  if (escaped.length === 0) return "";
+  return escaped.length === 1 ? `^${escaped[0]}$` : `^(${escaped.join("|")})$`;
+}

@@ -1,0 +1,50 @@
+// Opens the report: unpacks the data blocks, the small answer first, and shows the page.
+
+import { render } from "preact";
+import { unpack } from "./data/block";
+import { decodeFlame } from "./data/flame";
+import { readAnswer } from "./data/read-answer";
+import { buildModel } from "./flame/model";
+import { answer, dark, flame, followAddress, type Part, page } from "./state/store";
+import "./styles/page.css";
+import "./styles/flame.css";
+import { App } from "./ui/App";
+import { pageKeys } from "./ui/keys";
+
+async function load<T>(id: string, what: string, read: (b: Uint8Array) => T): Promise<Part<T>> {
+  const block = document.querySelector(`script[type="application/zwhy"][id="${id}"]`);
+  if (!block) return { kind: "absent" };
+  try {
+    return { kind: "ready", value: read(await unpack(block.textContent ?? "", what)) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: "failed", message };
+  }
+}
+
+/** Lets the browser paint what is there before the next long piece of work. */
+function painted(): Promise<void> {
+  return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+}
+
+async function open(): Promise<void> {
+  const root = document.getElementById("app");
+  if (!root) return;
+  followAddress();
+  window.addEventListener("keydown", pageKeys);
+  page.subscribe((state) => {
+    document.documentElement.dataset.theme = state.theme;
+  });
+  dark.subscribe((isDark) => {
+    document.documentElement.dataset.dark = String(isDark);
+  });
+  answer.value = await load("answer", "answer", readAnswer);
+  root.textContent = "";
+  render(<App />, root);
+  await painted();
+  flame.value = await load("flame", "flame graph", (bytes) => buildModel(decodeFlame(bytes)));
+  // Tests and tools wait for this.
+  document.documentElement.dataset.ready = "true";
+}
+
+void open();

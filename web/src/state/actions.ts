@@ -1,0 +1,106 @@
+// What a reader can do with the flame graph, as steps that Back undoes.
+
+import { spanOf } from "../flame/model";
+import { commonAncestor, heaviestChild, sibling } from "../flame/navigate";
+import { matchLabels, queryFor, topMatches } from "../flame/search";
+import { adjust, back, go, page } from "./store";
+import { found, model, selected, view, zoomed } from "./view";
+
+export function zoomTo(node: number): void {
+  go({ zoom: node, range: null, node });
+}
+
+export function reset(): void {
+  go({ zoom: 0, range: null });
+}
+
+/** Undoes a step; a page opened at a zoomed link has none and goes to the parent instead. */
+export function zoomBack(): void {
+  if (back()) return;
+  const m = model.value;
+  if (m && zoomed.value > 0) zoomTo(m.tree.parent[zoomed.value]);
+}
+
+/** Highlights these functions and zooms to where they all are. */
+export function showStacks(frames: readonly string[]): void {
+  const m = model.value;
+  const query = queryFor(frames);
+  let zoom = 0;
+  if (m) {
+    const labels = matchLabels(m.data.labels, new RegExp(query, "i"));
+    zoom = commonAncestor(m.tree, topMatches(m.tree, m.data.label, labels));
+  }
+  go({ query, stage: "", zoom, node: zoom, range: null, mode: "flame" });
+}
+
+export function showStage(stage: string): void {
+  go({ stage: page.value.stage === stage && page.value.query === "" ? "" : stage, query: "" });
+}
+
+export function flip(): void {
+  go({ icicle: !page.value.icicle });
+}
+
+export function showMode(mode: "flame" | "table"): void {
+  go({ mode });
+}
+
+export function findFunction(name: string): void {
+  go({ query: queryFor([name]), stage: "", mode: "flame", zoom: 0, range: null });
+}
+
+export type Direction = "parent" | "child" | "left" | "right";
+
+/** Moves the keyboard cursor; what it reaches is brought into the width. */
+export function move(direction: Direction): void {
+  const m = model.value;
+  if (!m) return;
+  const from = selected.value;
+  let to = from;
+  if (direction === "parent") to = Math.max(0, m.tree.parent[from]);
+  if (direction === "child") to = heaviestChild(m.tree, m.weight, from);
+  if (direction === "left") to = sibling(m.tree, from, -1);
+  if (direction === "right") to = sibling(m.tree, from, 1);
+  if (to >= 0) select(to);
+}
+
+function select(node: number): void {
+  const m = model.value;
+  if (!m) return;
+  const span = spanOf(m, node);
+  const out = span.x1 <= view.value.x0 || span.x0 >= view.value.x1;
+  if (out) adjust({ node, zoom: Math.max(0, m.tree.parent[node]), range: null });
+  else adjust({ node });
+}
+
+/** Selects the next (1) or previous (−1) outermost match. */
+export function nextMatch(step: 1 | -1): void {
+  const tops = found.value?.tops ?? [];
+  if (tops.length === 0) return;
+  const at = selected.value;
+  const after = tops.findIndex((node) => (step > 0 ? node > at : node >= at));
+  const ahead = after < 0 ? tops.length : after;
+  const next = step > 0 ? ahead : ahead - 1;
+  select(tops[(next + tops.length) % tops.length]);
+}
+
+/** Narrows (< 1) or widens (> 1) the view about its middle. */
+export function scaleView(factor: number): void {
+  setView(factor, 0);
+}
+
+/** Moves the view sideways by a fraction of its width. */
+export function pan(fraction: number): void {
+  setView(1, fraction);
+}
+
+function setView(factor: number, shift: number): void {
+  const m = model.value;
+  if (!m || m.layout.width <= 0) return;
+  const all = m.layout.width;
+  const { x0, x1 } = view.value;
+  const width = Math.min(1, Math.max(1e-9, ((x1 - x0) / all) * factor));
+  const middle = (x0 + x1) / 2 / all + (shift * (x1 - x0)) / all;
+  const from = Math.min(1 - width, Math.max(0, middle - width / 2));
+  adjust({ range: width >= 1 ? null : [from, from + width], ...(width >= 1 ? { zoom: 0 } : {}) });
+}

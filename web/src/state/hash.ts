@@ -1,0 +1,90 @@
+// The state of the page as text in the URL hash, so that Back undoes and a link shows the same.
+//
+// Anything may stand in a hash: reading it never fails and yields a state within bounds; indices
+// are checked against the data where they are used.
+
+export type Mode = "flame" | "table";
+export type Theme = "auto" | "light" | "dark";
+export type Sort = "own" | "total" | "name";
+
+export interface PageState {
+  readonly finding: number;
+  /** Node that fills the width. */
+  readonly zoom: number;
+  /** A free range of the width as fractions, after + − and pan; null for the whole of `zoom`. */
+  readonly range: readonly [number, number] | null;
+  /** Node under the keyboard. */
+  readonly node: number;
+  readonly query: string;
+  readonly stage: string;
+  readonly mode: Mode;
+  readonly icicle: boolean;
+  readonly sort: Sort;
+  readonly theme: Theme;
+  /** Whether single keys are shortcuts. */
+  readonly keys: boolean;
+}
+
+export const START: PageState = {
+  finding: 0,
+  zoom: 0,
+  range: null,
+  node: 0,
+  query: "",
+  stage: "",
+  mode: "flame",
+  icicle: false,
+  sort: "own",
+  theme: "auto",
+  keys: true,
+};
+
+function index(text: string | null): number {
+  const value = Number(text ?? "0");
+  return Number.isInteger(value) && value >= 0 && value < 2 ** 31 ? value : 0;
+}
+
+function span(text: string | null): readonly [number, number] | null {
+  const parts = (text ?? "").split("-").map(Number);
+  if (parts.length !== 2) return null;
+  const [a, b] = parts;
+  return a >= 0 && b <= 1 && b - a > 1e-12 ? [a, b] : null;
+}
+
+function choice<T extends string>(text: string | null, all: readonly T[]): T {
+  return all.find((one) => one === text) ?? all[0];
+}
+
+export function parseHash(hash: string): PageState {
+  const fields = new URLSearchParams(hash.replace(/^#/, ""));
+  return {
+    finding: index(fields.get("finding")),
+    zoom: index(fields.get("zoom")),
+    range: span(fields.get("range")),
+    node: index(fields.get("node")),
+    query: fields.get("find") ?? "",
+    stage: fields.get("stage") ?? "",
+    mode: choice<Mode>(fields.get("view"), ["flame", "table"]),
+    icicle: fields.get("icicle") === "1",
+    sort: choice<Sort>(fields.get("sort"), ["own", "total", "name"]),
+    theme: choice<Theme>(fields.get("theme"), ["auto", "light", "dark"]),
+    keys: fields.get("keys") !== "0",
+  };
+}
+
+export function formatHash(state: PageState): string {
+  const fields = new URLSearchParams();
+  if (state.finding > 0) fields.set("finding", String(state.finding));
+  if (state.zoom > 0) fields.set("zoom", String(state.zoom));
+  // Fixed notation: an exponent would put a second "-" into the text.
+  if (state.range) fields.set("range", state.range.map((x) => x.toFixed(15)).join("-"));
+  if (state.node > 0) fields.set("node", String(state.node));
+  if (state.query !== "") fields.set("find", state.query);
+  if (state.stage !== "") fields.set("stage", state.stage);
+  if (state.mode !== START.mode) fields.set("view", state.mode);
+  if (state.icicle) fields.set("icicle", "1");
+  if (state.sort !== START.sort) fields.set("sort", state.sort);
+  if (state.theme !== START.theme) fields.set("theme", state.theme);
+  if (!state.keys) fields.set("keys", "0");
+  return fields.toString();
+}

@@ -1,0 +1,68 @@
+// The state of the page and the few ways to change it. The URL hash is the only copy that lasts.
+
+import { computed, signal } from "@preact/signals";
+import type { ReadAnswer } from "../data/read-answer";
+import type { FlameModel } from "../flame/model";
+import { formatHash, type PageState, parseHash } from "./hash";
+
+/** A part of the data: not in the file, being unpacked, unreadable, or there. */
+export type Part<T> =
+  | { readonly kind: "absent" }
+  | { readonly kind: "waiting" }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "ready"; readonly value: T };
+
+export const page = signal<PageState>(parseHash(window.location.hash));
+export const answer = signal<Part<ReadAnswer>>({ kind: "waiting" });
+export const flame = signal<Part<FlameModel>>({ kind: "waiting" });
+
+const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
+const systemDark = signal(prefersDark.matches);
+prefersDark.addEventListener("change", () => {
+  systemDark.value = prefersDark.matches;
+});
+
+export const dark = computed(() =>
+  page.value.theme === "auto" ? systemDark.value : page.value.theme === "dark",
+);
+
+function steps(): number {
+  const state: unknown = window.history.state;
+  if (typeof state !== "object" || state === null || !("steps" in state)) return 0;
+  return typeof state.steps === "number" ? state.steps : 0;
+}
+
+function write(next: PageState, push: boolean): void {
+  const hash = `#${formatHash(next)}`;
+  if (push) window.history.pushState({ steps: steps() + 1 }, "", hash);
+  else window.history.replaceState({ steps: steps() }, "", hash);
+  page.value = next;
+}
+
+/** A step that Back undoes. */
+export function go(change: Partial<PageState>): void {
+  const next = { ...page.value, ...change };
+  if (formatHash(next) !== formatHash(page.value)) write(next, true);
+}
+
+/** A small change that Back does not stop at: a cursor, a letter typed, a theme. */
+export function adjust(change: Partial<PageState>): void {
+  write({ ...page.value, ...change }, false);
+}
+
+/** Undoes the last step of this page; false when there is none. */
+export function back(): boolean {
+  if (steps() === 0) return false;
+  window.history.back();
+  return true;
+}
+
+function follow(): void {
+  page.value = parseHash(window.location.hash);
+}
+
+/** Follows Back, Forward and edits of the address. */
+export function followAddress(): void {
+  window.addEventListener("popstate", follow);
+  window.addEventListener("hashchange", follow);
+}

@@ -1,0 +1,55 @@
+// Turns numbers and host strings into text that is safe and honest to show.
+//
+// Names come from strangers. `visible` makes control and direction characters readable, so that a
+// name can neither hide, reorder nor break the text around it; the page only uses text nodes.
+
+// C0, C1, soft hyphen, zero-width and direction marks, line separators, byte order mark, tags.
+const HIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to show
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|\p{Cs}/gu;
+
+/** The name with each hidden character as `\u{…}`; `most` bounds its length in UTF-16 units. */
+export function visible(name: string, most = Number.POSITIVE_INFINITY): string {
+  const cut = name.length > most ? name.slice(0, most) : name;
+  const shown = cut.replace(HIDDEN, (found) => `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`);
+  return cut.length < name.length ? `${shown}… (${integer(name.length)} characters)` : shown;
+}
+
+/** Prose of the answer: as `visible`, with line breaks as blanks. */
+export function prose(text: string): string {
+  return visible(text.replace(/\s+/g, " ").trim());
+}
+
+export function integer(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+/** A fraction as a share with one decimal: 0.631 → "63.1 %"; tiny but real ones as "< 0.1 %". */
+export function percent(fraction: number): string {
+  const shown = fraction * 100;
+  if (!Number.isFinite(shown)) return "–";
+  if (shown > 0 && shown < 0.05) return "< 0.1\u00a0%";
+  return `${shown.toFixed(1)}\u00a0%`;
+}
+
+/** A signed change of a share in points: 0.031 → "+3.1 points". */
+export function points(change: number): string {
+  const shown = (change * 100).toFixed(1);
+  if (Number(shown) === 0) return "±0.0 points";
+  return `${change > 0 ? "+" : "\u2212"}${shown.replace("-", "")} points`;
+}
+
+export function range(low: number, high: number): string {
+  return `${(low * 100).toFixed(1)}–${(high * 100).toFixed(1)}`;
+}
+
+export function seconds(value: number): string {
+  if (value >= 100) return `${integer(value)} s`;
+  return `${value.toFixed(value >= 10 ? 1 : 2)} s`;
+}
+
+/** A weight with its unit: nanoseconds read better as seconds. */
+export function weight(value: number, unit: string): string {
+  if (unit === "ns" || unit === "nanoseconds") return seconds(value / 1e9);
+  return `${integer(value)} ${visible(unit, 40)}`;
+}

@@ -1,0 +1,33 @@
+// Commands to run, with a button that copies exactly what is shown.
+//
+// Names in a command may hold control characters; shown and copied text is the readable form, so
+// that a name can never smuggle a second command into a terminal.
+
+import { useSignal } from "@preact/signals";
+import { visible } from "../text";
+import { copyText } from "./copy";
+
+export function Commands({ commands }: { commands: readonly string[] }) {
+  const said = useSignal("");
+  if (commands.length === 0) return null;
+  const lines = commands.map((command) => visible(command));
+  const copy = async () => {
+    const done = await copyText(`${lines.join("\n")}\n`);
+    said.value = done ? "Copied." : "Copying is not allowed here: select the text instead.";
+  };
+  return (
+    <div class="commands">
+      <pre>
+        {lines.map((line, i) => (
+          <code key={i}>{line}</code>
+        ))}
+      </pre>
+      <div class="commands-copy">
+        <button type="button" onClick={() => void copy()}>
+          {lines.length === 1 ? "Copy command" : "Copy commands"}
+        </button>
+        <span role="status">{said.value}</span>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+// The findings, and the evidence for the selected one: claim, measure, source, and its stacks.
+
+import type { Finding } from "../data/answer";
+import { showStacks } from "../state/actions";
+import { go, page } from "../state/store";
+import { model } from "../state/view";
+import { percent, prose, visible } from "../text";
+import { Commands } from "./Commands";
+import { scrollToFlame } from "./Flame";
+import { Caution } from "./Verdict";
+
+const MARKS: Record<string, string> = { high: "●", medium: "◐", low: "○" };
+
+export function Findings({ findings }: { findings: readonly Finding[] }) {
+  if (findings.length === 0) {
+    return (
+      <section aria-labelledby="findings-title">
+        <h2 id="findings-title">Findings</h2>
+        <p>No known cause has enough evidence. The stages below show where the CPU went.</p>
+      </section>
+    );
+  }
+  const chosen = Math.min(page.value.finding, findings.length - 1);
+  return (
+    <section class="findings" aria-labelledby="findings-title">
+      <div>
+        <h2 id="findings-title">Findings</h2>
+        <ol class="finding-list">
+          {findings.map((finding, i) => (
+            <li key={i}>
+              <button
+                type="button"
+                aria-current={i === chosen ? "true" : undefined}
+                onClick={() => go({ finding: i })}
+              >
+                <span class="finding-rank">{i + 1}</span>
+                <span class="finding-title">{prose(finding.title)}</span>
+                <span class="finding-facts">
+                  <span aria-hidden="true">{MARKS[finding.confidenceWord] ?? "○"}</span>{" "}
+                  {prose(finding.confidenceWord)}
+                  {finding.share && `, ${percent(finding.share.value)}`}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ol>
+      </div>
+      <Evidence finding={findings[chosen]} rank={chosen + 1} />
+    </section>
+  );
+}
+
+function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
+  const { remedy } = finding;
+  return (
+    <section class="evidence" aria-labelledby="evidence-title">
+      <h2 id="evidence-title">Evidence for {rank}</h2>
+      <p class="evidence-title">
+        {prose(finding.title)} <code class="class">{visible(finding.class, 120)}</code>
+      </p>
+      {finding.explanation !== "" && <p>{prose(finding.explanation)}</p>}
+      {finding.evidence.length > 0 && (
+        <ul class="claims">
+          {finding.evidence.map((line, i) => (
+            <li key={i}>
+              <span class="claim">{prose(line.claim)}</span>
+              <span class="measure">{prose(line.measure)}</span>
+              <span class="claim-source">{prose(line.source)}</span>
+              {line.frames.length > 0 && <ShowStacks frames={line.frames} claim={line.claim} />}
+            </li>
+          ))}
+        </ul>
+      )}
+      {rank > 1 && remedy && (
+        <>
+          <h3>Remedy</h3>
+          <p>{prose(remedy.text)}</p>
+          <Commands commands={remedy.commands} />
+          <Caution risk={remedy.risk} undo={remedy.undo} />
+        </>
+      )}
+      <Lines title="Ruled out" lines={finding.rulesOut.map((out) => `${out.class}: ${out.why}`)} />
+      <Lines title="Measure next" lines={finding.next} />
+      {finding.experiment !== "" && (
+        <p>
+          Prove it on this machine: <code>zwhy lab run {visible(finding.experiment, 120)}</code>
+        </p>
+      )}
+      {(finding.affected !== "" || finding.fixedIn !== "") && (
+        <p class="faint">
+          {finding.affected !== "" && `Affected: ${prose(finding.affected)}. `}
+          {finding.fixedIn !== "" && `Fixed in ${prose(finding.fixedIn)}.`}
+        </p>
+      )}
+      {finding.references.length > 0 && (
+        <ul class="references" aria-label="References">
+          {finding.references.map((reference, i) => (
+            <li key={i}>
+              <Reference text={reference} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function ShowStacks({ frames, claim }: { frames: readonly string[]; claim: string }) {
+  const show = () => {
+    showStacks(frames);
+    scrollToFlame();
+  };
+  return (
+    <button
+      type="button"
+      class="show"
+      disabled={model.value === null}
+      onClick={show}
+      aria-label={`Show stacks: ${prose(claim)}`}
+    >
+      Show stacks <span aria-hidden="true">▸</span>
+    </button>
+  );
+}
+
+function Lines({ title, lines }: { title: string; lines: readonly string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <>
+      <h3>{title}</h3>
+      <ul>
+        {lines.map((line, i) => (
+          <li key={i}>{prose(line)}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Only plain web addresses become links; they open when the reader asks, never by themselves. */
+function Reference({ text }: { text: string }) {
+  if (!/^https:\/\/[\x21-\x7e]+$/.test(text)) return <>{prose(text)}</>;
+  return (
+    <a href={text} rel="noreferrer noopener" target="_blank">
+      {text}
+    </a>
+  );
+}

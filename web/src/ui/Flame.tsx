@@ -1,0 +1,115 @@
+// The flame graph section: tools, legend, the graph or its table, and what the search found.
+
+import { flip, nextMatch, reset, showMode, zoomBack } from "../state/actions";
+import { flame, page } from "../state/store";
+import { found, model, query, zoomed } from "../state/view";
+import { integer, percent, visible } from "../text";
+import { FlameGraph } from "./FlameGraph";
+import { FunctionTable } from "./FunctionTable";
+import { flameKeys } from "./keys";
+import { Legend } from "./Legend";
+import { SearchField } from "./SearchField";
+
+export function scrollToFlame(): void {
+  document.getElementById("flame-section")?.scrollIntoView({ block: "start" });
+}
+
+export function Flame() {
+  const part = flame.value;
+  return (
+    <section id="flame-section" class="flame" aria-labelledby="flame-title" onKeyDown={flameKeys}>
+      <h2 id="flame-title">Flame graph</h2>
+      {part.kind === "waiting" && <p class="flame-waiting">Unpacking the stacks…</p>}
+      {part.kind === "absent" && <p>This report was made without stacks.</p>}
+      {part.kind === "failed" && (
+        <p class="notice" role="alert">
+          {part.message} The rest of the page does not depend on it.
+        </p>
+      )}
+      {model.value && <Tools />}
+      {model.value && (model.value.weight[0] > 0 ? <Content /> : <p>There are no samples.</p>)}
+    </section>
+  );
+}
+
+function Content() {
+  return page.value.mode === "table" ? (
+    <FunctionTable />
+  ) : (
+    <>
+      <Legend />
+      <FlameGraph />
+    </>
+  );
+}
+
+function Tools() {
+  const { mode, icicle, range } = page.value;
+  const isTable = mode === "table";
+  return (
+    <>
+      <div class="tools">
+        <div class="group" role="group" aria-label="Show as">
+          <button type="button" aria-pressed={!isTable} onClick={() => showMode("flame")}>
+            Graph
+          </button>
+          <button type="button" aria-pressed={isTable} onClick={() => showMode("table")}>
+            Table
+          </button>
+        </div>
+        {!isTable && (
+          <>
+            <button type="button" aria-pressed={icicle} onClick={flip} title="Root on top (v)">
+              Icicle
+            </button>
+            <button type="button" onClick={zoomBack} title="Undo a step (Backspace)">
+              Back
+            </button>
+            <button
+              type="button"
+              onClick={reset}
+              disabled={zoomed.value === 0 && range === null}
+              title="Show everything (0)"
+            >
+              Reset zoom
+            </button>
+          </>
+        )}
+        <SearchField />
+      </div>
+      <SearchResult />
+    </>
+  );
+}
+
+function SearchResult() {
+  const q = query.value;
+  const f = found.value;
+  const text = page.value.query;
+  return (
+    <div class="search-result">
+      <p role="status">
+        {q.kind === "bad" && (
+          <span class="bad">Not a regular expression: {visible(q.message, 200)}</span>
+        )}
+        {f && f.names === 0 && `No function matches ${visible(text, 80)}.`}
+        {f && f.names > 0 && (
+          <>
+            <b>{visible(text, 80)}</b>: {integer(f.names)} {f.names === 1 ? "name" : "names"},{" "}
+            <b>{percent(f.share)}</b> of all
+          </>
+        )}
+      </p>
+      {f && f.names > 0 && page.value.mode === "flame" && (
+        <div class="group" role="group" aria-label="Matches">
+          <button type="button" onClick={() => nextMatch(-1)} title="Previous match (N)">
+            Previous
+          </button>
+          <button type="button" onClick={() => nextMatch(1)} title="Next match (n)">
+            Next
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,178 @@
+// The graph: a canvas in a scrolling frame, pointer and keyboard on it, a tooltip, and the tree
+// that assistive technology reads instead of the canvas.
+
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { describe, sentence } from "../flame/describe";
+import { levelOfRow, Painter, ROW_HEIGHT } from "../flame/draw";
+import { nodeAt } from "../flame/layout";
+import { zoomTo } from "../state/actions";
+import { dark, page } from "../state/store";
+import { depth, model, paint, selected, view } from "../state/view";
+import { graphKeys } from "./keys";
+import { Tooltip } from "./Tooltip";
+import { TreeWindow } from "./TreeWindow";
+
+interface Pointer {
+  readonly node: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+export function FlameGraph() {
+  const frame = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const painter = useRef<Painter | null>(null);
+  const size = useSignal({ width: 0, height: 0, ratio: 1 });
+  const scrollTop = useSignal(0);
+  const pointer = useSignal<Pointer | null>(null);
+  const focused = useSignal(false);
+  const height = depth.value * ROW_HEIGHT;
+
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    const measure = () => {
+      const { clientWidth, clientHeight } = element;
+      size.value = { width: clientWidth, height: clientHeight, ratio: window.devicePixelRatio };
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, [size]);
+
+  // A new view starts at its root: at the bottom as flame, on top as icicle.
+  useSignalEffect(() => {
+    const element = frame.current;
+    const rows = depth.value;
+    const atTop = page.value.icicle;
+    if (!element) return;
+    requestAnimationFrame(() => {
+      element.scrollTop = atTop ? 0 : rows * ROW_HEIGHT;
+    });
+  });
+
+  // The keyboard cursor stays in view.
+  useSignalEffect(() => {
+    const element = frame.current;
+    const m = model.value;
+    if (!element || !m) return;
+    const level = m.data.level[selected.value];
+    const row = page.value.icicle ? level : depth.value - 1 - level;
+    requestAnimationFrame(() => {
+      const top = row * ROW_HEIGHT;
+      if (top < element.scrollTop) element.scrollTop = top;
+      const bottom = top + ROW_HEIGHT - element.clientHeight;
+      if (bottom > element.scrollTop) element.scrollTop = bottom;
+    });
+  });
+
+  useSignalEffect(() => {
+    const m = model.value;
+    const brush = paint.value;
+    const { width, height: visibleHeight, ratio } = size.value;
+    const scene = {
+      view: view.value,
+      dark: dark.value,
+      depth: depth.value,
+      icicle: page.value.icicle,
+      scrollTop: scrollTop.value,
+      selected: focused.value || selected.value > 0 ? selected.value : -1,
+      hovered: pointer.value?.node ?? -1,
+    };
+    if (!canvas.current || !m || !brush || width === 0) return;
+    painter.current ??= new Painter(canvas.current);
+    const { current } = painter;
+    const drawn = requestAnimationFrame(() =>
+      current.draw({ ...scene, model: m, paint: brush }, width, visibleHeight, ratio),
+    );
+    return () => cancelAnimationFrame(drawn);
+  });
+
+  const under = (event: MouseEvent): number => {
+    const m = model.value;
+    const box = canvas.current?.getBoundingClientRect();
+    if (!m || !box || box.width === 0) return -1;
+    const row = Math.floor((event.clientY - box.top + scrollTop.value) / ROW_HEIGHT);
+    if (row < 0 || row >= depth.value) return -1;
+    const { x0, x1 } = view.value;
+    const x = x0 + ((event.clientX - box.left) / box.width) * (x1 - x0);
+    return nodeAt(m.layout, levelOfRow(row, depth.value, page.value.icicle), x);
+  };
+
+  const hover = (event: MouseEvent) => {
+    const node = under(event);
+    pointer.value = node < 0 ? null : { node, x: event.clientX, y: event.clientY };
+  };
+  const leave = () => {
+    pointer.value = null;
+  };
+  const click = (event: MouseEvent) => {
+    const node = under(event);
+    if (node >= 0) zoomTo(node);
+  };
+
+  const m = model.value;
+  const told = pointer.value?.node ?? selected.value;
+  return (
+    <>
+      <div
+        ref={frame}
+        class="frame"
+        onScroll={(event) => {
+          scrollTop.value = event.currentTarget.scrollTop;
+          pointer.value = null;
+        }}
+      >
+        <div class="sheet" style={{ height: `${height}px` }}>
+          <canvas
+            ref={canvas}
+            style={{ height: `${size.value.height}px` }}
+            onMouseMove={hover}
+            onMouseLeave={leave}
+            onClick={click}
+          />
+        </div>
+        <TreeWindow
+          onFocus={() => {
+            focused.value = true;
+          }}
+          onBlur={() => {
+            focused.value = false;
+          }}
+          onKeyDown={(event) => {
+            if (event.key === "Escape") pointer.value = null;
+            graphKeys(event);
+          }}
+        />
+      </div>
+      {m && <NodeLine text={describe(m, told)} />}
+      {m && pointer.value && (
+        <Tooltip text={describe(m, pointer.value.node)} x={pointer.value.x} y={pointer.value.y} />
+      )}
+      <p class="unseen" role="status">
+        {m && focused.value ? sentence(m, selected.value) : ""}
+      </p>
+    </>
+  );
+}
+
+function NodeLine({ text }: { text: ReturnType<typeof describe> }) {
+  return (
+    <dl class="node-line">
+      <div>
+        <dt>{[text.module, text.stage].filter((part) => part !== "").join(" · ") || "function"}</dt>
+        <dd>
+          <bdi>{text.name}</bdi>
+        </dd>
+      </div>
+      {text.facts.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,126 @@
+// The functions as a table: the full equal of the graph for those who do not see it.
+
+import { useSignal } from "@preact/signals";
+import { type FlameModel, shareOf } from "../flame/model";
+import { findFunction } from "../state/actions";
+import type { Sort } from "../state/hash";
+import { go, page } from "../state/store";
+import { found, model } from "../state/view";
+import { integer, percent, points, visible, weight } from "../text";
+
+const STEP = 100;
+
+/** Labels that occur, filtered by the search, in the chosen order. */
+function rows(m: FlameModel, matches: Uint8Array | null, sort: Sort): number[] {
+  const { own, total } = m.functions;
+  const root = m.data.label[0];
+  const shown: number[] = [];
+  for (let i = 0; i < total.length; i++) {
+    // The root is not a function, unless a function has its name.
+    if (total[i] > 0 && (i !== root || own[i] > 0) && (!matches || matches[i] === 1)) shown.push(i);
+  }
+  const { labels } = m.data;
+  const byName = (a: number, b: number) =>
+    labels[a] < labels[b] ? -1 : labels[a] > labels[b] ? 1 : 0;
+  const keys: Record<Sort, (a: number, b: number) => number> = {
+    name: byName,
+    own: (a, b) => own[b] - own[a] || total[b] - total[a] || byName(a, b),
+    total: (a, b) => total[b] - total[a] || byName(a, b),
+  };
+  return shown.sort(keys[sort]);
+}
+
+export function FunctionTable() {
+  const limit = useSignal(STEP);
+  const m = model.value;
+  if (!m) return null;
+  const all = rows(m, found.value?.labels ?? null, page.value.sort);
+  return (
+    <>
+      <table class="numbers functions">
+        <thead>
+          <tr>
+            <SortHeader sort="name" text="Function" />
+            <th scope="col" class="wide-only">
+              Module
+            </th>
+            <SortHeader sort="own" text="Self" />
+            <SortHeader sort="total" text="Total" />
+            {m.comparison && (
+              <th scope="col" class="n">
+                Change of total
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {all.slice(0, limit.value).map((label) => (
+            <Row key={label} m={m} label={label} />
+          ))}
+        </tbody>
+      </table>
+      <p class="faint">
+        {integer(Math.min(limit.value, all.length))} of {integer(all.length)} functions. Total
+        counts recursion once.
+      </p>
+      {all.length > limit.value && (
+        <button
+          type="button"
+          onClick={() => {
+            limit.value += STEP;
+          }}
+        >
+          Show {STEP} more
+        </button>
+      )}
+    </>
+  );
+}
+
+function SortHeader({ sort, text }: { sort: Sort; text: string }) {
+  const active = page.value.sort === sort;
+  const order = sort === "name" ? "ascending" : "descending";
+  return (
+    <th scope="col" class={sort === "name" ? "" : "n"} aria-sort={active ? order : "none"}>
+      <button type="button" class="sort" onClick={() => go({ sort })}>
+        {text}
+        <span aria-hidden="true">{active ? (sort === "name" ? " ▴" : " ▾") : ""}</span>
+      </button>
+    </th>
+  );
+}
+
+function Row({ m, label }: { m: FlameModel; label: number }) {
+  const { own, total } = m.functions;
+  const name = m.data.labels[label];
+  const cell = (amount: number) =>
+    m.comparison ? (
+      percent(shareOf(m, amount))
+    ) : (
+      <>
+        {percent(shareOf(m, amount))} <span class="faint">{weight(amount, m.data.unit)}</span>
+      </>
+    );
+  return (
+    <tr>
+      <th scope="row">
+        <button
+          type="button"
+          class="name"
+          onClick={() => findFunction(name)}
+          title="Highlight in the flame graph"
+        >
+          <bdi>{visible(name, 200)}</bdi>
+        </button>
+      </th>
+      <td class="wide-only">{visible(m.data.modules[m.data.labelModule[label]], 80)}</td>
+      <td class="n">{cell(own[label])}</td>
+      <td class="n">{cell(total[label])}</td>
+      {m.comparison && (
+        <td class="n">
+          {points(m.comparison.functionsB.total[label] - m.comparison.functionsA.total[label])}
+        </td>
+      )}
+    </tr>
+  );
+}

@@ -1,0 +1,50 @@
+// What the colours mean: the stages of this graph with their shares, or the scale of a comparison.
+
+import { shareOf } from "../flame/model";
+import { showStage } from "../state/actions";
+import { page } from "../state/store";
+import { model } from "../state/view";
+import { percent, visible } from "../text";
+
+const MOST = 14;
+
+export function Legend() {
+  const m = model.value;
+  if (!m) return null;
+  if (m.comparison) {
+    return (
+      <p class="legend">
+        <span class="swatch less" /> − less than before <span class="swatch more" /> + more than
+        before. Width is the mean of both; numbers are points of share.
+      </p>
+    );
+  }
+  const rows = m.data.stages
+    .map((stage, i) => ({ stage, share: shareOf(m, m.stageWeight[i]), colour: m.stageColour[i] }))
+    .filter((row) => row.share > 0)
+    .sort((a, b) => b.share - a.share);
+  const rest = rows.slice(MOST).reduce((sum, row) => sum + row.share, 0);
+  return (
+    <div class="legend" role="group" aria-label="Stages in this graph; press one to highlight it">
+      {rows.slice(0, MOST).map(({ stage, share, colour }, i) => (
+        <button
+          key={i}
+          type="button"
+          aria-pressed={page.value.stage === stage && page.value.query === ""}
+          onClick={() => showStage(stage)}
+        >
+          <span
+            class={stage === "unknown" ? "swatch striped" : "swatch"}
+            style={{ backgroundColor: colour }}
+          />
+          {visible(stage, 40) || "no stage"} <span class="legend-share">{percent(share)}</span>
+        </button>
+      ))}
+      {rest > 0 && (
+        <span class="legend-rest">
+          {rows.length - MOST} more {percent(rest)}
+        </span>
+      )}
+    </div>
+  );
+}

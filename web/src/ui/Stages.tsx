@@ -1,0 +1,126 @@
+// CPU by stage: every sample in exactly one row, with its 95 % interval and who spent it.
+
+import type { OriginRow, StageRow } from "../data/answer";
+import { showStage } from "../state/actions";
+import { page } from "../state/store";
+import { model } from "../state/view";
+import { integer, percent, range, visible } from "../text";
+
+export function Stages({ stages }: { stages: readonly StageRow[] }) {
+  if (stages.length === 0) return null;
+  const widest = Math.max(...stages.map((row) => Math.min(1, row.share.high)), 0.01);
+  return (
+    <section aria-labelledby="stages-title">
+      <h2 id="stages-title">CPU by stage</h2>
+      <table class="numbers">
+        <thead>
+          <tr>
+            <th scope="col">Stage</th>
+            <th scope="col" class="n" colSpan={2}>
+              Share
+            </th>
+            <th scope="col" class="n">
+              95 % interval
+            </th>
+            <th scope="col" class="wide-only">
+              Who
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {stages.map((row, i) => (
+            <Stage key={i} row={row} widest={widest} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Stage({ row, widest }: { row: StageRow; widest: number }) {
+  const m = model.value;
+  const index = m ? m.data.stages.indexOf(row.stage) : -1;
+  const colour = m && index >= 0 ? m.stageColour[index] : "transparent";
+  const name = visible(row.stage, 80);
+  const at = (fraction: number) => `${(Math.min(1, Math.max(0, fraction)) / widest) * 100}%`;
+  const span = Math.max(0, row.share.high - row.share.low);
+  return (
+    <>
+      <tr>
+        <th scope="row">
+          {index >= 0 ? (
+            <button
+              type="button"
+              class="stage"
+              aria-pressed={page.value.stage === row.stage}
+              onClick={() => showStage(row.stage)}
+              title={`Highlight ${name} in the flame graph`}
+            >
+              <span class="swatch" style={{ backgroundColor: colour }} />
+              {name}
+            </button>
+          ) : (
+            <span class="stage">
+              <span class="swatch" />
+              {name}
+            </span>
+          )}
+        </th>
+        <td class="bar-column">
+          <div class="bar">
+            <div class="bar-fill" style={{ width: at(row.share.value), backgroundColor: colour }} />
+            <div class="bar-interval" style={{ left: at(row.share.low), width: at(span) }} />
+          </div>
+        </td>
+        <td class="n">{percent(row.share.value)}</td>
+        <td class="n">{range(row.share.low, row.share.high)}</td>
+        <td class="wide-only">
+          {row.who
+            .slice(0, 3)
+            .map((who) => `${visible(who.name, 40)} ${percent(who.share)}`)
+            .join(", ")}
+        </td>
+      </tr>
+      {row.parts.map((part, i) => (
+        <tr key={i} class="part">
+          <th scope="row">of it {visible(part.name, 80)}</th>
+          <td class="bar-column" />
+          <td class="n">{percent(part.share)}</td>
+          <td class="n" />
+          <td class="wide-only" />
+        </tr>
+      ))}
+    </>
+  );
+}
+
+export function Origins({ origins }: { origins: readonly OriginRow[] }) {
+  if (origins.length === 0) return null;
+  return (
+    <section aria-labelledby="origins-title">
+      <h2 id="origins-title">CPU by origin</h2>
+      <table class="numbers">
+        <thead>
+          <tr>
+            <th scope="col">Origin</th>
+            <th scope="col" class="n">
+              Samples
+            </th>
+            <th scope="col" class="n">
+              Share
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {origins.map((row, i) => (
+            <tr key={i}>
+              <th scope="row">{visible(row.origin, 80)}</th>
+              <td class="n">{integer(row.samples)}</td>
+              <td class="n">{percent(row.share)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

@@ -1,0 +1,64 @@
+// CPU by thread: what the clocks of the threads say beside what the samples say.
+
+import { useSignal } from "@preact/signals";
+import type { ThreadRow } from "../data/answer";
+import { integer, percent, seconds, visible } from "../text";
+
+const FIRST = 12;
+
+export function Threads({ threads }: { threads: readonly ThreadRow[] }) {
+  const all = useSignal(false);
+  if (threads.length === 0) return null;
+  const shown = all.value ? threads : threads.slice(0, FIRST);
+  const or = (value: number | null, text: (v: number) => string) =>
+    value === null ? "–" : text(value);
+  return (
+    <section aria-labelledby="threads-title">
+      <h2 id="threads-title">CPU by thread</h2>
+      <table class="numbers">
+        <thead>
+          <tr>
+            <th scope="col">Thread</th>
+            <th scope="col" class="wide-only">
+              Role
+            </th>
+            <th scope="col" class="n wide-only">
+              Threads
+            </th>
+            <th scope="col" class="n">
+              CPU time
+            </th>
+            <th scope="col" class="n">
+              Share
+            </th>
+            <th scope="col" class="n">
+              Samples
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row, i) => (
+            <tr key={i}>
+              <th scope="row">{visible(row.comm, 60)}</th>
+              <td class="wide-only">{visible(row.role, 80)}</td>
+              <td class="n wide-only">{or(row.threads, integer)}</td>
+              <td class="n">{or(row.cpuSeconds, seconds)}</td>
+              <td class="n">{or(row.cpuShare, percent)}</td>
+              <td class="n">{or(row.samples, integer)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {threads.length > shown.length && (
+        <button
+          type="button"
+          onClick={() => {
+            all.value = true;
+          }}
+        >
+          Show all {integer(threads.length)} threads
+        </button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,60 @@
+// The first thing to read: why, and what to do about it.
+
+import type { Answer } from "../data/answer";
+import { percent, prose, range } from "../text";
+import { Commands } from "./Commands";
+
+const FEW = 200;
+
+export function Verdict({ answer }: { answer: Answer }) {
+  const top = answer.findings[0];
+  const remedy = top?.remedy ?? null;
+  const samples = answer.source.samples;
+  return (
+    <section class="verdict" aria-label="Verdict">
+      <h2 class="tag">Why</h2>
+      <div>
+        <p class="why">{prose(answer.why) || "No cause was named."}</p>
+        {top?.share && (
+          <p class="why-basis">
+            {percent(top.share.value)} of all CPU samples (95 % interval{" "}
+            {range(top.share.low, top.share.high)} %), confidence {prose(top.confidenceWord)}
+          </p>
+        )}
+        {samples !== null && samples < FEW && (
+          <p class="notice">
+            Only {samples} samples: mind the intervals. A longer recording narrows them.
+          </p>
+        )}
+      </div>
+      {(answer.do !== "" || remedy) && (
+        <>
+          <h2 class="tag">Do</h2>
+          <div>
+            <p class="do">{prose(answer.do || (remedy?.text ?? ""))}</p>
+            {remedy && <Commands commands={remedy.commands} />}
+            {remedy && <Caution risk={remedy.risk} undo={remedy.undo} />}
+          </div>
+        </>
+      )}
+    </section>
+  );
+}
+
+export function Caution({ risk, undo }: { risk: string; undo: string }) {
+  if (risk === "" && undo === "") return null;
+  return (
+    <p class="caution">
+      {risk !== "" && (
+        <>
+          <b>Risk:</b> {prose(risk)}{" "}
+        </>
+      )}
+      {undo !== "" && (
+        <>
+          <b>Undo:</b> {prose(undo)}
+        </>
+      )}
+    </p>
+  );
+}

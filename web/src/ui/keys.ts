@@ -1,0 +1,92 @@
+// The keyboard of the flame graph. Keys work inside its section; `/` and `?` work everywhere.
+
+import { nameOf } from "../flame/describe";
+import { pathTo } from "../flame/navigate";
+import {
+  type Direction,
+  flip,
+  move,
+  nextMatch,
+  pan,
+  reset,
+  scaleView,
+  showMode,
+  zoomBack,
+  zoomTo,
+} from "../state/actions";
+import { page } from "../state/store";
+import { model, selected } from "../state/view";
+import { copyText } from "./copy";
+import { helpOpen } from "./Help";
+import { SEARCH_ID } from "./SearchField";
+
+function typing(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+}
+
+function copyStack(): void {
+  const m = model.value;
+  if (!m) return;
+  const names = pathTo(m.tree, selected.value).map((node) => nameOf(m, node));
+  void copyText(`${names.join("\n")}\n`);
+}
+
+const LETTERS: Record<string, () => void> = {
+  "0": reset,
+  n: () => nextMatch(1),
+  N: () => nextMatch(-1),
+  v: flip,
+  t: () => showMode(page.value.mode === "table" ? "flame" : "table"),
+  c: copyStack,
+  "+": () => scaleView(1 / 1.5),
+  "=": () => scaleView(1 / 1.5),
+  "-": () => scaleView(1.5),
+};
+
+/** Keys of the whole section, whatever in it has the focus. */
+export function flameKeys(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (typing(event.target) || !page.value.keys) return;
+  const act = LETTERS[event.key];
+  if (!act) return;
+  act();
+  event.preventDefault();
+}
+
+function arrow(key: string): Direction | null {
+  const up = page.value.icicle ? "parent" : "child";
+  const down = page.value.icicle ? "child" : "parent";
+  if (key === "ArrowUp") return up;
+  if (key === "ArrowDown") return down;
+  if (key === "ArrowLeft") return "left";
+  if (key === "ArrowRight") return "right";
+  return null;
+}
+
+/** Keys of the graph itself: they move the cursor and zoom. */
+export function graphKeys(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const direction = arrow(event.key);
+  if (event.shiftKey && (direction === "left" || direction === "right")) {
+    pan(direction === "left" ? -0.25 : 0.25);
+  } else if (direction) {
+    move(direction);
+  } else if (event.key === "Enter") {
+    zoomTo(selected.value);
+  } else if (event.key === "Backspace") {
+    zoomBack();
+  } else {
+    return;
+  }
+  event.preventDefault();
+}
+
+/** `/` and `?`, from anywhere on the page. */
+export function pageKeys(event: KeyboardEvent): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || !page.value.keys) return;
+  if (typing(event.target) || helpOpen.value) return;
+  if (event.key === "/") document.getElementById(SEARCH_ID)?.focus();
+  else if (event.key === "?") helpOpen.value = true;
+  else return;
+  event.preventDefault();
+}

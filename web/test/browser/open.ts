@@ -1,0 +1,103 @@
+// Opens pages in chromium from disk, as a reader does, and gathers everything that went wrong.
+
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const CHROMIUM = process.env.ZWHY_CHROMIUM ?? "/usr/bin/chromium";
+
+export interface Opened {
+  readonly page: Page;
+  /** Console errors and warnings, uncaught errors, and requests other than the file itself. */
+  readonly wrong: string[];
+}
+
+export class Chromium {
+  private readonly folder = mkdtempSync(join(tmpdir(), "zwhy-web-test-"));
+  private files = 0;
+  private constructor(private readonly browser: Browser) {}
+
+  static async start(): Promise<Chromium> {
+    if (!existsSync(CHROMIUM)) {
+      throw new Error(
+        `no browser at ${CHROMIUM}: install the Debian package chromium, or set ZWHY_CHROMIUM`,
+      );
+    }
+    // Chromium refuses its sandbox to root, as which tests in containers run.
+    const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+    return new Chromium(await chromium.launch({ executablePath: CHROMIUM, args }));
+  }
+
+  async stop(): Promise<void> {
+    await this.browser.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async openText(html: string, hash = "", options: BrowserContextOptions = {}): Promise<Opened> {
+    const file = join(this.folder, `${this.files++}.html`);
+    writeFileSync(file, html);
+    return this.openFile(file, hash, options);
+  }
+
+  async openFile(file: string, hash = "", options: BrowserContextOptions = {}): Promise<Opened> {
+    const context = await this.browser.newContext({
+      viewport: { width: 1280, height: 900 },
+      colorScheme: "light",
+      ...options,
+    });
+    const page = await context.newPage();
+    const wrong: string[] = [];
+    const url = pathToFileURL(file).href;
+    page.on("console", (message) => {
+      if (["error", "warning"].includes(message.type())) wrong.push(message.text());
+    });
+    page.on("pageerror", (error) => wrong.push(String(error)));
+    page.on("request", (request) => {
+      if (!request.url().startsWith(url) && !request.url().startsWith("data:")) {
+        wrong.push(`request to ${request.url()}`);
+      }
+    });
+    page.on("dialog", (dialog) => {
+      wrong.push(`dialog ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    await page.goto(`${url}${hash}`);
+    await page.waitForSelector("html[data-ready=true]");
+    await settled(page);
+    return { page, wrong };
+  }
+}
+
+/** Waits until what was asked for is drawn. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(
+    () =>
+      new Promise<void>((done) => {
+        requestAnimationFrame(() =>
+          requestAnimationFrame(() => requestAnimationFrame(() => done())),
+        );
+      }),
+  );
+}
+
+/** Fraction of canvas pixels that are not background. */
+export async function painted(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const canvas = document.querySelector("canvas");
+    if (!canvas) return 0;
+    // A copy is read, because reading the canvas itself makes chromium warn on the console.
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+    if (!copy) return 0;
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+    const dark = document.documentElement.dataset.dark === "true";
+    const [r, g, b] = dark ? [0x15, 0x18, 0x1c] : [255, 255, 255];
+    let other = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      if (data[i] !== r || data[i + 1] !== g || data[i + 2] !== b) other++;
+    }
+    return other / (data.length / 4);
+  });
+}

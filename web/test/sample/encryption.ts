@@ -1,0 +1,252 @@
+// A sample report in the shape of a real one: reads of a dataset encrypted with AES-CCM.
+
+import { type Block, blockOf, type Frame, type Stack } from "./flame";
+
+const zfs = (name: string, stage: string): Frame => ({ name, module: "zfs", stage });
+const kernel = (name: string, stage: string): Frame => ({ name, module: "kernel", stage });
+
+const TASKQ = [
+  kernel("ret_from_fork", "not zfs"),
+  kernel("kthread", "not zfs"),
+  { name: "taskq_thread", module: "spl", stage: "other zfs" },
+  zfs("zio_execute", "zio"),
+];
+const DECRYPT = [
+  ...TASKQ,
+  zfs("zio_done", "zio"),
+  zfs("zio_decrypt", "decrypt"),
+  zfs("spa_do_crypt_abd", "decrypt"),
+  zfs("zio_do_crypt_data", "decrypt"),
+  zfs("zio_do_crypt_uio", "decrypt"),
+  zfs("crypto_decrypt", "decrypt"),
+  zfs("aes_decrypt_atomic", "decrypt"),
+  zfs("ccm_mode_decrypt_contiguous_blocks", "decrypt"),
+];
+const READ = [
+  { name: "entry_SYSCALL_64_after_hwframe", module: "kernel", stage: "not zfs" },
+  kernel("do_syscall_64", "not zfs"),
+  kernel("ksys_read", "not zfs"),
+  kernel("vfs_read", "not zfs"),
+  zfs("zpl_iter_read", "read path"),
+  zfs("zfs_read", "read path"),
+];
+
+function some(base: readonly Frame[], leaf: readonly Frame[], count: number): Stack {
+  return { frames: [...base, ...leaf], count };
+}
+
+export const STACKS: readonly Stack[] = [
+  some(DECRYPT, [], 500),
+  some(DECRYPT, [zfs("aes_encrypt_block", "decrypt")], 340),
+  some(DECRYPT, [zfs("aes_encrypt_block", "decrypt"), kernel("kfpu_end", "decrypt")], 2420),
+  some(DECRYPT, [zfs("aes_encrypt_block", "decrypt"), kernel("kfpu_begin", "decrypt")], 2110),
+  some(DECRYPT, [zfs("aes_encrypt_block", "decrypt"), zfs("aes_encrypt_intel", "decrypt")], 1390),
+  some(DECRYPT, [zfs("aes_xor_block", "decrypt")], 720),
+  some(DECRYPT, [zfs("aes_copy_block", "decrypt")], 610),
+  some(
+    TASKQ,
+    [zfs("zio_checksum_verify", "checksum"), zfs("abd_fletcher_4_native", "checksum")],
+    240,
+  ),
+  some(TASKQ, [zfs("vdev_queue_io_done", "vdev queue"), kernel("mutex_lock", "vdev queue")], 130),
+  some(TASKQ, [zfs("zio_free", "zio")], 55),
+  some(READ, [zfs("dmu_read_uio_dbuf", "dmu"), zfs("dmu_buf_hold_array_by_dnode", "dmu")], 310),
+  some(
+    READ,
+    [zfs("dmu_read_uio_dbuf", "dmu"), zfs("dbuf_read", "dbuf"), zfs("arc_read", "arc")],
+    280,
+  ),
+  some(READ, [zfs("zfs_uiomove", "copy"), kernel("copy_user_enhanced_fast_string", "copy")], 740),
+  some(READ, [zfs("dmu_zfetch", "prefetch")], 95),
+  some([kernel("kthread", "not zfs"), zfs("arc_evict_cb", "arc")], [zfs("arc_evict", "arc")], 88),
+  some([kernel("kthread", "not zfs"), zfs("dbuf_evict_thread", "dbuf")], [], 61),
+  some([{ name: "[unresolved]", module: "", stage: "unknown" }], [], 47),
+  some([kernel("cpu_startup_entry", "idle"), kernel("do_idle", "idle")], [], 1520),
+  some([{ name: "postgres", module: "postgres", stage: "not zfs" }], [], 148),
+];
+
+export const TOTAL = STACKS.reduce((sum, stack) => sum + stack.count, 0);
+
+export function flameBlock(): Block {
+  return blockOf(STACKS);
+}
+
+/** The same tree compared with one after a move to AES-GCM. */
+export function diffBlock(): Block {
+  return blockOf(
+    STACKS.map((stack) => {
+      const decrypts = stack.frames.some((frame) => frame.stage === "decrypt");
+      return { ...stack, countB: decrypts ? Math.round(stack.count / 9) : stack.count + 20 };
+    }),
+  );
+}
+
+function ownStage(stack: Stack): string {
+  return stack.frames[stack.frames.length - 1].stage ?? "unknown";
+}
+
+function stageRows(): unknown[] {
+  const counts = new Map<string, number>();
+  for (const stack of STACKS) {
+    counts.set(ownStage(stack), (counts.get(ownStage(stack)) ?? 0) + stack.count);
+  }
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .map(([stage, samples]) => {
+      const value = samples / TOTAL;
+      const half = 1.96 * Math.sqrt((value * (1 - value)) / TOTAL);
+      const decrypt = stage === "decrypt";
+      return {
+        stage,
+        samples,
+        share: { value, low: Math.max(0, value - half), high: value + half },
+        self_label: decrypt ? [{ label: "FPU state", share: 4530 / TOTAL }] : [],
+        who: decrypt
+          ? [{ thread: "z_rd_int", share: 1 }]
+          : [
+              { thread: "dd", share: 0.7 },
+              { thread: "z_rd_int", share: 0.3 },
+            ],
+      };
+    });
+}
+
+export function answer(): Record<string, unknown> {
+  return {
+    zwhy: "0.1.0",
+    schema: 1,
+    source: {
+      name: "tank.zwhy",
+      kind: "capture",
+      host: "db7",
+      kernel: "6.12.9",
+      os: "Debian GNU/Linux 12",
+      zfs_version: "2.3.2",
+      duration_s: 60.2,
+      hz: 99,
+      samples: TOTAL,
+      lost: 0,
+      zfs_in_use: true,
+    },
+    why: "AES-CCM decryption takes 68.5 % of this host's CPU: ZFS saves and restores the FPU state for every 16-byte block of tank/games.",
+    do: "Move tank/games to aes-256-gcm; the cipher of a dataset cannot be changed in place.",
+    findings: [
+      {
+        class: "crypto-ccm-not-accelerated",
+        title: "AES-CCM is decrypted block by block",
+        confidence: 0.94,
+        confidence_word: "high",
+        share: { value: 0.685, low: 0.676, high: 0.694 },
+        evidence: [
+          {
+            claim: "Decryption runs in the CCM code path",
+            measure: "68.5 % of CPU under ccm_mode_decrypt_contiguous_blocks",
+            source: "samples",
+            frames: ["ccm_mode_decrypt_contiguous_blocks"],
+          },
+          {
+            claim: "The FPU state is saved and restored for each block",
+            measure: "38.4 % of CPU in kfpu_begin and kfpu_end",
+            source: "samples",
+            frames: ["kfpu_begin", "kfpu_end"],
+          },
+          {
+            claim: "The dataset uses CCM",
+            measure: "tank/games encryption=aes-256-ccm",
+            source: "facts: zfs get encryption",
+            frames: [],
+          },
+        ],
+        explanation:
+          "In CCM mode OpenZFS encrypts one 16-byte block at a time and enters and leaves the FPU for each. GCM is done in larger pieces with vector instructions.",
+        remedy: {
+          text: "Send the dataset into a new one with aes-256-gcm.",
+          commands: [
+            "zfs snapshot tank/games@move",
+            "zfs send tank/games@move | zfs receive -o encryption=aes-256-gcm -o keyformat=passphrase tank/games-gcm",
+          ],
+          undo: "Destroy tank/games-gcm; the old dataset is not touched.",
+          risk: "Needs room for a second copy.",
+        },
+        next: ["Read the new dataset once with a cold ARC and record it again."],
+        rules_out: [
+          { class: "disk-bound", why: "the CPU is idle for 13 % of the time only" },
+          { class: "aes-generic", why: "aes_encrypt_intel is in the stacks" },
+        ],
+        experiment: "encryption",
+        references: ["https://github.com/openzfs/zfs/pull/9749", "module/icp/algs/modes/ccm.c"],
+        affected: "all versions with native encryption",
+        fixed_in: null,
+      },
+      {
+        class: "dbuf-evict-single-thread",
+        title: "One thread evicts the dbuf cache",
+        confidence: 0.41,
+        confidence_word: "low",
+        share: { value: 0.005, low: 0.004, high: 0.007 },
+        evidence: [
+          {
+            claim: "The eviction thread runs",
+            measure: "0.5 % of CPU",
+            source: "samples",
+            frames: ["dbuf_evict_thread"],
+          },
+        ],
+        explanation: "The dbuf cache is full and its only thread evicts.",
+        remedy: {
+          text: "Enlarge the dbuf cache.",
+          commands: ["echo 5 > /sys/module/zfs/parameters/dbuf_cache_shift"],
+          undo: "",
+          risk: "",
+        },
+        next: [],
+        rules_out: [],
+        experiment: null,
+        references: [],
+        affected: "",
+        fixed_in: null,
+      },
+    ],
+    stages: stageRows(),
+    origins: [
+      { origin: "ZFS read threads", samples: 8515, share: 8515 / TOTAL },
+      { origin: "read system call", samples: 1425, share: 1425 / TOTAL },
+    ],
+    threads: [
+      {
+        comm: "z_rd_int",
+        role: "read completion",
+        threads: 2,
+        cpu_s: 81.4,
+        cpu_share: 0.722,
+        samples: 8515,
+      },
+      { comm: "dd", role: "application", threads: 1, cpu_s: 13.9, cpu_share: 0.121, samples: 1425 },
+      {
+        comm: "arc_evict",
+        role: "ARC eviction",
+        threads: 1,
+        cpu_s: 0.8,
+        cpu_share: 0.007,
+        samples: 88,
+      },
+      {
+        comm: "dbuf_evict",
+        role: "dbuf eviction",
+        threads: 1,
+        cpu_s: 0.6,
+        cpu_share: 0.005,
+        samples: 61,
+      },
+    ],
+    quality: {
+      read: TOTAL + 12,
+      kept: TOTAL,
+      dropped: { "no stack": 12 },
+      lost: 0,
+      unresolved: { "module not in kallsyms": 47 },
+      warnings: ["The clock of CPU 1 stepped back once by 3 µs."],
+    },
+    stats: {},
+  };
+}

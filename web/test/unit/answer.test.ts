@@ -1,0 +1,73 @@
+// Reading the answer: all fields arrive, and a damaged or newer file loses a field, not the page.
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { DataError } from "../../src/data/error";
+import { readAnswer } from "../../src/data/read-answer";
+import { answer } from "../sample/encryption";
+import { hostileAnswer } from "../sample/hostile";
+
+function read(json: unknown) {
+  return readAnswer(new TextEncoder().encode(JSON.stringify(json)));
+}
+
+describe("readAnswer", () => {
+  it("reads every section", () => {
+    const { answer: a, notes } = read(answer());
+    expect(notes).toEqual([]);
+    expect(a.findings[0].share).toEqual({ value: 0.685, low: 0.676, high: 0.694 });
+    expect(a.findings[0].evidence[1].frames).toEqual(["kfpu_begin", "kfpu_end"]);
+    expect(a.findings[0].remedy?.commands).toHaveLength(2);
+    expect(a.findings[0].rulesOut[0].class).toBe("disk-bound");
+    expect(a.stages[0]).toMatchObject({ stage: "decrypt", parts: [{ name: "FPU state" }] });
+    expect(a.threads[0]).toMatchObject({ comm: "z_rd_int", cpuSeconds: 81.4 });
+    expect(a.quality.dropped).toEqual([["no stack", 12]]);
+    expect(a.source).toMatchObject({ host: "db7", zfsVersion: "2.3.2", zfsInUse: true });
+  });
+
+  it("notes what does not fit and keeps the rest", () => {
+    const { answer: a, notes } = read({ ...answer(), findings: [7, { title: 3 }], threads: "no" });
+    expect(a.why).toMatch(/AES-CCM/);
+    expect(a.stages.length).toBeGreaterThan(3);
+    expect(a.threads).toEqual([]);
+    expect(notes).toEqual([
+      "answer.findings[0] is not an object",
+      "answer.findings[1].title is not text",
+      "answer.threads is not a list",
+    ]);
+  });
+
+  it("says that a file is newer", () => {
+    expect(read({ ...answer(), schema: 9 }).notes[0]).toMatch(/schema 9/);
+  });
+
+  it("takes missing, null and hostile fields", () => {
+    expect(read({}).answer.findings).toEqual([]);
+    expect(
+      read({ findings: [{ share: null, remedy: null }] }).answer.findings[0].remedy,
+    ).toBeNull();
+    expect(read(hostileAnswer()).answer.findings.length).toBeGreaterThan(3);
+    fc.assert(fc.property(fc.object(), (json) => void read(json)));
+    fc.assert(
+      fc.property(
+        fc.jsonValue(),
+        (json) => void read({ source: json, findings: json, quality: json }),
+      ),
+    );
+  });
+
+  it("does not take fields from the prototype", () => {
+    const parsed = readAnswer(new TextEncoder().encode('{"__proto__":{"why":"x"}}'));
+    expect(parsed.answer.why).toBe("");
+  });
+
+  it("bounds its notes", () => {
+    expect(read({ findings: Array(500).fill(1) }).notes).toHaveLength(10);
+  });
+
+  it("refuses what is no JSON object", () => {
+    for (const text of ["", "{", "[]", "null", "7"]) {
+      expect(() => readAnswer(new TextEncoder().encode(text))).toThrow(DataError);
+    }
+  });
+});

@@ -1,0 +1,201 @@
+// Tree, layout, sums, search and navigation against slow and obvious counterparts.
+
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeFlame } from "../../src/data/flame";
+import { sumByFunction } from "../../src/flame/functions";
+import { firstAbove, levelsWithin, nodeAt } from "../../src/flame/layout";
+import { buildModel, type FlameModel, spanOf } from "../../src/flame/model";
+import { children, commonAncestor, heaviestChild, pathTo, sibling } from "../../src/flame/navigate";
+import {
+  light,
+  matchLabels,
+  parseQuery,
+  queryFor,
+  topMatches,
+  weightOf,
+} from "../../src/flame/search";
+import { blockOf, encode, folded, type Stack } from "../sample/flame";
+import { HOSTILE_NAMES } from "../sample/hostile";
+import { comparisons, stacks } from "./arbitrary";
+
+function modelOf(list: readonly Stack[]): FlameModel {
+  return buildModel(decodeFlame(encode(blockOf(list))));
+}
+
+/** Samples whose stack holds a name that fits, counted one stack at a time. */
+function naiveShare(list: readonly Stack[], fits: (name: string) => boolean): number {
+  return list
+    .filter((stack) => [{ name: "all" }, ...stack.frames].some((frame) => fits(frame.name)))
+    .reduce((sum, stack) => sum + stack.count, 0);
+}
+
+describe("layout", () => {
+  it("sorts boxes, keeps children within parents, and its sums are exact", () => {
+    fc.assert(
+      fc.property(stacks, (list) => {
+        const m = modelOf(list);
+        for (const level of m.layout.levels) {
+          for (let k = 0; k < level.count; k++) {
+            expect(level.x1[k] - level.x0[k]).toBe(m.weight[level.node[k]]);
+            expect(level.cum[k + 1] - level.cum[k]).toBe(m.weight[level.node[k]]);
+            if (k > 0) expect(level.x0[k]).toBeGreaterThanOrEqual(level.x1[k - 1]);
+          }
+        }
+        for (let node = 1; node < m.data.nodes; node++) {
+          const parent = spanOf(m, m.tree.parent[node]);
+          const span = spanOf(m, node);
+          expect(span.x0).toBeGreaterThanOrEqual(parent.x0);
+          expect(span.x1).toBeLessThanOrEqual(parent.x1);
+        }
+      }),
+    );
+  });
+
+  it("finds the node at each place", () => {
+    fc.assert(
+      fc.property(stacks, (list) => {
+        const m = modelOf(list);
+        for (let node = 0; node < m.data.nodes; node++) {
+          if (m.weight[node] === 0) continue;
+          const { x0, x1 } = spanOf(m, node);
+          expect(nodeAt(m.layout, m.data.level[node], (x0 + x1) / 2)).toBe(node);
+        }
+      }),
+    );
+  });
+
+  it("is as high as what is in view", () => {
+    const m = modelOf(folded("a;b;c 5\nd 5"));
+    expect(levelsWithin(m.layout, 0, 10)).toBe(4);
+    expect(levelsWithin(m.layout, 5, 10)).toBe(2);
+  });
+
+  it("uses the mean of both profiles in a comparison", () => {
+    fc.assert(
+      fc.property(comparisons, (list) => {
+        const m = modelOf(list);
+        const { comparison, data } = m;
+        if (!comparison || data.total === 0 || !data.second || data.second.total === 0) return;
+        for (let node = 0; node < data.nodes; node++) {
+          const mean = (comparison.shareA[node] + comparison.shareB[node]) / 2;
+          expect(m.weight[node] / m.layout.width).toBeCloseTo(mean, 12);
+        }
+      }),
+    );
+  });
+
+  it("binary search agrees with a linear one", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 9 })),
+        fc.integer({ min: -1, max: 10 }),
+        (a, x) => {
+          const sorted = Float64Array.from(a).sort();
+          const naive = [...sorted].findIndex((value) => value > x);
+          expect(firstAbove(sorted, 0, sorted.length, x)).toBe(naive < 0 ? sorted.length : naive);
+        },
+      ),
+    );
+  });
+});
+
+describe("search", () => {
+  it("counts each sample once, however often a name recurs", () => {
+    fc.assert(
+      fc.property(
+        stacks,
+        fc.constantFrom("a", "b|c", "^zio$", "read", "nothing", "^$"),
+        (list, text) => {
+          const m = modelOf(list);
+          const query = parseQuery(text);
+          if (query.kind !== "regex") throw new Error("must be a regular expression");
+          const tops = topMatches(m.tree, m.data.label, matchLabels(m.data.labels, query.regex));
+          expect(weightOf(tops, m.weight)).toBe(naiveShare(list, (name) => query.regex.test(name)));
+        },
+      ),
+    );
+  });
+
+  it("says why an expression is wrong, and takes any other", () => {
+    expect(parseQuery("")).toEqual({ kind: "none" });
+    const bad = parseQuery("a(");
+    expect(bad.kind).toBe("bad");
+    expect(bad.kind === "bad" && bad.message).toMatch(/group/i);
+    fc.assert(fc.property(fc.string(), (text) => void parseQuery(text)));
+  });
+
+  it("finds exactly the names it is made for", () => {
+    const matches = (names: readonly string[]) =>
+      matchLabels(HOSTILE_NAMES, new RegExp(queryFor(names), "i"));
+    for (const [i, name] of HOSTILE_NAMES.entries()) {
+      const found = [...matches([name])].flatMap((hit, at) => (hit ? [at] : []));
+      expect(found).toEqual([i]);
+    }
+    expect([...matches(HOSTILE_NAMES)].every((hit) => hit === 1)).toBe(true);
+    expect(queryFor([])).toBe("");
+  });
+
+  it("sums what is lit, level by level", () => {
+    const m = modelOf(folded("a;b 3\na;c 2\nb 5"));
+    const nodes = Uint8Array.from(m.data.label, (label) => (m.data.labels[label] === "b" ? 1 : 0));
+    const { cum } = light(m.layout, nodes);
+    expect(cum.map((sums) => [...sums])).toEqual([
+      [0, 0],
+      [0, 0, 5],
+      [0, 3, 3],
+    ]);
+  });
+});
+
+describe("sums by function", () => {
+  it("own and total agree with the stacks", () => {
+    fc.assert(
+      fc.property(stacks, (list) => {
+        const m = modelOf(list);
+        const { labels } = m.data;
+        const sums = sumByFunction(m.tree, m.data.label, labels.length, m.weight, m.own);
+        labels.forEach((name, label) => {
+          expect(sums.total[label]).toBe(naiveShare(list, (other) => other === name));
+          const own = list
+            .filter((stack) => (stack.frames.at(-1)?.name ?? "all") === name)
+            .reduce((sum, stack) => sum + stack.count, 0);
+          expect(sums.own[label]).toBe(own);
+        });
+        expect(m.stageWeight.reduce((a, b) => a + b, 0)).toBe(m.layout.width);
+      }),
+    );
+  });
+});
+
+describe("navigation", () => {
+  it("children, siblings, path and common ancestor fit together", () => {
+    fc.assert(
+      fc.property(stacks, fc.array(fc.nat(), { minLength: 1, maxLength: 4 }), (list, picks) => {
+        const m = modelOf(list);
+        const { tree } = m;
+        for (let node = 0; node < m.data.nodes; node++) {
+          const below = children(tree, node);
+          expect(below.every((child) => tree.parent[child] === node)).toBe(true);
+          below.forEach((child, i) => {
+            expect(sibling(tree, child, 1)).toBe(below[i + 1] ?? child);
+            expect(sibling(tree, child, -1)).toBe(below[i - 1] ?? child);
+          });
+          const most = Math.max(...below.map((child) => m.weight[child]));
+          const heaviest = heaviestChild(tree, m.weight, node);
+          if (below.length > 0) expect(m.weight[heaviest]).toBe(most);
+          else expect(heaviest).toBe(-1);
+          expect(pathTo(tree, node).length).toBe(m.data.level[node] + 1);
+        }
+        const nodes = picks.map((pick) => pick % m.data.nodes);
+        const paths = nodes.map((node) => pathTo(tree, node));
+        const common = paths[0].filter((node) => paths.every((path) => path.includes(node)));
+        expect(commonAncestor(tree, nodes)).toBe(common.at(-1));
+      }),
+    );
+  });
+
+  it("has the root for no nodes at all", () => {
+    expect(commonAncestor(modelOf(folded("a 1")).tree, [])).toBe(0);
+  });
+});
