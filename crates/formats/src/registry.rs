@@ -1,6 +1,6 @@
 //! All importers, and the choice among them by content.
 
-use crate::{evidence_json, folded, svg};
+use crate::{evidence_json, folded, perf_script, svg};
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, outer};
 use std::path::Path;
 
@@ -36,6 +36,7 @@ pub const HEAD_BYTES: usize = 64 * 1024;
 static IMPORTERS: &[&dyn Importer] = &[
     &evidence_json::EvidenceJson,
     &svg::FlameSvg,
+    &perf_script::PerfScript,
     &folded::Folded,
 ];
 

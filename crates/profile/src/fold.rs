@@ -53,17 +53,25 @@ impl FoldedStacks {
                 if k > 0 {
                     out.push(';');
                 }
-                out.extend(name.chars().map(|c| match c {
-                    ';' => ':',
-                    c if c.is_control() => ' ',
-                    c => c,
-                }));
+                push_name(&mut out, name);
             }
             // Writing to a String cannot fail.
             let _ = writeln!(out, " {count}");
         }
         out
     }
+}
+
+/// Appends a name without the characters that the format gives a meaning.
+fn push_name(out: &mut String, name: &str) {
+    if name.bytes().all(|b| matches!(b, b' '..=b'~') && b != b';') {
+        return out.push_str(name); // nearly every name
+    }
+    out.extend(name.chars().map(|c| match c {
+        ';' => ':',
+        c if c.is_control() => ' ',
+        c => c,
+    }));
 }
 
 #[cfg(test)]

@@ -1,0 +1,18 @@
+//! What `perf script --header` says of the host, in its `# key : value` lines.
+
+use zwhy_evidence::Host;
+
+/// Takes one comment line.
+pub fn take(line: &str, host: &mut Host) {
+    let Some((key, value)) = line.trim_start_matches('#').split_once(" : ") else { return };
+    let value = value.trim();
+    let slot = match key.trim() {
+        "hostname" => &mut host.name,
+        "os release" => &mut host.kernel,
+        "cpudesc" => &mut host.cpu_model,
+        _ => return,
+    };
+    if !value.is_empty() {
+        *slot = Some(value.to_owned());
+    }
+}
