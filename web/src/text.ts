@@ -15,9 +15,11 @@ export function visible(name: string, most = Number.POSITIVE_INFINITY): string {
   return cut.length < name.length ? `${shown}… (${integer(name.length)} characters)` : shown;
 }
 
-/** Prose of the answer: as `visible`, with line breaks as blanks. */
+const LONGEST_PROSE = 4000;
+
+/** Prose of the answer: as `visible`, with line breaks as blanks, and not without end. */
 export function prose(text: string): string {
-  return visible(text.replace(/\s+/g, " ").trim());
+  return visible(text.replace(/\s+/g, " ").trim(), LONGEST_PROSE);
 }
 
 export function integer(value: number): string {

@@ -1,6 +1,7 @@
 // The answer that `zwhy explain --json` prints, as the page uses it.
 //
-// Shares are fractions 0..1 of all CPU samples, except `who`, which are fractions of the stage.
+// Shares are fractions 0..1 of all CPU samples; those of `who` are of the stage, and the CPU share of
+// threads is in CPUs: 1 is one CPU full.
 
 export interface Interval {
   readonly value: number;
@@ -8,9 +9,10 @@ export interface Interval {
   readonly high: number;
 }
 
-export interface Named {
+/** A part of a stage. */
+export interface Part {
   readonly name: string;
-  readonly share: number;
+  readonly share: Interval;
 }
 
 export interface Source {
@@ -62,14 +64,15 @@ export interface StageRow {
   readonly stage: string;
   readonly samples: number;
   readonly share: Interval;
-  readonly parts: readonly Named[];
-  readonly who: readonly Named[];
+  /** Generic work inside the stage. */
+  readonly parts: readonly Part[];
+  readonly who: readonly Part[];
 }
 
 export interface OriginRow {
   readonly origin: string;
   readonly samples: number;
-  readonly share: number;
+  readonly share: Interval;
 }
 
 export interface ThreadRow {

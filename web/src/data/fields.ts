@@ -45,6 +45,12 @@ export class Fields {
     return this.read(name, "true or false", (v) => typeof v === "boolean");
   }
 
+  /** What kind of value is under `name`, for fields that come in two forms. */
+  shape(name: string): "object" | "other" {
+    const value = Object.hasOwn(this.value, name) ? this.value[name] : undefined;
+    return typeof value === "object" && value !== null ? "object" : "other";
+  }
+
   texts(name: string): string[] {
     const list = this.read(name, "a list", (v): v is unknown[] => Array.isArray(v)) ?? [];
     return list.filter((item): item is string => {
@@ -61,7 +67,7 @@ export class Fields {
 
   /** The object under `name`, or null when it is missing or null. */
   object(name: string): Fields | null {
-    const value = this.value[name];
+    const value = Object.hasOwn(this.value, name) ? this.value[name] : undefined;
     if (value === undefined || value === null) return null;
     return Fields.of(value, `${this.path}.${name}`, this.notes);
   }

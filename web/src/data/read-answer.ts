@@ -1,6 +1,6 @@
 // Turns the JSON of the answer block into an Answer; what does not fit becomes a note.
 
-import type { Answer, Finding, Interval, Named, Quality, Source, StageRow } from "./answer";
+import type { Answer, Finding, Interval, Part, Quality, Source, StageRow } from "./answer";
 import { DataError } from "./error";
 import { Fields, Notes } from "./fields";
 
@@ -12,14 +12,18 @@ export interface ReadAnswer {
   readonly notes: readonly string[];
 }
 
-function interval(share: Fields | null): Interval | null {
-  const value = share?.number("value") ?? null;
-  if (share === null || value === null) return null;
-  return { value, low: share.number("low") ?? value, high: share.number("high") ?? value };
+const NONE: Interval = { value: 0, low: 0, high: 0 };
+
+/** The share of a row: an object with its interval, or a plain number that has none. */
+function share(row: Fields): Interval | null {
+  const object = row.shape("share") === "object" ? row.object("share") : null;
+  const value = object ? object.number("value") : row.number("share");
+  if (value === null) return null;
+  return { value, low: object?.number("low") ?? value, high: object?.number("high") ?? value };
 }
 
-function named(key: string): (row: Fields) => Named {
-  return (row) => ({ name: row.text(key), share: row.number("share") ?? 0 });
+function part(key: string): (row: Fields) => Part {
+  return (row) => ({ name: row.text(key), share: share(row) ?? NONE });
 }
 
 function source(from: Fields | null): Source {
@@ -45,7 +49,7 @@ function finding(row: Fields): Finding {
     title: row.text("title"),
     confidence: row.number("confidence"),
     confidenceWord: row.text("confidence_word"),
-    share: interval(row.object("share")),
+    share: share(row),
     evidence: row.rows("evidence", (line) => ({
       claim: line.text("claim"),
       measure: line.text("measure"),
@@ -72,9 +76,9 @@ function stage(row: Fields): StageRow {
   return {
     stage: row.text("stage"),
     samples: row.number("samples") ?? 0,
-    share: interval(row.object("share")) ?? { value: 0, low: 0, high: 0 },
-    parts: row.rows("self_label", named("label")),
-    who: row.rows("who", named("thread")),
+    share: share(row) ?? NONE,
+    parts: row.rows("self_label", part("label")),
+    who: row.rows("who", part("thread")),
   };
 }
 
@@ -118,7 +122,7 @@ export function readAnswer(bytes: Uint8Array): ReadAnswer {
     origins: root.rows("origins", (row) => ({
       origin: row.text("origin"),
       samples: row.number("samples") ?? 0,
-      share: row.number("share") ?? 0,
+      share: share(row) ?? NONE,
     })),
     threads: root.rows("threads", (row) => ({
       comm: row.text("comm"),

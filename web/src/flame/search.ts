@@ -3,6 +3,7 @@
 // A sample counts once, however often a matching function recurs in its stack: once a node
 // matches, its whole subtree is counted and skipped.
 
+import type { FlameData } from "../data/flame";
 import type { Layout } from "./layout";
 import type { Lit } from "./raster";
 import type { Tree } from "./tree";
@@ -46,6 +47,24 @@ export function weightOf(tops: readonly number[], value: Float64Array): number {
   let sum = 0;
   for (const node of tops) sum += value[node];
   return sum;
+}
+
+/**
+ * Which nodes to light: those whose label is in `found`, else those of `stage`; null for all.
+ * The stage "" is that of frames that only carry others, and means here that none was chosen.
+ */
+export function lampsOf(
+  data: FlameData,
+  found: Uint8Array | null,
+  stage: string,
+): Uint8Array | null {
+  const index = stage === "" ? -1 : data.stages.indexOf(stage);
+  if (!found && index < 0) return null;
+  const lamps = new Uint8Array(data.nodes);
+  for (let i = 0; i < data.nodes; i++) {
+    lamps[i] = found ? found[data.label[i]] : Number(data.stage[i] === index);
+  }
+  return lamps;
 }
 
 /** Lights nodes for the rasteriser. */

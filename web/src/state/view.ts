@@ -11,7 +11,7 @@ import {
   stagePalette,
 } from "../flame/palette";
 import type { Lit, Paint, View } from "../flame/raster";
-import { light, matchLabels, parseQuery, topMatches, weightOf } from "../flame/search";
+import { lampsOf, light, matchLabels, parseQuery, topMatches, weightOf } from "../flame/search";
 import { dark, flame, page } from "./store";
 
 export const model = computed<FlameModel | null>(() =>
@@ -74,21 +74,11 @@ export const found = computed<Found | null>(() => {
   return { labels, names, tops, share: shareOf(m, weightOf(tops, m.weight)) };
 });
 
-/** Which nodes are lit: those found, else those of the chosen stage, else all (null). */
 const lit = computed<Lit | null>(() => {
   const m = model.value;
   if (!m) return null;
-  const { label, stage, nodes, stages } = m.data;
-  const lamps = new Uint8Array(nodes);
-  const stageIndex = stages.indexOf(stageName.value);
-  if (found.value) {
-    for (let i = 0; i < nodes; i++) lamps[i] = found.value.labels[label[i]];
-  } else if (stageIndex >= 0) {
-    for (let i = 0; i < nodes; i++) lamps[i] = stage[i] === stageIndex ? 1 : 0;
-  } else {
-    return null;
-  }
-  return light(m.layout, lamps);
+  const lamps = lampsOf(m.data, found.value?.labels ?? null, stageName.value);
+  return lamps && light(m.layout, lamps);
 });
 
 const entries = computed(() => {

@@ -6,18 +6,24 @@ import { found, model, query, zoomed } from "../state/view";
 import { integer, percent, visible } from "../text";
 import { FlameGraph } from "./FlameGraph";
 import { FunctionTable } from "./FunctionTable";
-import { flameKeys } from "./keys";
+import { flameKeys, SECTION_ID } from "./keys";
 import { Legend } from "./Legend";
 import { SearchField } from "./SearchField";
 
 export function scrollToFlame(): void {
-  document.getElementById("flame-section")?.scrollIntoView({ block: "start" });
+  document.getElementById(SECTION_ID)?.scrollIntoView({ block: "start" });
 }
 
 export function Flame() {
   const part = flame.value;
   return (
-    <section id="flame-section" class="flame" aria-labelledby="flame-title" onKeyDown={flameKeys}>
+    <section
+      id={SECTION_ID}
+      tabIndex={-1}
+      class="flame"
+      aria-labelledby="flame-title"
+      onKeyDown={flameKeys}
+    >
       <h2 id="flame-title">Flame graph</h2>
       {part.kind === "waiting" && <p class="flame-waiting">Unpacking the stacks…</p>}
       {part.kind === "absent" && <p>This report was made without stacks.</p>}
@@ -47,56 +53,54 @@ function Tools() {
   const { mode, icicle, range } = page.value;
   const isTable = mode === "table";
   return (
-    <>
-      <div class="tools">
-        <div class="group" role="group" aria-label="Show as">
-          <button type="button" aria-pressed={!isTable} onClick={() => showMode("flame")}>
-            Graph
+    <div class="tools">
+      <div class="group" role="group" aria-label="Show as">
+        <button type="button" aria-pressed={!isTable} onClick={() => showMode("flame")}>
+          Graph
+        </button>
+        <button type="button" aria-pressed={isTable} onClick={() => showMode("table")}>
+          Table
+        </button>
+      </div>
+      {!isTable && (
+        <>
+          <button type="button" aria-pressed={icicle} onClick={flip} title="Root on top (v)">
+            Icicle
           </button>
-          <button type="button" aria-pressed={isTable} onClick={() => showMode("table")}>
-            Table
+          <button type="button" onClick={zoomBack} title="Undo a step (Backspace)">
+            Back
           </button>
-        </div>
-        {!isTable && (
-          <>
-            <button type="button" aria-pressed={icicle} onClick={flip} title="Root on top (v)">
-              Icicle
-            </button>
-            <button type="button" onClick={zoomBack} title="Undo a step (Backspace)">
-              Back
-            </button>
-            <button
-              type="button"
-              onClick={reset}
-              disabled={zoomed.value === 0 && range === null}
-              title="Show everything (0)"
-            >
-              Reset zoom
-            </button>
-          </>
-        )}
+          <button
+            type="button"
+            onClick={reset}
+            disabled={zoomed.value === 0 && range === null}
+            title="Show everything (0)"
+          >
+            Reset zoom
+          </button>
+        </>
+      )}
+      <div class="search">
+        <SearchResult />
         <SearchField />
       </div>
-      <SearchResult />
-    </>
+    </div>
   );
 }
 
 function SearchResult() {
   const q = query.value;
   const f = found.value;
-  const text = page.value.query;
   return (
-    <div class="search-result">
-      <p role="status">
+    <>
+      <p class="search-result" role="status">
         {q.kind === "bad" && (
           <span class="bad">Not a regular expression: {visible(q.message, 200)}</span>
         )}
-        {f && f.names === 0 && `No function matches ${visible(text, 80)}.`}
+        {f && f.names === 0 && "No function matches."}
         {f && f.names > 0 && (
           <>
-            <b>{visible(text, 80)}</b>: {integer(f.names)} {f.names === 1 ? "name" : "names"},{" "}
-            <b>{percent(f.share)}</b> of all
+            {integer(f.names)} {f.names === 1 ? "name" : "names"}, <b>{percent(f.share)}</b> of all
           </>
         )}
       </p>
@@ -110,6 +114,6 @@ function SearchResult() {
           </button>
         </div>
       )}
-    </div>
+    </>
   );
 }

@@ -26,19 +26,8 @@ export function Legend() {
   const rest = rows.slice(MOST).reduce((sum, row) => sum + row.share, 0);
   return (
     <div class="legend" role="group" aria-label="Stages in this graph; press one to highlight it">
-      {rows.slice(0, MOST).map(({ stage, share, colour }, i) => (
-        <button
-          key={i}
-          type="button"
-          aria-pressed={page.value.stage === stage && page.value.query === ""}
-          onClick={() => showStage(stage)}
-        >
-          <span
-            class={stage === "unknown" ? "swatch striped" : "swatch"}
-            style={{ backgroundColor: colour }}
-          />
-          {visible(stage, 40) || "no stage"} <span class="legend-share">{percent(share)}</span>
-        </button>
+      {rows.slice(0, MOST).map((row, i) => (
+        <LegendEntry key={i} {...row} />
       ))}
       {rest > 0 && (
         <span class="legend-rest">
@@ -46,5 +35,38 @@ export function Legend() {
         </span>
       )}
     </div>
+  );
+}
+
+interface Entry {
+  readonly stage: string;
+  readonly share: number;
+  readonly colour: string;
+}
+
+function LegendEntry({ stage, share, colour }: Entry) {
+  const swatch = (
+    <span
+      class={stage === "unknown" ? "swatch striped" : "swatch"}
+      style={{ backgroundColor: colour }}
+    />
+  );
+  const part = <span class="legend-share">{percent(share)}</span>;
+  // Frames without a stage cannot be chosen: the empty name stands for no choice.
+  if (stage === "") {
+    return (
+      <span class="legend-rest">
+        {swatch} no stage {part}
+      </span>
+    );
+  }
+  return (
+    <button
+      type="button"
+      aria-pressed={page.value.stage === stage && page.value.query === ""}
+      onClick={() => showStage(stage)}
+    >
+      {swatch} <bdi>{visible(stage, 40)}</bdi> {part}
+    </button>
   );
 }

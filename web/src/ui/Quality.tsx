@@ -49,9 +49,12 @@ function Reasons({ title, rows }: { title: string; rows: readonly (readonly [str
     <div>
       <dt>{title}</dt>
       <dd>
-        {some.length === 0
-          ? "none"
-          : some.map(([reason, count]) => `${integer(count)} ${visible(reason, 120)}`).join(", ")}
+        {some.length === 0 && "none"}
+        {some.map(([reason, count], i) => (
+          <span key={i} class="listed">
+            {integer(count)} <bdi>{visible(reason, 120)}</bdi>
+          </span>
+        ))}
       </dd>
     </div>
   );

@@ -1,6 +1,6 @@
 // CPU by stage: every sample in exactly one row, with its 95 % interval and who spent it.
 
-import type { OriginRow, StageRow } from "../data/answer";
+import type { Interval, OriginRow, StageRow } from "../data/answer";
 import { showStage } from "../state/actions";
 import { page } from "../state/store";
 import { model } from "../state/view";
@@ -37,13 +37,18 @@ export function Stages({ stages }: { stages: readonly StageRow[] }) {
   );
 }
 
+/** The interval of a share; none where the source had no counts. */
+function span(share: Interval): string {
+  return share.low === share.high ? "" : range(share.low, share.high);
+}
+
 function Stage({ row, widest }: { row: StageRow; widest: number }) {
   const m = model.value;
-  const index = m ? m.data.stages.indexOf(row.stage) : -1;
+  const index = m && row.stage !== "" ? m.data.stages.indexOf(row.stage) : -1;
   const colour = m && index >= 0 ? m.stageColour[index] : "transparent";
   const name = visible(row.stage, 80);
   const at = (fraction: number) => `${(Math.min(1, Math.max(0, fraction)) / widest) * 100}%`;
-  const span = Math.max(0, row.share.high - row.share.low);
+  const width = Math.max(0, row.share.high - row.share.low);
   return (
     <>
       <tr>
@@ -69,24 +74,25 @@ function Stage({ row, widest }: { row: StageRow; widest: number }) {
         <td class="bar-column">
           <div class="bar">
             <div class="bar-fill" style={{ width: at(row.share.value), backgroundColor: colour }} />
-            <div class="bar-interval" style={{ left: at(row.share.low), width: at(span) }} />
+            <div class="bar-interval" style={{ left: at(row.share.low), width: at(width) }} />
           </div>
         </td>
         <td class="n">{percent(row.share.value)}</td>
-        <td class="n">{range(row.share.low, row.share.high)}</td>
+        <td class="n">{span(row.share)}</td>
         <td class="wide-only">
-          {row.who
-            .slice(0, 3)
-            .map((who) => `${visible(who.name, 40)} ${percent(who.share)}`)
-            .join(", ")}
+          {row.who.slice(0, 3).map((who, i) => (
+            <span key={i} class="listed">
+              <bdi>{visible(who.name, 40)}</bdi> {percent(who.share.value)}
+            </span>
+          ))}
         </td>
       </tr>
       {row.parts.map((part, i) => (
         <tr key={i} class="part">
           <th scope="row">of it {visible(part.name, 80)}</th>
           <td class="bar-column" />
-          <td class="n">{percent(part.share)}</td>
-          <td class="n" />
+          <td class="n">{percent(part.share.value)}</td>
+          <td class="n">{span(part.share)}</td>
           <td class="wide-only" />
         </tr>
       ))}
@@ -109,6 +115,9 @@ export function Origins({ origins }: { origins: readonly OriginRow[] }) {
             <th scope="col" class="n">
               Share
             </th>
+            <th scope="col" class="n wide-only">
+              95 %
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -116,7 +125,8 @@ export function Origins({ origins }: { origins: readonly OriginRow[] }) {
             <tr key={i}>
               <th scope="row">{visible(row.origin, 80)}</th>
               <td class="n">{integer(row.samples)}</td>
-              <td class="n">{percent(row.share)}</td>
+              <td class="n">{percent(row.share.value)}</td>
+              <td class="n wide-only">{span(row.share)}</td>
             </tr>
           ))}
         </tbody>

@@ -29,7 +29,7 @@ export function Threads({ threads }: { threads: readonly ThreadRow[] }) {
               CPU time
             </th>
             <th scope="col" class="n">
-              Share
+              Of one CPU
             </th>
             <th scope="col" class="n">
               Samples

@@ -20,6 +20,8 @@ import { copyText } from "./copy";
 import { helpOpen } from "./Help";
 import { SEARCH_ID } from "./SearchField";
 
+export const SECTION_ID = "flame-section";
+
 function typing(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
 }
@@ -31,12 +33,22 @@ function copyStack(): void {
   void copyText(`${names.join("\n")}\n`);
 }
 
+/** The element with the focus goes with the change, so the section takes the focus over. */
+function toggleTable(): void {
+  showMode(page.value.mode === "table" ? "flame" : "table");
+  requestAnimationFrame(() => {
+    const section = document.getElementById(SECTION_ID);
+    const tree = section?.querySelector<HTMLElement>("[role=tree]");
+    (tree ?? section)?.focus({ preventScroll: true });
+  });
+}
+
 const LETTERS: Record<string, () => void> = {
   "0": reset,
   n: () => nextMatch(1),
   N: () => nextMatch(-1),
   v: flip,
-  t: () => showMode(page.value.mode === "table" ? "flame" : "table"),
+  t: toggleTable,
   c: copyStack,
   "+": () => scaleView(1 / 1.5),
   "=": () => scaleView(1 / 1.5),

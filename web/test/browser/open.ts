@@ -82,9 +82,9 @@ export async function settled(page: Page): Promise<void> {
   );
 }
 
-/** Fraction of canvas pixels that are not background. */
-export async function painted(page: Page): Promise<number> {
-  return page.evaluate(() => {
+/** Fraction of canvas pixels of one colour (#rrggbb), or of any that is not background. */
+export async function painted(page: Page, colour = ""): Promise<number> {
+  return page.evaluate((hex) => {
     const canvas = document.querySelector("canvas");
     if (!canvas) return 0;
     // A copy is read, because reading the canvas itself makes chromium warn on the console.
@@ -93,11 +93,12 @@ export async function painted(page: Page): Promise<number> {
     copy.drawImage(canvas, 0, 0);
     const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
     const dark = document.documentElement.dataset.dark === "true";
-    const [r, g, b] = dark ? [0x15, 0x18, 0x1c] : [255, 255, 255];
-    let other = 0;
+    const sought = Number.parseInt((hex || (dark ? "#15181c" : "#ffffff")).slice(1), 16);
+    let same = 0;
     for (let i = 0; i < data.length; i += 4) {
-      if (data[i] !== r || data[i + 1] !== g || data[i + 2] !== b) other++;
+      if (((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]) === sought) same++;
     }
-    return other / (data.length / 4);
-  });
+    const share = same / (data.length / 4);
+    return hex === "" ? 1 - share : share;
+  }, colour);
 }

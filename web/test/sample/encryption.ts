@@ -85,6 +85,12 @@ function ownStage(stack: Stack): string {
   return stack.frames[stack.frames.length - 1].stage ?? "unknown";
 }
 
+function shareOf(samples: number) {
+  const value = samples / TOTAL;
+  const half = 1.96 * Math.sqrt((value * (1 - value)) / TOTAL);
+  return { value, low: Math.max(0, value - half), high: value + half };
+}
+
 function stageRows(): unknown[] {
   const counts = new Map<string, number>();
   for (const stack of STACKS) {
@@ -93,14 +99,12 @@ function stageRows(): unknown[] {
   return [...counts]
     .sort(([, a], [, b]) => b - a)
     .map(([stage, samples]) => {
-      const value = samples / TOTAL;
-      const half = 1.96 * Math.sqrt((value * (1 - value)) / TOTAL);
       const decrypt = stage === "decrypt";
       return {
         stage,
         samples,
-        share: { value, low: Math.max(0, value - half), high: value + half },
-        self_label: decrypt ? [{ label: "FPU state", share: 4530 / TOTAL }] : [],
+        share: shareOf(samples),
+        self_label: decrypt ? [{ label: "FPU state", share: shareOf(4530) }] : [],
         who: decrypt
           ? [{ thread: "z_rd_int", share: 1 }]
           : [
@@ -209,8 +213,8 @@ export function answer(): Record<string, unknown> {
     ],
     stages: stageRows(),
     origins: [
-      { origin: "ZFS read threads", samples: 8515, share: 8515 / TOTAL },
-      { origin: "read system call", samples: 1425, share: 1425 / TOTAL },
+      { origin: "ZFS read threads", samples: 8515, share: shareOf(8515) },
+      { origin: "read system call", samples: 1425, share: shareOf(1425) },
     ],
     threads: [
       {
@@ -218,16 +222,16 @@ export function answer(): Record<string, unknown> {
         role: "read completion",
         threads: 2,
         cpu_s: 81.4,
-        cpu_share: 0.722,
+        cpu_share: 1.352,
         samples: 8515,
       },
-      { comm: "dd", role: "application", threads: 1, cpu_s: 13.9, cpu_share: 0.121, samples: 1425 },
+      { comm: "dd", role: "application", threads: 1, cpu_s: 13.9, cpu_share: 0.231, samples: 1425 },
       {
         comm: "arc_evict",
         role: "ARC eviction",
         threads: 1,
         cpu_s: 0.8,
-        cpu_share: 0.007,
+        cpu_share: 0.013,
         samples: 88,
       },
       {
@@ -235,7 +239,7 @@ export function answer(): Record<string, unknown> {
         role: "dbuf eviction",
         threads: 1,
         cpu_s: 0.6,
-        cpu_share: 0.005,
+        cpu_share: 0.01,
         samples: 61,
       },
     ],

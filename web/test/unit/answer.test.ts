@@ -25,6 +25,23 @@ describe("readAnswer", () => {
     expect(a.source).toMatchObject({ host: "db7", zfsVersion: "2.3.2", zfsInUse: true });
   });
 
+  it("takes shares with and without an interval", () => {
+    const rows = [
+      { origin: "a", share: { value: 0.2, low: 0.1, high: 0.3 } },
+      { origin: "b", share: 0.5 },
+      { origin: "c", share: "x" },
+      { origin: "d" },
+    ];
+    const { answer: a, notes } = read({ origins: rows });
+    expect(a.origins.map((row) => row.share)).toEqual([
+      { value: 0.2, low: 0.1, high: 0.3 },
+      { value: 0.5, low: 0.5, high: 0.5 },
+      { value: 0, low: 0, high: 0 },
+      { value: 0, low: 0, high: 0 },
+    ]);
+    expect(notes).toEqual(["answer.origins[2].share is not a number"]);
+  });
+
   it("notes what does not fit and keeps the rest", () => {
     const { answer: a, notes } = read({ ...answer(), findings: [7, { title: 3 }], threads: "no" });
     expect(a.why).toMatch(/AES-CCM/);

@@ -8,6 +8,7 @@ import { firstAbove, levelsWithin, nodeAt } from "../../src/flame/layout";
 import { buildModel, type FlameModel, spanOf } from "../../src/flame/model";
 import { children, commonAncestor, heaviestChild, pathTo, sibling } from "../../src/flame/navigate";
 import {
+  lampsOf,
   light,
   matchLabels,
   parseQuery,
@@ -134,6 +135,17 @@ describe("search", () => {
     }
     expect([...matches(HOSTILE_NAMES)].every((hit) => hit === 1)).toBe(true);
     expect(queryFor([])).toBe("");
+  });
+
+  it("lights what was found, else the chosen stage, else everything", () => {
+    const { data } = modelOf(folded("a;b 3\nb 1", (name) => `stage ${name}`));
+    expect(data.stages).toContain("");
+    expect(lampsOf(data, null, "")).toBeNull();
+    expect(lampsOf(data, null, "not there")).toBeNull();
+    const named = (lamps: Uint8Array | null) =>
+      [...(lamps ?? [])].flatMap((lamp, i) => (lamp ? [data.labels[data.label[i]]] : []));
+    expect(named(lampsOf(data, null, "stage b"))).toEqual(["b", "b"]);
+    expect(named(lampsOf(data, matchLabels(data.labels, /a/), "stage b"))).toEqual(["all", "a"]);
   });
 
   it("sums what is lit, level by level", () => {
