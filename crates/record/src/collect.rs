@@ -1,0 +1,289 @@
+//! From ring records to a profile: records of all CPUs in order of time, processes and threads
+//! followed, call chains kept as addresses until the next flush names them.
+//!
+//! Invariant: between two flushes memory grows only by the samples of that time; after a flush only
+//! distinct frames, stacks and threads stay.
+
+use crate::naming::{AddressId, Names};
+use crate::perf::record::{Record, Sample, Timed, parse, record_len};
+use crate::perf::session::Session;
+use crate::processes::Processes;
+use crate::series_pen::SeriesPen;
+use crate::thread_clock::ThreadClocks;
+use perf_event_open_sys::bindings as sys;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::fs;
+use zwhy_profile::{Event, Nanos, Profile, Sample as Row, StackId, ThreadId};
+
+/// A record may be stamped and not yet be in its ring; what is younger than this waits a round.
+const SETTLE_NS: u64 = 10_000_000;
+/// Anything at or above is a context mark, not an address.
+const FIRST_CONTEXT: u64 = sys::PERF_CONTEXT_MAX as u64;
+
+/// One sample whose chain is not named yet.
+struct Pending {
+    t: Nanos,
+    cpu: i32,
+    thread: ThreadId,
+    period: u64,
+    /// End of its chain in the arena; it begins where the one before ends.
+    chain_end: usize,
+}
+
+pub(crate) struct Collector {
+    pub profile: Profile,
+    pub names: Names,
+    pub processes: Processes,
+    clocks: ThreadClocks,
+    /// Processes whose samples are wanted; `None`: all.
+    wanted: Option<FxHashSet<i32>>,
+    threads: FxHashMap<i32, ThreadId>,
+    pending: Vec<Pending>,
+    /// Address chains of the pending samples, leaf first.
+    arena: Vec<AddressId>,
+    /// Bytes of records that are too young, and room for the next drain.
+    bytes: Vec<u8>,
+    start_ns: u64,
+    /// CPU time of a sample where its period is not nanoseconds.
+    tick_ns: u64,
+    weigh: bool,
+    pub samples: u64,
+    pub lost_by_cpu: BTreeMap<u32, u64>,
+    pub throttled: u64,
+    pub dropped: BTreeMap<&'static str, u64>,
+}
+
+impl Collector {
+    /// `weigh` is true when a sample's period is nanoseconds of CPU time.
+    pub(crate) fn new(names: Names, wanted: Option<FxHashSet<i32>>, hz: u32, weigh: bool) -> Collector {
+        Collector {
+            profile: Profile::new(),
+            names,
+            processes: Processes::default(),
+            clocks: ThreadClocks::default(),
+            wanted,
+            threads: FxHashMap::default(),
+            pending: Vec::new(),
+            arena: Vec::new(),
+            bytes: Vec::new(),
+            start_ns: 0,
+            tick_ns: 1_000_000_000 / u64::from(hz.max(1)),
+            weigh,
+            samples: 0,
+            lost_by_cpu: BTreeMap::new(),
+            throttled: 0,
+            dropped: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn set_start(&mut self, start_ns: u64) {
+        self.start_ns = start_ns;
+    }
+
+    pub(crate) fn pending(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Processes recorded so far; `None`: all of the host.
+    pub(crate) fn wanted(&self) -> Option<&FxHashSet<i32>> {
+        self.wanted.as_ref()
+    }
+
+    /// Reads the CPU time of threads; at the start and the end also that of idle ones.
+    pub(crate) fn read_clocks(&mut self, t: Nanos, idle_too: bool, pen: &mut SeriesPen) {
+        self.clocks.tick(t, pen);
+        if idle_too {
+            self.clocks.read_all(t, self.wanted.as_ref(), &mut self.profile, pen);
+        }
+    }
+
+    /// Takes in what the rings hold up to about `now_ns`; with `last`, all of it.
+    pub(crate) fn drain(&mut self, session: &mut Session, now_ns: u64, last: bool) {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        session.drain(&mut bytes);
+        let mut order: Vec<(u64, usize)> = Vec::new();
+        let mut at = 0;
+        while let Some(len) = bytes.get(at..).and_then(record_len) {
+            order.push((parse(&bytes[at..at + len]).time, at));
+            at += len;
+        }
+        order.sort_by_key(|(time, _)| *time);
+        let horizon = if last { u64::MAX } else { now_ns.saturating_sub(SETTLE_NS) };
+        let mut young = Vec::new();
+        for (time, at) in order {
+            let Some(record) = record_len(&bytes[at..]).map(|len| &bytes[at..at + len]) else { continue };
+            if time > horizon {
+                young.extend_from_slice(record);
+            } else {
+                self.take(parse(record), session);
+            }
+        }
+        self.bytes = young;
+    }
+
+    fn take(&mut self, timed: Timed<'_>, session: &Session) {
+        match timed.record {
+            Record::Sample(sample) => self.sample(timed.time, timed.cpu, &sample, session),
+            Record::Comm { pid, tid, exec, comm } => {
+                if exec {
+                    self.processes.exec(pid);
+                }
+                self.rename(pid, tid, &String::from_utf8_lossy(comm));
+            }
+            Record::Mmap { pid, start, len, offset, inode, path } => {
+                self.processes.map(pid, start, len, offset, inode, &mapped_path(path));
+            }
+            Record::Fork { pid, ppid, tid, ptid } => self.fork(timed.time, pid, ppid, tid, ptid),
+            Record::Exit { pid, tid } => self.exit(timed.time, pid, tid),
+            Record::Lost(count) => *self.lost_by_cpu.entry(timed.cpu).or_default() += count,
+            Record::Throttle => self.throttled += 1,
+            Record::Other => {}
+        }
+    }
+
+    fn sample(&mut self, time: u64, cpu: u32, sample: &Sample<'_>, session: &Session) {
+        if self.wanted.as_ref().is_some_and(|wanted| !wanted.contains(&sample.pid)) {
+            return; // of a process that is not asked for, when the whole host had to be sampled
+        }
+        // A thread that started while threads were being attached has its own event and one that it
+        // inherited; only its own counts.
+        let opened_for = session.thread_of_event(sample.event_id);
+        if session.is_attached(sample.tid) && opened_for.is_some_and(|tid| tid != sample.tid && tid > 0) {
+            *self.dropped.entry("sampled twice").or_default() += 1;
+            return;
+        }
+        let thread = self.thread(sample.pid, sample.tid);
+        let cpu_time = if self.weigh { sample.period } else { self.tick_ns };
+        self.clocks.sampled(sample.pid, sample.tid, cpu_time);
+        if sample.guest {
+            let guest = self.names.guest();
+            self.arena.push(guest);
+        } else {
+            self.chain(sample);
+        }
+        self.samples += 1;
+        self.pending.push(Pending {
+            t: self.since_start(time),
+            cpu: i32::try_from(cpu).unwrap_or(-1),
+            thread,
+            period: sample.period,
+            chain_end: self.arena.len(),
+        });
+    }
+
+    /// Appends the chain's addresses; of callers the address inside the call instruction.
+    fn chain(&mut self, sample: &Sample<'_>) {
+        let begin = self.arena.len();
+        let mut user = false;
+        let mut leaf = true;
+        for address in sample.chain() {
+            if address >= FIRST_CONTEXT {
+                user = address == sys::PERF_CONTEXT_USER as u64;
+                leaf = true;
+                continue;
+            }
+            let at = if leaf { address } else { address.saturating_sub(1) };
+            leaf = false;
+            let id = if user {
+                self.names.user_address(&mut self.processes, sample.pid, at)
+            } else {
+                self.names.kernel_address(at)
+            };
+            // Addresses that fold into one nameless frame are shown once in a row.
+            if self.arena.len() == begin || self.arena.last() != Some(&id) || !self.names.is_nameless(id) {
+                self.arena.push(id);
+            }
+        }
+    }
+
+    fn rename(&mut self, pid: i32, tid: i32, comm: &str) {
+        let thread = self.profile.thread(pid, tid, comm);
+        self.threads.insert(tid, thread);
+        let of_target = self.wanted.as_ref().is_some_and(|wanted| wanted.contains(&pid));
+        self.clocks.named(pid, tid, comm, of_target);
+    }
+
+    fn fork(&mut self, time: u64, pid: i32, ppid: i32, tid: i32, ptid: i32) {
+        self.processes.fork(pid, ppid);
+        if let Some(wanted) = &mut self.wanted
+            && wanted.contains(&ppid)
+        {
+            wanted.insert(pid);
+        }
+        let parent = self.thread(ppid, ptid);
+        let comm = self.profile.strings.get(self.profile.threads.get(parent).comm).to_owned();
+        let thread = self.profile.thread(pid, tid, &comm);
+        self.threads.insert(tid, thread);
+        if self.wanted.as_ref().is_some_and(|wanted| wanted.contains(&pid)) {
+            self.clocks.started(pid, tid, self.since_start(time));
+        }
+    }
+
+    fn exit(&mut self, time: u64, pid: i32, tid: i32) {
+        self.clocks.ended(tid, self.since_start(time));
+        self.threads.remove(&tid);
+        if pid == tid {
+            self.processes.exit(pid);
+        }
+    }
+
+    fn thread(&mut self, pid: i32, tid: i32) -> ThreadId {
+        if let Some(thread) = self.threads.get(&tid) {
+            return *thread;
+        }
+        let comm = match tid {
+            0 => "swapper".to_owned(),
+            _ => read_comm(pid, tid),
+        };
+        let thread = self.profile.thread(pid, tid, &comm);
+        self.threads.insert(tid, thread);
+        thread
+    }
+
+    fn since_start(&self, time: u64) -> Nanos {
+        Nanos(time.saturating_sub(self.start_ns) as i64)
+    }
+
+    /// Names the chains of all pending samples and moves them into the profile.
+    pub(crate) fn name_pending(&mut self) {
+        let pending = std::mem::take(&mut self.pending);
+        let arena = std::mem::take(&mut self.arena);
+        self.profile.samples.reserve(pending.len());
+        let mut from = 0;
+        for sample in pending {
+            let mut stack = StackId::ROOT;
+            for id in arena[from..sample.chain_end].iter().rev() {
+                let frame = self.names.frame(*id, &self.processes, &mut self.profile);
+                stack = self.profile.stacks.child(stack, frame);
+            }
+            from = sample.chain_end;
+            self.profile.samples.push(Row {
+                t: sample.t,
+                cpu: sample.cpu,
+                thread: sample.thread,
+                stack,
+                event: Event::Cpu,
+                count: 1,
+                weight: Nanos(if self.weigh { sample.period as i64 } else { 0 }),
+            });
+        }
+        self.processes.forget_ended();
+        self.names.trim();
+    }
+}
+
+/// The path of a mapping as /proc/PID/maps would show it.
+fn mapped_path(path: &[u8]) -> String {
+    match path {
+        b"//anon" => String::new(),
+        path => String::from_utf8_lossy(path).into_owned(),
+    }
+}
+
+fn read_comm(pid: i32, tid: i32) -> String {
+    let path = if pid > 0 { format!("/proc/{pid}/task/{tid}/comm") } else { format!("/proc/{tid}/comm") };
+    let bytes = fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    text.strip_suffix('\n').unwrap_or(&text).to_owned()
+}

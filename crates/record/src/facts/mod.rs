@@ -1,0 +1,29 @@
+//! What is true of the host while it is recorded: facts.json apart from the recorder's own figures.
+//!
+//! Invariant: nothing here fails; what cannot be read is absent and, where it matters, said in `limits`.
+
+mod host;
+mod tools;
+mod zfs;
+
+use serde_json::{Map, Value};
+
+/// Facts with sentences on what could not be learned.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Facts {
+    pub values: Map<String, Value>,
+    pub limits: Vec<String>,
+}
+
+/// Facts that take no time: host, module, parameters.
+pub(crate) fn quick() -> Facts {
+    let mut facts = Facts::default();
+    facts.values.insert("host".into(), host::host());
+    zfs::module_facts(&mut facts);
+    facts
+}
+
+/// Adds what only `zpool` and `zfs` can tell. May take some seconds, never more than about ten.
+pub(crate) fn ask_tools(facts: &mut Facts) {
+    zfs::tool_facts(facts);
+}

@@ -1,0 +1,30 @@
+//! The recorder: samples of where CPU time goes, counters every second and facts of the host, into
+//! a capture.
+//!
+//! Invariants: what was written stays readable whatever ends the recorder; time is the monotonic
+//! clock minus the start; every loss is counted and said. Only this crate and `lab` need privileges.
+
+mod background;
+mod collect;
+mod command;
+mod error;
+mod facts;
+mod host;
+mod kstats;
+mod limits;
+mod naming;
+mod options;
+mod perf;
+mod proc_stat;
+mod processes;
+mod recording;
+mod series_pen;
+mod start;
+mod summary;
+mod thread_clock;
+
+pub use background::Background;
+pub use error::RecordError;
+pub use options::{MAX_HZ, RecordOptions, Target};
+pub use recording::Recording;
+pub use summary::{Progress, Status, Summary};

@@ -1,0 +1,273 @@
+//! Frames for addresses: each distinct address is named once, when it is first written.
+//!
+//! Invariant: an address that cannot be named gets a frame with a reason, and addresses without a
+//! name inside one function, mapping or reason fold into one frame.
+
+use crate::processes::{Image, ImageId, Place, Processes};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use zwhy_profile::{Frame, FrameId, FrameKind, Profile};
+use zwhy_symbols::{
+    ElfSymbol, ElfSymbols, FileId, ImageKind, KernelSymbols, Reason, demangle, load_elf, module_name,
+    parse_maps,
+};
+
+/// Index of an address seen, until it has a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AddressId(pub u32);
+
+/// An address that means the same wherever it is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Address {
+    Kernel(u64),
+    User(ImageId, u64),
+    Nameless(FrameKind, Reason),
+}
+
+/// Symbol tables are dropped, largest first, when they hold more than this.
+const TABLE_BUDGET: usize = 24 << 20;
+/// Addresses kept; at 40 bytes each this is the bound of the cache.
+const ADDRESS_BUDGET: usize = 400_000;
+/// kallsyms is read again for modules loaded later, but not more often than every so many flushes.
+const KALLSYMS_PAUSE: u32 = 10;
+
+enum Table {
+    Symbols(ElfSymbols),
+    Missing(Reason),
+}
+
+pub(crate) struct Names {
+    kernel: Result<KernelSymbols, Reason>,
+    ids: FxHashMap<Address, AddressId>,
+    addresses: Vec<(Address, Option<FrameId>)>,
+    tables: FxHashMap<ImageId, Table>,
+    kallsyms_wait: u32,
+    /// Frames without a name by reason, counted a sample and frame.
+    pub unresolved: BTreeMap<&'static str, u64>,
+}
+
+impl Names {
+    /// `kernel` is false for recordings that have no kernel frames.
+    pub(crate) fn new(kernel: bool) -> Names {
+        Names {
+            kernel: if kernel { read_kernel_symbols() } else { Err(Reason::KernelHidden) },
+            ids: FxHashMap::default(),
+            addresses: Vec::new(),
+            tables: FxHashMap::default(),
+            kallsyms_wait: 0,
+            unresolved: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn kernel_named(&self) -> bool {
+        self.kernel.is_ok()
+    }
+
+    pub(crate) fn kernel_address(&mut self, address: u64) -> AddressId {
+        self.intern(match self.kernel {
+            Ok(_) => Address::Kernel(address),
+            Err(reason) => Address::Nameless(FrameKind::Kernel, reason),
+        })
+    }
+
+    pub(crate) fn user_address(&mut self, processes: &mut Processes, pid: i32, address: u64) -> AddressId {
+        // No process maps its lowest page or an address above the user half.
+        let address = if address < 4096 || address >> 63 != 0 {
+            Address::Nameless(FrameKind::User, Reason::BadAddress)
+        } else {
+            match processes.place(pid, address) {
+                Place::Image(image, offset) => Address::User(image, offset),
+                Place::NotMapped => Address::Nameless(FrameKind::User, Reason::NotMapped),
+                Place::ProcessEnded => Address::Nameless(FrameKind::User, Reason::ProcessEnded),
+            }
+        };
+        self.intern(address)
+    }
+
+    pub(crate) fn guest(&mut self) -> AddressId {
+        self.intern(Address::Nameless(FrameKind::Unknown, Reason::Guest))
+    }
+
+    /// Whether many addresses share this id because none of them can be named.
+    pub(crate) fn is_nameless(&self, id: AddressId) -> bool {
+        matches!(self.addresses.get(id.0 as usize), Some((Address::Nameless(..), _)))
+    }
+
+    fn intern(&mut self, address: Address) -> AddressId {
+        let next = AddressId(self.addresses.len() as u32);
+        *self.ids.entry(address).or_insert_with(|| {
+            self.addresses.push((address, None));
+            next
+        })
+    }
+
+    /// The frame of an address, named now if it was not before.
+    pub(crate) fn frame(&mut self, id: AddressId, processes: &Processes, profile: &mut Profile) -> FrameId {
+        let Some(&(address, named)) = self.addresses.get(id.0 as usize) else { return FrameId::default() };
+        let frame = named.unwrap_or_else(|| {
+            let frame = self.name(address, processes, profile);
+            self.addresses[id.0 as usize].1 = Some(frame);
+            frame
+        });
+        let reason = profile.frames.get(frame).reason;
+        if reason != Default::default()
+            && let Some(count) = self.unresolved.get_mut(profile.strings.get(reason))
+        {
+            *count += 1;
+        }
+        frame
+    }
+
+    /// Gives memory back; call it when no [`AddressId`] is in use.
+    pub(crate) fn trim(&mut self) {
+        self.kallsyms_wait = self.kallsyms_wait.saturating_sub(1);
+        if self.addresses.len() > ADDRESS_BUDGET {
+            self.ids = FxHashMap::default();
+            self.addresses = Vec::new();
+        }
+        let size = |table: &Table| match table {
+            Table::Symbols(symbols) => symbols.memory(),
+            Table::Missing(_) => 0,
+        };
+        while self.tables.values().map(size).sum::<usize>() > TABLE_BUDGET {
+            let Some(largest) = self.tables.iter().max_by_key(|(_, t)| size(t)).map(|(id, _)| *id) else {
+                break;
+            };
+            self.tables.remove(&largest);
+        }
+    }
+
+    fn name(&mut self, address: Address, processes: &Processes, profile: &mut Profile) -> FrameId {
+        match address {
+            Address::Kernel(at) => self.kernel_frame(at, profile),
+            Address::User(image, offset) => match processes.image(image) {
+                Some(image_row) => self.user_frame(image, image_row, offset, profile),
+                None => self.nameless(profile, FrameKind::User, "", Reason::NotMapped),
+            },
+            Address::Nameless(kind, reason) => {
+                let module = if kind == FrameKind::Kernel { "kernel" } else { "" };
+                self.nameless(profile, kind, module, reason)
+            }
+        }
+    }
+
+    fn kernel_frame(&mut self, address: u64, profile: &mut Profile) -> FrameId {
+        let known = |kernel: &Result<KernelSymbols, Reason>, profile: &mut Profile| {
+            let symbol = kernel.as_ref().ok()?.resolve(address)?;
+            Some(profile.frame(symbol.function, symbol.module, FrameKind::Kernel))
+        };
+        if let Some(frame) = known(&self.kernel, profile) {
+            return frame;
+        }
+        if self.kallsyms_wait == 0 {
+            self.kallsyms_wait = KALLSYMS_PAUSE;
+            if let Ok(fresh) = read_kernel_symbols() {
+                self.kernel = Ok(fresh);
+            }
+            if let Some(frame) = known(&self.kernel, profile) {
+                return frame;
+            }
+        }
+        self.nameless(profile, FrameKind::Kernel, "kernel", Reason::OutsideKernel)
+    }
+
+    fn user_frame(&mut self, id: ImageId, image: &Image, offset: u64, profile: &mut Profile) -> FrameId {
+        let module = module_name(&image.path);
+        if image.kind == ImageKind::Anonymous {
+            return self.nameless(profile, FrameKind::User, module, Reason::Anonymous);
+        }
+        let symbols = match self.tables.entry(id).or_insert_with(|| load(image)) {
+            Table::Symbols(symbols) => symbols,
+            Table::Missing(reason) => {
+                let reason = *reason;
+                return self.nameless(profile, FrameKind::User, module, reason);
+            }
+        };
+        let at = symbols.address_of_offset(offset);
+        let start = match at.map(|at| symbols.resolve(at)) {
+            Some(ElfSymbol::Named { name, .. }) => {
+                return profile.frame(&demangle(name), module, FrameKind::User);
+            }
+            Some(ElfSymbol::Unnamed { start }) => start.or(at),
+            None => None,
+        };
+        let label = format!("{module}+{:#x}", start.unwrap_or(offset));
+        self.reasoned(profile, FrameKind::User, &label, module, Reason::NoSymbol)
+    }
+
+    fn nameless(&mut self, profile: &mut Profile, kind: FrameKind, module: &str, reason: Reason) -> FrameId {
+        self.reasoned(profile, kind, &format!("[{reason}]"), module, reason)
+    }
+
+    fn reasoned(
+        &mut self,
+        profile: &mut Profile,
+        kind: FrameKind,
+        function: &str,
+        module: &str,
+        reason: Reason,
+    ) -> FrameId {
+        self.unresolved.entry(reason.text()).or_default();
+        let frame = Frame {
+            function: profile.strings.intern(function),
+            module: profile.strings.intern(module),
+            kind,
+            reason: profile.strings.intern(reason.text()),
+            ..Frame::default()
+        };
+        profile.frames.intern(frame)
+    }
+}
+
+fn read_kernel_symbols() -> Result<KernelSymbols, Reason> {
+    let text = fs::read("/proc/kallsyms").map_err(|_| Reason::KernelHidden)?;
+    let modules = fs::read("/proc/modules").ok();
+    KernelSymbols::parse(&text, modules.as_deref()).map_err(|_| Reason::KernelHidden)
+}
+
+/// Opens what was mapped: through the process while it lives, else by path if it is the same file.
+fn load(image: &Image) -> Table {
+    if image.kind == ImageKind::Vdso {
+        return load_vdso();
+    }
+    let Image { path, pid, start, end, .. } = image;
+    let plain = path.strip_suffix(" (deleted)").unwrap_or(path);
+    // The kernel's own link to the mapped file needs no other proof than its name: on overlay file
+    // systems its inode number differs from the one that mmap records show.
+    let link = PathBuf::from(format!("/proc/{pid}/map_files/{start:x}-{end:x}"));
+    if fs::read_link(&link).is_ok_and(|to| to.as_os_str() == path.as_str())
+        && let Ok(symbols) = load_elf(&[link], FileId::default())
+    {
+        return Table::Symbols(symbols);
+    }
+    let rooted = PathBuf::from(format!("/proc/{pid}/root{plain}"));
+    let id = FileId { inode: (image.inode != 0).then_some(image.inode), build_id: None };
+    match load_elf(&[rooted, PathBuf::from(plain)], id) {
+        Ok(symbols) => Table::Symbols(symbols),
+        Err(Reason::Unreadable | Reason::Replaced)
+            if matches!(image.kind, ImageKind::DeletedFile | ImageKind::Memfd) =>
+        {
+            Table::Missing(Reason::Deleted)
+        }
+        Err(reason) => Table::Missing(reason),
+    }
+}
+
+/// The vdso is the same in every process of our kind, so our own serves.
+fn load_vdso() -> Table {
+    let bytes = || -> Option<Vec<u8>> {
+        let maps = fs::read_to_string("/proc/self/maps").ok()?;
+        let map = parse_maps(&maps).find(|m| m.path == "[vdso]")?;
+        let mut bytes = vec![0; usize::try_from(map.end - map.start).ok()?];
+        File::open("/proc/self/mem").ok()?.read_exact_at(&mut bytes, map.start).ok()?;
+        Some(bytes)
+    };
+    match bytes().map(|b| ElfSymbols::parse(b.as_slice())) {
+        Some(Ok(symbols)) => Table::Symbols(symbols),
+        Some(Err(_)) => Table::Missing(Reason::NotElf),
+        None => Table::Missing(Reason::Unreadable),
+    }
+}

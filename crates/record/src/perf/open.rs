@@ -1,0 +1,49 @@
+//! The perf system calls, made safe: open an event, switch it, join its output to a ring.
+#![allow(unsafe_code)] // raw system calls that no safe crate offers
+
+use super::attr::Sampling;
+use perf_event_open_sys as perf;
+use perf_event_open_sys::bindings as sys;
+use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::io;
+
+/// Opens one event for a thread (-1: all) on a CPU (-1: all).
+pub(crate) fn open_event(sampling: &Sampling, tid: i32, cpu: i32) -> io::Result<OwnedFd> {
+    let mut attr = sampling.attr();
+    // SAFETY: the attribute is fully initialised and lives across the call.
+    let fd =
+        unsafe { perf::perf_event_open(&mut attr, tid, cpu, -1, u64::from(sys::PERF_FLAG_FD_CLOEXEC) as _) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel just gave us this descriptor; nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+pub(crate) fn enable(event: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: an ioctl without pointers on an open perf event.
+    check(unsafe { perf::ioctls::ENABLE(event.as_raw_fd(), 0) })
+}
+
+pub(crate) fn disable(event: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: as in `enable`.
+    check(unsafe { perf::ioctls::DISABLE(event.as_raw_fd(), 0) })
+}
+
+/// Sends the records of `event` to the ring of `owner`; both must be on the same CPU.
+pub(crate) fn join(event: BorrowedFd<'_>, owner: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: an ioctl that takes a descriptor by value.
+    check(unsafe { perf::ioctls::SET_OUTPUT(event.as_raw_fd(), owner.as_raw_fd()) })
+}
+
+/// The identifier that samples of this event carry.
+pub(crate) fn event_id(event: BorrowedFd<'_>) -> io::Result<u64> {
+    let mut id = 0u64;
+    // SAFETY: the kernel writes one u64 to the pointer, which is valid for it.
+    check(unsafe { perf::ioctls::ID(event.as_raw_fd(), &mut id) })?;
+    Ok(id)
+}
+
+fn check(result: i32) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

@@ -1,0 +1,412 @@
+//! A recording from start to stop: rings drained, counters read and segments written in turn.
+//!
+//! Invariant: after an error of the writer the folder holds all segments written before.
+
+use crate::collect::Collector;
+use crate::command::Waiting;
+use crate::error::RecordError;
+use crate::facts::{self, Facts};
+use crate::host::{monotonic_ns, thread_cpu};
+use crate::kstats::KstatPoller;
+use crate::limits;
+use crate::naming::Names;
+use crate::options::{RecordOptions, Target};
+use crate::perf::attr::Clock;
+use crate::perf::session::Session;
+use crate::proc_stat::{self, HostCpu};
+use crate::series_pen::SeriesPen;
+use crate::start::{Opened, open};
+use crate::summary::{Progress, Status, Summary};
+use crate::thread_clock::numbers_in;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::process::{Child, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use zwhy_capture::{Mark, Writer};
+use zwhy_profile::Nanos;
+
+/// Longest sleep between two drains, so that stopping feels immediate.
+const TICK: Duration = Duration::from_millis(100);
+/// Segments are written every interval at first, later less often, to keep their number small.
+const EARLY: Duration = Duration::from_secs(60);
+const LATE_FLUSH: Duration = Duration::from_secs(5);
+const MOST_PENDING: usize = 65_536;
+/// How long the end waits for commands of ZFS that do not answer.
+const FACTS_PATIENCE: Duration = Duration::from_secs(10);
+/// Time to read the mappings of all running processes; those that are left are read when first seen.
+const MAPS_BUDGET: Duration = Duration::from_millis(300);
+
+/// A running recording.
+pub struct Recording {
+    options: RecordOptions,
+    session: Session,
+    collector: Collector,
+    writer: Writer,
+    pen: SeriesPen,
+    kstats: KstatPoller,
+    child: Option<Child>,
+    exit_status: Option<ExitStatus>,
+    /// Become readable when a process of the target ends.
+    pidfds: Vec<OwnedFd>,
+    start_ns: u64,
+    start_unix_s: f64,
+    next_read: Duration,
+    last_flush: Duration,
+    cpu: Duration,
+    host_cpu: Option<(HostCpu, HostCpu)>,
+    facts: Facts,
+    more_facts: Option<Receiver<(Facts, Duration)>>,
+    limits: Vec<String>,
+    finished: bool,
+}
+
+impl Recording {
+    /// Opens the events, starts the command where there is one, and begins to record.
+    ///
+    /// # Errors
+    /// When options make no sense, the file cannot be made, the target does not exist or the kernel
+    /// refuses; nothing is left behind then.
+    pub fn start(options: RecordOptions) -> Result<Recording, RecordError> {
+        let cpu_before = thread_cpu();
+        options.check()?;
+        let writer = Writer::create(&options.out)?;
+        let folder = writer.folder().to_owned();
+        let started = open(&options).and_then(|opened| Recording::begin(options, writer, opened, cpu_before));
+        if started.is_err() {
+            // Only ours: it was made a moment ago and holds nothing but perhaps first facts.
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+        started
+    }
+
+    fn begin(
+        options: RecordOptions,
+        writer: Writer,
+        opened: Opened,
+        cpu_before: Duration,
+    ) -> Result<Recording, RecordError> {
+        let Opened { session, wanted, command, mut limits } = opened;
+        let names = Names::new(!session.sampling.user_only);
+        limits.extend(limits::at_start(&session, options.user_only, names.kernel_named()));
+        let weigh = session.sampling.clock == Clock::CpuClock;
+        let collector = Collector::new(names, wanted, session.sampling.hz, weigh);
+        let mut recording = Recording {
+            kstats: KstatPoller::new(&options.kstat_root),
+            more_facts: None,
+            facts: facts::quick(),
+            options,
+            session,
+            collector,
+            writer,
+            pen: SeriesPen::default(),
+            child: None,
+            exit_status: None,
+            pidfds: Vec::new(),
+            start_ns: 0,
+            start_unix_s: 0.0,
+            next_read: Duration::ZERO,
+            last_flush: Duration::ZERO,
+            cpu: Duration::ZERO,
+            host_cpu: None,
+            limits,
+            finished: false,
+        };
+        recording.learn_processes();
+        recording.enable(command)?;
+        recording.read_counters(true);
+        recording.write_facts(None)?;
+        if recording.options.ask_zfs {
+            recording.ask_tools();
+        }
+        recording.cpu = thread_cpu().saturating_sub(cpu_before);
+        Ok(recording)
+    }
+
+    /// Reads what is mapped where before anything can end.
+    fn learn_processes(&mut self) {
+        let pids = match self.collector.wanted() {
+            Some(_) if matches!(self.options.target, Target::Command(_)) => Vec::new(),
+            Some(wanted) => wanted.iter().copied().collect(),
+            None => numbers_in("/proc"),
+        };
+        let before = thread_cpu();
+        for pid in pids {
+            self.collector.processes.learn(pid);
+            if thread_cpu().saturating_sub(before) > MAPS_BUDGET {
+                break;
+            }
+        }
+    }
+
+    fn enable(&mut self, command: Option<Waiting>) -> Result<(), RecordError> {
+        self.start_ns = monotonic_ns();
+        self.collector.set_start(self.start_ns);
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.start_unix_s = unix.as_secs_f64();
+        let pids = match &self.options.target {
+            Target::Pid(pids) => pids.clone(),
+            Target::Command(_) => command.iter().map(|c| c.pid).collect(),
+            Target::System => Vec::new(),
+        };
+        for pid in pids.into_iter().filter_map(Pid::from_raw) {
+            // Without it (before Linux 5.3) the end of a process is seen at the next reading.
+            self.pidfds.extend(pidfd_open(pid, PidfdFlags::empty()));
+        }
+        match command {
+            Some(waiting) => self.child = Some(waiting.release()?),
+            None => self.session.enable().map_err(RecordError::io("switch sampling on"))?,
+        }
+        Ok(())
+    }
+
+    /// Asks the tools of ZFS aside: they may take seconds, or for ever.
+    fn ask_tools(&mut self) {
+        let (send, receive) = channel();
+        let mut facts = self.facts.clone();
+        std::thread::spawn(move || {
+            let before = thread_cpu();
+            facts::ask_tools(&mut facts);
+            // The recording may have ended already.
+            let _ = send.send((facts, thread_cpu().saturating_sub(before)));
+        });
+        self.more_facts = Some(receive);
+    }
+
+    /// Time since the start.
+    pub fn elapsed(&self) -> Duration {
+        Duration::from_nanos(monotonic_ns().saturating_sub(self.start_ns))
+    }
+
+    pub fn status(&self) -> Status {
+        Status {
+            elapsed: self.elapsed(),
+            samples: self.collector.samples,
+            lost: self.collector.lost_by_cpu.values().sum(),
+            bytes_written: self.writer.bytes_written(),
+        }
+    }
+
+    /// Names this moment.
+    pub fn mark(&mut self, name: &str, text: &str) -> Result<(), RecordError> {
+        self.mark_at(monotonic_ns(), name, text)
+    }
+
+    pub(crate) fn mark_at(&mut self, at_ns: u64, name: &str, text: &str) -> Result<(), RecordError> {
+        let t = Nanos(at_ns.saturating_sub(self.start_ns) as i64);
+        Ok(self.writer.mark(Mark { t, name: name.to_owned(), text: text.to_owned() })?)
+    }
+
+    /// Records until the target ends, the duration is over or `stop` is set.
+    pub fn run(&mut self, stop: &AtomicBool, progress: &mut dyn Progress) -> Result<(), RecordError> {
+        let mut told = Duration::ZERO;
+        while !stop.load(Ordering::Relaxed) && self.poll(TICK)? {
+            if self.elapsed().saturating_sub(told) >= Duration::from_secs(1) {
+                told = self.elapsed();
+                progress.update(self.status());
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits up to `timeout`, then takes in what came; `false` when the recording is over.
+    pub fn poll(&mut self, timeout: Duration) -> Result<bool, RecordError> {
+        if self.finished {
+            return Ok(false);
+        }
+        let cpu_before = thread_cpu();
+        let left = self.options.duration.map_or(timeout, |d| d.saturating_sub(self.elapsed()));
+        self.wait(timeout.min(left));
+        let ended = self.target_ended();
+        let over = self.options.duration.is_some_and(|d| self.elapsed() >= d);
+        self.collector.drain(&mut self.session, monotonic_ns(), false);
+        let result = self.write_when_due();
+        self.finished = ended || over || result.is_err();
+        self.cpu += thread_cpu().saturating_sub(cpu_before);
+        result.map(|()| !self.finished)
+    }
+
+    /// Sleeps, but wakes when a process of the target ends.
+    fn wait(&self, timeout: Duration) {
+        let mut fds: Vec<PollFd<'_>> = self.pidfds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        let time = Timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos() as _ };
+        // A signal only makes this round shorter.
+        let _ = poll(&mut fds, Some(&time));
+    }
+
+    /// All processes that were asked for have ended.
+    fn target_ended(&mut self) -> bool {
+        if let Some(child) = &mut self.child {
+            if let Ok(Some(status)) = child.try_wait() {
+                self.exit_status = Some(status);
+            }
+            return self.exit_status.is_some();
+        }
+        let Target::Pid(pids) = &self.options.target else { return false };
+        if self.pidfds.len() != pids.len() {
+            return pids.iter().all(|pid| !std::path::Path::new(&format!("/proc/{pid}")).exists());
+        }
+        self.pidfds.retain(|fd| {
+            let mut fds = [PollFd::new(fd, PollFlags::IN)];
+            let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+            !poll(&mut fds, Some(&none)).is_ok_and(|ready| ready > 0)
+        });
+        if self.pidfds.is_empty() {
+            return true;
+        }
+        let Target::Pid(pids) = &mut self.options.target else { return false };
+        pids.truncate(self.pidfds.len().max(1));
+        false
+    }
+
+    fn write_when_due(&mut self) -> Result<(), RecordError> {
+        let elapsed = self.elapsed();
+        if elapsed >= self.next_read {
+            self.read_counters(false);
+            self.take_more_facts(Duration::ZERO);
+        }
+        let pause =
+            if elapsed < EARLY { self.options.interval } else { self.options.interval.max(LATE_FLUSH) };
+        if elapsed >= self.last_flush + pause || self.collector.pending() >= MOST_PENDING {
+            self.last_flush = elapsed;
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn read_counters(&mut self, idle_too: bool) {
+        let t = Nanos(monotonic_ns().saturating_sub(self.start_ns) as i64);
+        self.next_read = self.elapsed() + self.options.interval;
+        self.collector.read_clocks(t, idle_too, &mut self.pen);
+        self.kstats.poll(t, &mut self.pen);
+        if let Some(now) = proc_stat::read(t, &mut self.pen) {
+            self.host_cpu = Some((self.host_cpu.map_or(now, |(first, _)| first), now));
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), RecordError> {
+        self.collector.name_pending();
+        self.writer.flush(&mut self.collector.profile)?;
+        if !self.pen.series.is_empty() {
+            self.writer.append_series(&self.pen.series)?;
+            self.pen.series.clear();
+        }
+        Ok(())
+    }
+
+    fn take_more_facts(&mut self, patience: Duration) {
+        let Some(receive) = &self.more_facts else { return };
+        if let Ok((facts, cpu)) = receive.recv_timeout(patience) {
+            self.facts = facts;
+            self.cpu += cpu;
+            self.more_facts = None;
+        }
+    }
+
+    /// Ends the recording and packs the capture.
+    ///
+    /// A command that still runs is left running.
+    /// # Errors
+    /// When the last segments or the file cannot be written; the folder then holds the rest.
+    pub fn stop(mut self) -> Result<Summary, RecordError> {
+        let cpu_before = thread_cpu();
+        let duration = self.elapsed();
+        self.session.disable();
+        self.collector.drain(&mut self.session, monotonic_ns(), true);
+        self.target_ended();
+        self.read_counters(true);
+        self.pen.close();
+        self.take_more_facts(FACTS_PATIENCE);
+        if self.more_facts.is_some() {
+            self.limits.push("zpool and zfs did not answer; pools and datasets are not recorded".into());
+        }
+        let lost_by_cpu = self.lost_by_cpu();
+        let lost = lost_by_cpu.values().sum();
+        self.limits.extend(limits::at_end(&self.collector, &self.kstats, lost));
+        if self.child.is_some() && self.exit_status.is_none() {
+            self.limits.push("the command still runs; the capture ends before it".into());
+        }
+        self.flush()?;
+        self.cpu += thread_cpu().saturating_sub(cpu_before);
+        let cpu_share = self.cpu.as_secs_f64() / duration.as_secs_f64().max(1e-9);
+        self.write_facts(Some((duration, &lost_by_cpu)))?;
+        let mut warnings = std::mem::take(&mut self.limits);
+        warnings.extend(std::mem::take(&mut self.facts.limits));
+        let path = self.writer.finish()?;
+        Ok(Summary {
+            bytes: std::fs::metadata(&path).map_or(0, |m| m.len()),
+            path,
+            samples: self.collector.samples,
+            lost,
+            duration,
+            cpu: self.cpu,
+            cpu_share,
+            exit_status: self.exit_status,
+            warnings,
+        })
+    }
+
+    /// The greater of what records told and what the kernel counted, by CPU.
+    fn lost_by_cpu(&self) -> BTreeMap<u32, u64> {
+        let mut lost = self.collector.lost_by_cpu.clone();
+        for (cpu, count) in self.session.lost() {
+            let told = lost.entry(cpu).or_default();
+            *told = count.max(*told);
+        }
+        lost.retain(|_, count| *count > 0);
+        lost
+    }
+
+    /// Writes facts.json; with the end's figures when they are known.
+    fn write_facts(&mut self, end: Option<(Duration, &BTreeMap<u32, u64>)>) -> Result<(), RecordError> {
+        let mut facts = Map::new();
+        facts.insert("version".into(), json!(zwhy_capture::FORMAT_VERSION));
+        facts.insert("zwhy".into(), env!("CARGO_PKG_VERSION").into());
+        facts.insert("kind".into(), "record".into());
+        facts.insert("start_unix_s".into(), json!(self.start_unix_s));
+        facts.extend(self.facts.values.clone());
+        if let Some((first, last)) = &self.host_cpu {
+            facts.insert("cpu_time".into(), proc_stat::shares(first, last));
+        }
+        facts.insert("recorder".into(), self.recorder_facts(end));
+        for (name, value) in &self.options.facts {
+            match (facts.get_mut(name), value) {
+                (Some(Value::Object(ours)), Value::Object(theirs)) => ours.extend(theirs.clone()),
+                _ => drop(facts.insert(name.clone(), value.clone())),
+            }
+        }
+        Ok(self.writer.set_facts(&Value::Object(facts))?)
+    }
+
+    fn recorder_facts(&self, end: Option<(Duration, &BTreeMap<u32, u64>)>) -> Value {
+        let mut limits = self.limits.clone();
+        limits.extend(self.facts.limits.iter().cloned());
+        let mut facts = json!({
+            "hz": self.session.sampling.hz,
+            "event": self.session.sampling.clock.name(),
+            "target": self.options.target.describe(),
+            "user_only": self.session.sampling.user_only,
+            "ring_bytes": self.session.ring_bytes() * self.session.rings(),
+            "events": self.session.events(),
+            "limits": limits,
+        });
+        if let (Some((duration, lost)), Some(facts)) = (end, facts.as_object_mut()) {
+            let cpu_s = self.cpu.as_secs_f64();
+            let seconds = duration.as_secs_f64();
+            facts.insert("duration_s".into(), json!(seconds));
+            facts.insert("cpu_s".into(), json!(cpu_s));
+            facts.insert("cpu_share".into(), json!(cpu_s / seconds.max(1e-9)));
+            facts.insert("samples".into(), json!(self.collector.samples));
+            facts.insert("lost".into(), json!(lost.values().sum::<u64>()));
+            facts.insert("lost_by_cpu".into(), json!(lost));
+            facts.insert("dropped".into(), json!(self.collector.dropped));
+            facts.insert("unresolved".into(), json!(self.collector.names.unresolved));
+            facts.insert("throttled".into(), json!(self.collector.throttled));
+        }
+        facts
+    }
+}

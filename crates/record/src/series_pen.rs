@@ -1,0 +1,101 @@
+//! Readings into series without the ones that say nothing.
+//!
+//! Invariant: a value that did not change is not written again until it changes; then its last
+//! reading is written too, so a straight line between two rows is always what was read.
+
+use rustc_hash::FxHashMap;
+use zwhy_capture::{Series, SeriesKind};
+use zwhy_profile::{Nanos, StringId, StringTable};
+
+#[derive(Clone, Copy)]
+struct Last {
+    t: Nanos,
+    value: i64,
+    kind: SeriesKind,
+    /// The reading at `t` is in the series.
+    written: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct SeriesPen {
+    pub series: Series,
+    names: StringTable,
+    /// By source, then name.
+    last: FxHashMap<StringId, FxHashMap<StringId, Last>>,
+}
+
+impl SeriesPen {
+    pub(crate) fn put(&mut self, t: Nanos, source: &str, name: &str, kind: SeriesKind, value: i64) {
+        let (source_id, name_id) = (self.names.intern(source), self.names.intern(name));
+        let readings = self.last.entry(source_id).or_default();
+        let written = match readings.get(&name_id) {
+            Some(last) if last.value == value && last.kind == kind => false,
+            Some(last) => {
+                if !last.written {
+                    self.series.push(last.t, source, name, last.kind, last.value);
+                }
+                true
+            }
+            None => true,
+        };
+        if written {
+            self.series.push(t, source, name, kind, value);
+        }
+        readings.insert(name_id, Last { t, value, kind, written });
+    }
+
+    /// Writes the last reading of every series that ends unchanged.
+    pub(crate) fn close(&mut self) {
+        let mut sources: Vec<StringId> = self.last.keys().copied().collect();
+        sources.sort_unstable();
+        for source in sources {
+            self.end_id(source);
+        }
+    }
+
+    /// Forgets a source that is gone after writing its last readings.
+    pub(crate) fn end(&mut self, source: &str) {
+        if let Some(source) = self.names.find(source) {
+            self.end_id(source);
+        }
+    }
+
+    fn end_id(&mut self, source: StringId) {
+        let mut open: Vec<_> =
+            self.last.remove(&source).unwrap_or_default().into_iter().filter(|(_, l)| !l.written).collect();
+        open.sort_unstable_by_key(|(name, _)| *name);
+        for (name, last) in open {
+            self.series.push(last.t, self.names.get(source), self.names.get(name), last.kind, last.value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(pen: &SeriesPen) -> Vec<(i64, i64)> {
+        pen.series.iter().map(|r| (r.t.0, r.value)).collect()
+    }
+
+    #[test]
+    fn unchanged_values_are_written_only_at_their_ends() {
+        let mut pen = SeriesPen::default();
+        for (t, value) in [(0, 5), (1, 5), (2, 5), (3, 8), (4, 9), (5, 9)] {
+            pen.put(Nanos(t), "arcstats", "hits", SeriesKind::Counter, value);
+        }
+        assert_eq!(rows(&pen), [(0, 5), (2, 5), (3, 8), (4, 9)]);
+        pen.close();
+        pen.close();
+        assert_eq!(rows(&pen), [(0, 5), (2, 5), (3, 8), (4, 9), (5, 9)]);
+    }
+
+    #[test]
+    fn a_source_that_ends_leaves_its_last_reading() {
+        let mut pen = SeriesPen::default();
+        pen.put(Nanos(0), "thread/1", "cpu_ns", SeriesKind::Counter, 1);
+        pen.put(Nanos(9), "thread/1", "cpu_ns", SeriesKind::Counter, 1);
+        pen.end("thread/1");
+        assert_eq!(rows(&pen), [(0, 1), (9, 1)]);
+    }
+}

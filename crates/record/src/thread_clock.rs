@@ -1,0 +1,194 @@
+//! CPU time of threads, read from /proc every interval.
+//!
+//! Whose: every thread of a recorded process; of a whole host all ZFS threads, and of the others
+//! those that were on a CPU since the last reading, so idle threads cost nothing. A thread that ends
+//! between two readings keeps its last reading plus the CPU time of its samples since.
+
+use crate::series_pen::SeriesPen;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::fs;
+use zwhy_capture::SeriesKind;
+use zwhy_profile::{Nanos, Profile};
+use zwhy_zfs::thread_role;
+
+const NAME: &str = "cpu_ns";
+
+struct Clock {
+    pid: i32,
+    /// Last reading.
+    cpu_ns: i64,
+    /// CPU time of samples after it.
+    sampled_ns: u64,
+    /// Read at every interval, not only after samples.
+    steady: bool,
+}
+
+#[derive(Default)]
+pub(crate) struct ThreadClocks {
+    clocks: FxHashMap<i32, Clock>,
+    /// Readings known from records, written at the next tick.
+    events: Vec<(Nanos, i32, i64, bool)>,
+}
+
+impl ThreadClocks {
+    /// A sample of the thread stands for `ns` of CPU time. tid 0, the idle task, has no clock.
+    pub(crate) fn sampled(&mut self, pid: i32, tid: i32, ns: u64) {
+        if tid > 0 {
+            let clock =
+                self.clocks.entry(tid).or_insert(Clock { pid, cpu_ns: 0, sampled_ns: 0, steady: false });
+            clock.sampled_ns += ns;
+        }
+    }
+
+    /// A thread took a name; ZFS threads are read steadily from now on.
+    pub(crate) fn named(&mut self, pid: i32, tid: i32, comm: &str, of_target: bool) {
+        if tid > 0 && (of_target || thread_role(comm).is_some()) {
+            self.steady(pid, tid);
+        }
+    }
+
+    /// A thread of a recorded process was made.
+    pub(crate) fn started(&mut self, pid: i32, tid: i32, t: Nanos) {
+        self.steady(pid, tid);
+        self.events.push((t, tid, 0, false));
+    }
+
+    fn steady(&mut self, pid: i32, tid: i32) {
+        let clock = self.clocks.entry(tid).or_insert(Clock { pid, cpu_ns: 0, sampled_ns: 0, steady: true });
+        clock.steady = true;
+    }
+
+    pub(crate) fn ended(&mut self, tid: i32, t: Nanos) {
+        if let Some(clock) = self.clocks.remove(&tid) {
+            let sampled = i64::try_from(clock.sampled_ns).unwrap_or(i64::MAX);
+            self.events.push((t, tid, clock.cpu_ns.saturating_add(sampled), true));
+        }
+    }
+
+    /// Reads every thread of these processes, or with `None` every kernel thread of the host.
+    ///
+    /// For the start and the end of a recording, when also idle threads are wanted.
+    pub(crate) fn read_all(
+        &mut self,
+        t: Nanos,
+        wanted: Option<&FxHashSet<i32>>,
+        profile: &mut Profile,
+        pen: &mut SeriesPen,
+    ) {
+        let pids = match wanted {
+            Some(wanted) => wanted.iter().copied().collect(),
+            None => numbers_in("/proc"),
+        };
+        for pid in pids {
+            if wanted.is_none() && !is_kernel_thread(pid) {
+                continue;
+            }
+            for tid in numbers_in(&format!("/proc/{pid}/task")) {
+                let Some(comm) = read_trimmed(&format!("/proc/{pid}/task/{tid}/comm")) else { continue };
+                if let Some(ns) = read_cpu_ns(pid, tid) {
+                    profile.thread(pid, tid, &comm);
+                    self.named(pid, tid, &comm, wanted.is_some());
+                    self.put(t, tid, ns, pen);
+                }
+            }
+        }
+    }
+
+    /// Writes what records told, then reads the steady threads and those sampled since last time.
+    pub(crate) fn tick(&mut self, t: Nanos, pen: &mut SeriesPen) {
+        for (t, tid, ns, last) in std::mem::take(&mut self.events) {
+            let source = format!("thread/{tid}");
+            pen.put(t, &source, NAME, SeriesKind::Counter, ns);
+            if last {
+                pen.end(&source);
+            }
+        }
+        let due: Vec<(i32, i32)> = self
+            .clocks
+            .iter()
+            .filter(|(_, c)| c.steady || c.sampled_ns > 0)
+            .map(|(tid, c)| (c.pid, *tid))
+            .collect();
+        for (pid, tid) in due {
+            // One that is gone by now keeps its samples until its exit record comes.
+            if let Some(ns) = read_cpu_ns(pid, tid) {
+                self.put(t, tid, ns, pen);
+            }
+        }
+    }
+
+    fn put(&mut self, t: Nanos, tid: i32, ns: i64, pen: &mut SeriesPen) {
+        if let Some(clock) = self.clocks.get_mut(&tid) {
+            clock.cpu_ns = ns;
+            clock.sampled_ns = 0;
+        }
+        pen.put(t, &format!("thread/{tid}"), NAME, SeriesKind::Counter, ns);
+    }
+}
+
+/// CPU time of a thread since it started: exact where the kernel keeps it, else in clock ticks.
+fn read_cpu_ns(pid: i32, tid: i32) -> Option<i64> {
+    let exact = read_trimmed(&format!("/proc/{pid}/task/{tid}/schedstat"));
+    if let Some(ns) = exact.and_then(|text| text.split(' ').next()?.parse().ok()) {
+        return Some(ns);
+    }
+    let stat = read_trimmed(&format!("/proc/{pid}/task/{tid}/stat"))?;
+    let ticks: i64 = stat_fields(&stat)?.skip(11).take(2).filter_map(|f| f.parse::<i64>().ok()).sum();
+    let hz = rustix::param::clock_ticks_per_second().max(1) as i64;
+    Some(ticks.saturating_mul(1_000_000_000 / hz))
+}
+
+/// Fields of a stat line after the name, which may itself hold blanks and brackets; first is the state.
+fn stat_fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
+    Some(stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace())
+}
+
+/// Kernel threads are children of kthreadd, process 2.
+fn is_kernel_thread(pid: i32) -> bool {
+    let parent = |stat: String| stat_fields(&stat)?.nth(1)?.parse::<i32>().ok();
+    pid == 2 || read_trimmed(&format!("/proc/{pid}/stat")).and_then(parent) == Some(2)
+}
+
+pub(crate) fn numbers_in(folder: &str) -> Vec<i32> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
+}
+
+fn read_trimmed(path: &str) -> Option<String> {
+    let bytes = fs::read(path).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stat_line_with_brackets_in_the_name_is_read() {
+        let line = "7 (a) b (c) S 2 0 0 0 -1 69238880 0 0 0 0 3 4 0 0 20 0 1 0 1";
+        let fields: Vec<&str> = stat_fields(line).unwrap().collect();
+        assert_eq!(&fields[..2], ["S", "2"]);
+        assert_eq!(&fields[11..13], ["3", "4"]);
+        assert!(stat_fields("cut").is_none());
+    }
+
+    #[test]
+    fn own_cpu_time_grows_and_this_is_no_kernel_thread() {
+        let pid = std::process::id() as i32;
+        assert!(read_cpu_ns(pid, pid).is_some());
+        assert!(!is_kernel_thread(pid));
+        assert_eq!(read_cpu_ns(i32::MAX, 1), None);
+    }
+
+    #[test]
+    fn a_thread_that_ended_between_readings_keeps_what_its_samples_say() {
+        let (mut clocks, mut pen) = (ThreadClocks::default(), SeriesPen::default());
+        clocks.started(i32::MAX, 5, Nanos(10));
+        clocks.sampled(i32::MAX, 5, 300);
+        clocks.ended(5, Nanos(20));
+        clocks.tick(Nanos(30), &mut pen);
+        let rows: Vec<_> = pen.series.iter().map(|r| (r.t.0, r.source.to_owned(), r.value)).collect();
+        assert_eq!(rows, [(10, "thread/5".to_owned(), 0), (20, "thread/5".to_owned(), 300)]);
+    }
+}
