@@ -121,7 +121,7 @@ fn directory_error(path: &Path, name: &str) -> FormatError {
             name,
             "this is a `perf record --threads` or `--output-dir` directory, whose parts are not read",
         )
-        .hint("record without --threads, or join it with `perf inject -i DIR -o perf.data`");
+        .hint("import the text of `perf script -i DIR`, or record without --threads");
     }
     FormatError::read(ErrorKind::Unsupported, name, "this is a directory").hint("name one file in it")
 }

@@ -13,6 +13,7 @@ mod folded;
 mod input;
 mod options;
 mod outer;
+mod perf_data;
 mod perf_script;
 mod registry;
 mod svg;

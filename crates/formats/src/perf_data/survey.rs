@@ -1,0 +1,207 @@
+//! The first pass over a file: everything but the samples themselves.
+
+use super::attr::Schema;
+use super::features::Features;
+use super::kernel_names::{KernelCode, KernelMap};
+use super::record::{self, Record};
+use super::spaces::Change;
+use super::user_names::{ImageKey, UserNames};
+use super::walk::{Gap, Item, Why};
+use std::collections::BTreeMap;
+use zwhy_profile::{Event, StringTable};
+
+/// What the second pass and the report need to know.
+pub struct Survey {
+    pub changes: Vec<(u64, Change)>,
+    pub kernel_maps: Vec<KernelMap>,
+    pub kernel_code: Vec<KernelCode>,
+    pub user: UserNames,
+    pub features: Features,
+    pub samples: u64,
+    pub samples_by_event: Vec<u64>,
+    pub first: u64,
+    pub last: u64,
+    /// Records that hold no samples and were passed over, by type.
+    pub skipped: BTreeMap<&'static str, u64>,
+    pub aux_bytes: u64,
+    pub lost: Lost,
+    /// Time of the latest record, for records that carry none.
+    now: u64,
+}
+
+/// What is known to be missing.
+#[derive(Clone, Debug, Default)]
+pub struct Lost {
+    /// Counted by the kernel when a ring buffer was full (LOST).
+    pub by_kernel: u64,
+    /// Counted by event (LOST_SAMPLES).
+    pub by_event: u64,
+    pub gaps: u64,
+    pub cut_bytes: u64,
+    pub damaged_bytes: u64,
+    pub compressed_bytes: u64,
+    pub beyond_limit_bytes: u64,
+    pub first_gap: Option<u64>,
+}
+
+impl Lost {
+    pub fn bytes(&self) -> u64 {
+        self.cut_bytes + self.damaged_bytes + self.compressed_bytes + self.beyond_limit_bytes
+    }
+}
+
+impl Survey {
+    pub fn new(user: UserNames, features: Features) -> Survey {
+        Survey {
+            changes: Vec::new(),
+            kernel_maps: Vec::new(),
+            kernel_code: Vec::new(),
+            user,
+            features,
+            samples: 0,
+            samples_by_event: Vec::new(),
+            first: u64::MAX,
+            last: 0,
+            skipped: BTreeMap::new(),
+            aux_bytes: 0,
+            lost: Lost::default(),
+            now: 0,
+        }
+    }
+
+    pub fn take(&mut self, schema: &Schema, strings: &mut StringTable, item: Item<'_>) {
+        match item {
+            Item::Sample(sample) => {
+                self.samples += 1;
+                let event = sample.event as usize;
+                if self.samples_by_event.len() <= event {
+                    self.samples_by_event.resize(event + 1, 0);
+                }
+                self.samples_by_event[event] += 1;
+                self.first = self.first.min(sample.time);
+                self.last = self.last.max(sample.time);
+                self.now = self.now.max(sample.time);
+            }
+            Item::Record(r) => self.record(schema, strings, &r),
+            Item::Gap(gap) => self.gap(&gap),
+        }
+    }
+
+    fn record(&mut self, schema: &Schema, strings: &mut StringTable, r: &Record<'_>) {
+        let time = schema.time_of_other(&r.view).unwrap_or(self.now);
+        let view = &r.view;
+        let pair = || view.i32(8).zip(view.i32(12));
+        match r.kind {
+            record::MMAP | record::MMAP2 => self.mapping(time, r),
+            record::COMM => {
+                let exec = r.misc & record::MISC_BIT13 != 0;
+                if let Some((pid, tid)) = pair() {
+                    let comm = strings.intern(&String::from_utf8_lossy(view.c_bytes(16)));
+                    self.changes.push((time, Change::Comm { pid, tid, comm, exec }));
+                }
+            }
+            record::FORK => {
+                if let (Some((pid, parent)), Some(tid), Some(parent_tid)) =
+                    (pair(), view.i32(16), view.i32(20))
+                {
+                    // Kernels with sample_id_all off still have the time in the record itself.
+                    let time = if schema.attrs.first().is_some_and(|a| a.sample_id_all) {
+                        time
+                    } else {
+                        view.u64(24).unwrap_or(time)
+                    };
+                    self.changes.push((time, Change::Fork { pid, parent, tid, parent_tid }));
+                }
+            }
+            record::KSYMBOL => {
+                const UNREGISTER: u16 = 1;
+                if let (Some(start), Some(len), Some(flags)) = (view.u64(8), view.u32(16), view.u16(22))
+                    && flags & UNREGISTER == 0
+                {
+                    let name = String::from_utf8_lossy(view.c_bytes(24)).into_owned();
+                    let end = start.saturating_add(u64::from(len));
+                    self.kernel_code.push(KernelCode { start, end, name });
+                }
+            }
+            record::LOST => {
+                self.lost.by_kernel = self.lost.by_kernel.saturating_add(view.u64(16).unwrap_or(0))
+            }
+            record::LOST_SAMPLES if r.misc & record::MISC_LOST_BY_BPF == 0 => {
+                self.lost.by_event = self.lost.by_event.saturating_add(view.u64(8).unwrap_or(0));
+            }
+            record::FEATURE => {
+                if let Some(feature) = view.u64(8) {
+                    self.features.take(feature, view.from(16));
+                }
+            }
+            record::BUILD_ID => self.features.build_id(*view),
+            record::EXIT => {}
+            kind => {
+                if kind == record::AUXTRACE {
+                    self.aux_bytes = self.aux_bytes.saturating_add(view.u64(8).unwrap_or(0));
+                }
+                if !record::is_housekeeping(kind) {
+                    *self.skipped.entry(record::name(kind)).or_default() += 1;
+                }
+            }
+        }
+    }
+
+    fn mapping(&mut self, time: u64, r: &Record<'_>) {
+        const KERNEL: u16 = 1;
+        const GUEST: u16 = 4;
+        let view = &r.view;
+        let (Some(pid), Some(start), Some(len), Some(offset)) =
+            (view.i32(8), view.u64(16), view.u64(24), view.u64(32))
+        else {
+            return;
+        };
+        let is_new = r.kind == record::MMAP2;
+        let path = view.c_bytes(if is_new { 72 } else { 40 });
+        let mode = r.misc & record::MISC_CPUMODE;
+        if mode == KERNEL || (pid == -1 && mode < GUEST) {
+            self.kernel_maps.push(KernelMap::new(start, len, offset, &String::from_utf8_lossy(path)));
+            return;
+        }
+        // Bit 13 marks mappings that are not executable; of guests nothing is named.
+        if mode >= GUEST || r.misc & record::MISC_BIT13 != 0 {
+            return;
+        }
+        let mut key = ImageKey { path: path.to_vec(), build_id: None, inode: None };
+        if is_new && r.misc & record::MISC_BUILD_ID != 0 {
+            let len = usize::from(view.bytes.get(40).copied().unwrap_or(0)).min(20);
+            key.build_id = view.part(44, len).map(|id| id.bytes.to_vec());
+        } else if is_new {
+            key.inode = view.u64(48).filter(|inode| *inode != 0);
+        }
+        let image = self.user.image(key);
+        self.changes.push((time, Change::Map { pid, start, len, offset, image }));
+    }
+
+    fn gap(&mut self, gap: &Gap) {
+        let lost = &mut self.lost;
+        lost.gaps += u64::from(!gap.continues);
+        let bytes = match gap.why {
+            Why::Cut => &mut lost.cut_bytes,
+            Why::Damaged => &mut lost.damaged_bytes,
+            Why::Compression => &mut lost.compressed_bytes,
+            Why::Limit => &mut lost.beyond_limit_bytes,
+        };
+        *bytes = bytes.saturating_add(gap.bytes);
+        lost.first_gap.get_or_insert(gap.at);
+    }
+
+    /// What the samples of each event count as.
+    ///
+    /// Events that are spread over CPU time are CPU samples. Where there are none, the first event
+    /// with samples takes their place, so that its profile can be seen; all others are counts.
+    pub fn events(&self, schema: &Schema) -> Vec<Event> {
+        let sampled = |i: usize| self.samples_by_event.get(i).is_some_and(|n| *n > 0);
+        let any_cpu = schema.attrs.iter().enumerate().any(|(i, a)| sampled(i) && a.is_cpu_time());
+        let stand_in = if any_cpu { None } else { (0..schema.attrs.len()).find(|i| sampled(*i)) };
+        let of = |(i, attr): (usize, &super::attr::Attr)| {
+            if attr.is_cpu_time() || stand_in == Some(i) { Event::Cpu } else { Event::Count }
+        };
+        schema.attrs.iter().enumerate().map(of).collect()
+    }
+}

@@ -1,0 +1,134 @@
+//! Names of addresses in programs and libraries, from the very objects that were mapped.
+//!
+//! An object is used only when its build-id is the recorded one, or, where none was recorded, its
+//! inode; otherwise the frame stays `object+offset` with the reason.
+
+use super::spaces::Image;
+use crate::ImportOptions;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use zwhy_symbols::{ElfSymbol, ElfSymbols, FileId, ImageKind, Reason, demangle, load_elf, module_name};
+
+/// What identifies a mapped object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ImageKey {
+    pub path: Vec<u8>,
+    pub build_id: Option<Vec<u8>>,
+    pub inode: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Object {
+    key: ImageKey,
+    module: String,
+    symbols: Option<Result<ElfSymbols, &'static str>>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum UserName<'a> {
+    Named {
+        function: Cow<'a, str>,
+        module: &'a str,
+    },
+    Unnamed {
+        module: &'a str,
+        /// Of the function's first byte where the object tells functions apart, else as asked.
+        offset: u64,
+        reason: &'static str,
+    },
+}
+
+#[derive(Debug)]
+pub struct UserNames {
+    objects: Vec<Object>,
+    ids: FxHashMap<ImageKey, Image>,
+    /// Folders that hold `.build-id/ab/cdef…`.
+    dirs: Vec<PathBuf>,
+    host: bool,
+}
+
+impl UserNames {
+    pub fn new(options: &ImportOptions) -> UserNames {
+        let mut dirs = options.debug_dirs.clone();
+        if options.host_symbols {
+            dirs.extend(std::env::var_os("HOME").map(|home| Path::new(&home).join(".debug")));
+            dirs.push("/usr/lib/debug".into());
+        }
+        UserNames { objects: Vec::new(), ids: FxHashMap::default(), dirs, host: options.host_symbols }
+    }
+
+    /// The image of a mapping.
+    pub fn image(&mut self, key: ImageKey) -> Image {
+        let next = Image(self.objects.len() as u32);
+        match self.ids.get(&key) {
+            Some(image) => *image,
+            None => {
+                let path = String::from_utf8_lossy(&key.path);
+                let module = module_name(&path).to_owned();
+                self.objects.push(Object { module, key: key.clone(), symbols: None });
+                self.ids.insert(key, next);
+                next
+            }
+        }
+    }
+
+    /// Gives images that came without a build-id the one that the file lists for their path.
+    pub fn add_build_ids(&mut self, known: &FxHashMap<Vec<u8>, Vec<u8>>) {
+        for object in self.objects.iter_mut().filter(|o| o.key.build_id.is_none()) {
+            object.key.build_id = known.get(&object.key.path).cloned();
+        }
+    }
+
+    /// The name of the code at an offset of an object.
+    pub fn resolve(&mut self, image: Image, offset: u64) -> UserName<'_> {
+        let (dirs, host) = (&self.dirs, self.host);
+        let Some(object) = self.objects.get_mut(image.0 as usize) else {
+            return UserName::Unnamed { module: "", offset, reason: Reason::NotMapped.text() };
+        };
+        let key = &object.key;
+        let symbols = object.symbols.get_or_insert_with(|| load(key, dirs, host));
+        let module = object.module.as_str();
+        let symbols = match symbols {
+            Ok(symbols) => symbols,
+            Err(reason) => return UserName::Unnamed { module, offset, reason },
+        };
+        match symbols.address_of_offset(offset).map(|address| symbols.resolve(address)) {
+            Some(ElfSymbol::Named { name, .. }) => UserName::Named { function: demangle(name), module },
+            Some(ElfSymbol::Unnamed { start: Some(start) }) => {
+                UserName::Unnamed { module, offset: start, reason: Reason::NoSymbol.text() }
+            }
+            _ => UserName::Unnamed { module, offset, reason: Reason::NoSymbol.text() },
+        }
+    }
+}
+
+fn load(key: &ImageKey, dirs: &[PathBuf], host: bool) -> Result<ElfSymbols, &'static str> {
+    let path = key.path.strip_suffix(b" (deleted)").unwrap_or(&key.path);
+    let kind = ImageKind::of_path(&String::from_utf8_lossy(&key.path));
+    if kind == ImageKind::Anonymous {
+        return Err(Reason::Anonymous.text());
+    }
+    if key.build_id.is_none() && key.inode.is_none() {
+        return Err("no build-id in the recording");
+    }
+    let on_host = host && !matches!(kind, ImageKind::Vdso | ImageKind::Memfd);
+    let own = Path::new(OsStr::from_bytes(path));
+    // Opening a pipe or a device that a hostile recording names could block for ever.
+    let own = (on_host && own.is_absolute() && own.is_file()).then(|| own.to_owned());
+    let Some(build_id) = key.build_id.as_deref() else {
+        return load_elf(own.as_slice(), FileId { inode: key.inode, build_id: None }).map_err(Reason::text);
+    };
+    let hex: String = build_id.iter().map(|b| format!("{b:02x}")).collect();
+    let (head, tail) = hex.split_at_checked(2).unwrap_or_default();
+    let entries = || dirs.iter().map(|dir| dir.join(".build-id").join(head));
+    // The object itself, plain or as perf's cache keeps it (a folder an object); a debug file
+    // last, as its offsets may not be those of the object.
+    let mut candidates: Vec<PathBuf> = own.into_iter().collect();
+    candidates.extend(entries().flat_map(|e| ["elf", "vdso"].map(|file| e.join(tail).join(file))));
+    candidates.extend(entries().map(|e| e.join(tail)));
+    candidates.extend(entries().map(|e| e.join(format!("{tail}.debug"))));
+    load_elf(&candidates, FileId { inode: None, build_id: Some(build_id) }).map_err(Reason::text)
+}
