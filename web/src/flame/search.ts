@@ -80,9 +80,17 @@ export function light(layout: Layout, node: Uint8Array): Lit {
   return { node, cum };
 }
 
+function oneOf(names: readonly string[]): string {
+  const escaped = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return escaped.length === 1 ? escaped[0] : `(${escaped.join("|")})`;
+}
+
 /** A query that finds exactly these function names. */
 export function queryFor(names: readonly string[]): string {
-  const escaped = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-  if (escaped.length === 0) return "";
-  return escaped.length === 1 ? `^${escaped[0]}$` : `^(${escaped.join("|")})$`;
+  return names.length === 0 ? "" : `^${oneOf(names)}$`;
+}
+
+/** The same for names without compiler suffixes: `arc_read` finds `arc_read.isra.0` too. */
+export function queryForBase(names: readonly string[]): string {
+  return names.length === 0 ? "" : `^${oneOf(names)}(\\.\\w+)*$`;
 }

@@ -2,7 +2,7 @@
 
 import { spanOf } from "../flame/model";
 import { commonAncestor, heaviestChild, sibling } from "../flame/navigate";
-import { matchLabels, queryFor, topMatches } from "../flame/search";
+import { matchLabels, queryFor, queryForBase, topMatches } from "../flame/search";
 import { adjust, back, go, page } from "./store";
 import { found, model, selected, view, zoomed } from "./view";
 
@@ -24,7 +24,7 @@ export function zoomBack(): void {
 /** Highlights these functions and zooms to where they all are. */
 export function showStacks(frames: readonly string[]): void {
   const m = model.value;
-  const query = queryFor(frames);
+  const query = queryForBase(frames);
   let zoom = 0;
   if (m) {
     const labels = matchLabels(m.data.labels, new RegExp(query, "i"));

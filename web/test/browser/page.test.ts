@@ -132,7 +132,7 @@ describe("a report", () => {
     const { page } = opened;
     await page.getByRole("button", { name: /Show stacks: The FPU state/ }).click();
     await settled(page);
-    expect(hashOf(opened).get("find")).toBe("^(kfpu_begin|kfpu_end)$");
+    expect(hashOf(opened).get("find")).toBe("^(kfpu_begin|kfpu_end)(\\.\\w+)*$");
     expect(Number(hashOf(opened).get("zoom"))).toBeGreaterThan(0);
     expect(await statusText(page)).toMatch(/2 names, 38\.\d\s%/);
     expect(

@@ -13,6 +13,7 @@ import {
   matchLabels,
   parseQuery,
   queryFor,
+  queryForBase,
   topMatches,
   weightOf,
 } from "../../src/flame/search";
@@ -135,6 +136,13 @@ describe("search", () => {
     }
     expect([...matches(HOSTILE_NAMES)].every((hit) => hit === 1)).toBe(true);
     expect(queryFor([])).toBe("");
+  });
+
+  it("finds names with what compilers append, and no others", () => {
+    const labels = ["arc_read", "arc_read.isra.0.part.3", "arc_read_done", "arc_write.cold"];
+    const regex = new RegExp(queryForBase(["arc_read", "arc_write"]), "i");
+    expect([...matchLabels(labels, regex)]).toEqual([1, 1, 0, 1]);
+    expect(queryForBase([])).toBe("");
   });
 
   it("lights what was found, else the chosen stage, else everything", () => {
