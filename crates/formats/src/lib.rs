@@ -6,6 +6,7 @@
 //!
 //! A new format is one file (or folder) with an [`Importer`] and one line in `registry.rs`.
 
+mod blocks;
 mod error;
 mod evidence_json;
 mod export;
@@ -13,7 +14,7 @@ mod folded;
 mod input;
 mod options;
 mod outer;
-mod perf_data;
+mod perf_report;
 mod perf_script;
 mod registry;
 mod svg;

@@ -1,0 +1,165 @@
+//! Text made of blocks: each recogniser takes the lines it knows, every line is accounted for.
+//!
+//! Invariant: a recogniser looks a bounded number of lines ahead before it takes any, so reading is
+//! linear; taken lines are kept or dropped with a reason, all others are dropped as not recognised.
+
+mod clean;
+
+use crate::{ErrorKind, FormatError, ImportStats, Imported, Input};
+pub use clean::clean_lines;
+use std::borrow::Cow;
+use zwhy_evidence::{Evidence, OriginId};
+use zwhy_profile::Profile;
+
+/// Larger texts are refused: these are for people to paste, not recordings.
+const MAX_BYTES: usize = 256 << 20;
+
+/// Reason of lines that no recogniser took.
+pub const NOT_RECOGNISED: &str = "line not recognised";
+
+/// One line without quotes, prompts and colours.
+#[derive(Clone, Debug)]
+pub struct Line<'a> {
+    /// From 1.
+    pub number: usize,
+    pub text: Cow<'a, str>,
+}
+
+impl Line<'_> {
+    pub fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+}
+
+/// What a recogniser did with the lines at its start.
+#[derive(Clone, Debug, Default)]
+pub struct Taken {
+    pub kept: usize,
+    /// Reason and lines.
+    pub dropped: Vec<(&'static str, usize)>,
+}
+
+impl Taken {
+    pub fn kept(lines: usize) -> Option<Taken> {
+        (lines > 0).then(|| Taken { kept: lines, dropped: Vec::new() })
+    }
+
+    pub fn drop(&mut self, reason: &'static str, lines: usize) {
+        if lines > 0 {
+            self.dropped.push((reason, lines));
+        }
+    }
+
+    fn used(&self) -> usize {
+        self.kept + self.dropped.iter().map(|(_, n)| n).sum::<usize>()
+    }
+}
+
+/// Recognises one kind of block.
+pub trait Block: Sync {
+    /// Takes lines from the start of `lines`, which is not empty, or returns `None`.
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken>;
+}
+
+/// Where recognised blocks go.
+pub struct Sink {
+    name: String,
+    pub evidence: Evidence,
+    pub stats: ImportStats,
+    pub max_depth: usize,
+}
+
+impl Sink {
+    /// The origin of a block: what it is and which lines it has.
+    pub fn origin(&mut self, what: &str, lines: &[Line]) -> OriginId {
+        let (first, last) = (lines.first().map_or(0, |l| l.number), lines.last().map_or(0, |l| l.number));
+        let place = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
+        self.evidence.origin(format!("{}, {place}: {what}", self.name))
+    }
+
+    pub fn profile(&mut self) -> &mut Profile {
+        &mut self.evidence.profile
+    }
+
+    /// Adds a warning once.
+    pub fn warn(&mut self, warning: impl Into<String>) {
+        const MOST: usize = 50;
+        let warning = warning.into();
+        if self.stats.warnings.len() < MOST && !self.stats.warnings.contains(&warning) {
+            self.stats.warnings.push(warning);
+        }
+    }
+}
+
+/// Reads a whole text with the given recognisers, the first that takes something wins.
+pub fn read(
+    format: &str,
+    input: &Input,
+    blocks: &[&dyn Block],
+    max_depth: usize,
+) -> Result<Imported, FormatError> {
+    let bytes = input.bytes();
+    if bytes.len() > MAX_BYTES {
+        let found = format!("{} bytes of text, at most {MAX_BYTES} are read as {format}", bytes.len());
+        return Err(FormatError::read(ErrorKind::TooLarge, input.name(), found)
+            .hint("import recordings as files of their own"));
+    }
+    let lines = clean_lines(bytes);
+    let mut sink = Sink {
+        name: input.name().to_owned(),
+        evidence: Evidence::default(),
+        stats: ImportStats::new(format, "lines"),
+        max_depth,
+    };
+    let mut at = 0;
+    while at < lines.len() {
+        at += step(&lines[at..], blocks, &mut sink);
+    }
+    sink.stats.read = lines.len() as u64;
+    Ok(Imported { evidence: sink.evidence, stats: sink.stats })
+}
+
+/// Lets one recogniser take lines; returns how many are done.
+fn step(lines: &[Line], blocks: &[&dyn Block], sink: &mut Sink) -> usize {
+    if lines[0].is_blank() {
+        sink.stats.drop("blank line", 1);
+        return 1;
+    }
+    for block in blocks {
+        let Some(taken) = block.take(lines, sink) else { continue };
+        let used = taken.used();
+        debug_assert!(0 < used && used <= lines.len());
+        if used == 0 || used > lines.len() {
+            continue;
+        }
+        sink.stats.kept += taken.kept as u64;
+        for (reason, count) in taken.dropped {
+            sink.stats.drop(reason, count as u64);
+        }
+        return used;
+    }
+    sink.stats.drop(NOT_RECOGNISED, 1);
+    1
+}
+
+/// Share of the non-blank lines of a head that the recognisers take, and how many they take.
+pub fn recognised(head: &[u8], blocks: &[&dyn Block]) -> (f64, u64) {
+    const LOOK_AT: usize = 400;
+    let mut lines = clean_lines(head);
+    lines.truncate(LOOK_AT);
+    let mut sink = Sink {
+        name: String::new(),
+        evidence: Evidence::default(),
+        stats: ImportStats::default(),
+        max_depth: usize::MAX,
+    };
+    let mut at = 0;
+    while at < lines.len() {
+        at += step(&lines[at..], blocks, &mut sink);
+    }
+    let unknown = sink.stats.dropped.get(NOT_RECOGNISED).copied().unwrap_or(0);
+    let known = sink.stats.kept + sink.stats.dropped_total()
+        - unknown
+        - sink.stats.dropped.get("blank line").copied().unwrap_or(0);
+    (known as f64 / (known + unknown).max(1) as f64, sink.stats.kept)
+}

@@ -1,0 +1,123 @@
+//! Text of `perf report --stdio` and `perf top`, also pasted from their screens: flat rows with or
+//! without children, and call trees in both directions.
+//!
+//! Percentages relative to a parent are made absolute where the tree itself shows that they are relative;
+//! where it does not say, they stay as they are and are marked unclear. Lines are the unit of the stats.
+
+mod row;
+mod stacks;
+mod tree;
+
+use crate::blocks::{self, Block, Line, Sink, Taken};
+use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
+use row::Columns;
+use zwhy_evidence::FlatRow;
+
+pub(crate) struct PerfReport;
+
+impl Importer for PerfReport {
+    fn name(&self) -> &'static str {
+        "perf-report"
+    }
+
+    fn sniff(&self, head: &[u8]) -> Confidence {
+        if head.contains(&0) {
+            return Confidence::No;
+        }
+        let (share, kept) = blocks::recognised(head, &[&PerfRows]);
+        if kept > 0 && share >= 0.8 { Confidence::Likely } else { Confidence::No }
+    }
+
+    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+        let imported = blocks::read(self.name(), input, &[&PerfRows], options.limits.max_depth)?;
+        if imported.evidence.flat.is_empty() && imported.evidence.trees.is_empty() {
+            return Err(FormatError::read(
+                ErrorKind::Empty,
+                input.name(),
+                "no line is a row of perf report or perf top",
+            )
+            .hint("write it with `perf report --stdio -i perf.data`, or import perf.data itself"));
+        }
+        Ok(imported)
+    }
+}
+
+/// Rows of perf with their trees, and the comment lines around them.
+pub(crate) struct PerfRows;
+
+impl Block for PerfRows {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let mut reader = Reader { columns: Columns::default(), entries: Vec::new(), taken: Taken::default() };
+        let used = reader.run(lines);
+        if used == 0 {
+            return None;
+        }
+        let origin = sink.origin("perf report or top", &lines[..used]);
+        let relative = stacks::Relative::of(&reader.entries);
+        for entry in reader.entries {
+            stacks::emit(&entry, relative, sink.max_depth, &mut |stack| {
+                sink.evidence.trees.push(zwhy_evidence::PctStack { origin, ..stack });
+            });
+            sink.evidence.flat.push(FlatRow { origin, ..entry.row });
+        }
+        Some(reader.taken)
+    }
+}
+
+/// A row and the lines of its tree.
+pub(crate) struct Entry {
+    pub row: FlatRow,
+    pub tree: Vec<tree::Node>,
+}
+
+struct Reader {
+    columns: Columns,
+    entries: Vec<Entry>,
+    taken: Taken,
+}
+
+impl Reader {
+    /// Takes lines while they are of perf; returns how many.
+    fn run(&mut self, lines: &[Line]) -> usize {
+        let mut at = 0;
+        let mut tree = tree::Builder::default();
+        while let Some(line) = lines.get(at) {
+            let text = &*line.text;
+            if let Some(row) = row::parse(text, &self.columns) {
+                self.close(&mut tree);
+                self.entries.push(Entry { row, tree: Vec::new() });
+            } else if self.columns.header(text) {
+                self.close(&mut tree);
+            } else if line.is_blank() {
+                // A blank line belongs to the block only when the block goes on after it.
+                let next = lines[at..].iter().take(4).find(|l| !l.is_blank());
+                let goes_on = next.is_some_and(|l| {
+                    row::parse(&l.text, &self.columns).is_some()
+                        || row::is_header(&l.text)
+                        || (!self.entries.is_empty() && tree::line(&l.text).is_some())
+                });
+                if !goes_on {
+                    break;
+                }
+                self.taken.drop("blank line", 1);
+                at += 1;
+                continue;
+            } else if !self.entries.is_empty() && tree.push(text) {
+            } else {
+                break;
+            }
+            self.taken.kept += 1;
+            at += 1;
+        }
+        self.close(&mut tree);
+        // Comments alone are prose or a shell script.
+        if self.entries.is_empty() { 0 } else { at }
+    }
+
+    fn close(&mut self, tree: &mut tree::Builder) {
+        let nodes = std::mem::take(tree).finish();
+        if let Some(entry) = self.entries.last_mut().filter(|e| e.tree.is_empty()) {
+            entry.tree = nodes;
+        }
+    }
+}
