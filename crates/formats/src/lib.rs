@@ -14,6 +14,7 @@ mod folded;
 mod input;
 mod options;
 mod outer;
+mod perf_data;
 mod perf_report;
 mod perf_script;
 mod registry;

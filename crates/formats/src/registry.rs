@@ -1,7 +1,7 @@
 //! All importers, and the choice among them by content.
 
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, outer};
-use crate::{evidence_json, folded, perf_report, perf_script, svg};
+use crate::{evidence_json, folded, perf_data, perf_report, perf_script, svg};
 use std::path::Path;
 
 /// How sure an importer is that an input is its own, from the first bytes alone.
@@ -34,6 +34,7 @@ pub const HEAD_BYTES: usize = 64 * 1024;
 
 /// Every format there is, one line each; of two equally sure ones the first is taken.
 static IMPORTERS: &[&dyn Importer] = &[
+    &perf_data::PerfData,
     &evidence_json::EvidenceJson,
     &svg::FlameSvg,
     &perf_script::PerfScript,
