@@ -116,15 +116,13 @@ impl Walker {
                         Some(len) if r.kind == record::COMPRESSED2 => payload.get(..len).unwrap_or(payload),
                         _ => payload,
                     };
+                    let continues = zstd.broken;
                     match zstd.feed(payload, &mut inner.bytes) {
                         Ok(()) if inner.bytes.len() < BATCH => {}
                         Ok(()) => inner.walk(walker, false, sink),
                         Err(why) => {
-                            let at = (data.start + at) as u64;
-                            sink(
-                                &walker.schema,
-                                Item::Gap(Gap { at, bytes: payload.len() as u64, why, continues: false }),
-                            );
+                            let (at, bytes) = ((data.start + at) as u64, payload.len() as u64);
+                            sink(&walker.schema, Item::Gap(Gap { at, bytes, why, continues }));
                         }
                     }
                 }

@@ -13,7 +13,8 @@ const STEP: usize = 256 << 10;
 
 pub struct ZstdStream {
     decoder: Option<Decoder<'static>>,
-    broken: bool,
+    /// The record before could not be decompressed.
+    pub broken: bool,
     /// Decompressed bytes that may still come.
     left: u64,
 }
@@ -31,8 +32,15 @@ impl ZstdStream {
             }
             (self.broken, self.decoder) = (false, None);
         }
-        let result = self.run(payload, out);
-        self.broken |= result.is_err();
+        let start = out.len();
+        let mut result = self.run(payload, out);
+        if result == Err(Why::Compression) && payload.starts_with(&MAGIC) {
+            // The stream before has no end; here is a new one.
+            out.truncate(start);
+            self.decoder = None;
+            result = self.run(payload, out);
+        }
+        self.broken = result.is_err();
         result
     }
 
