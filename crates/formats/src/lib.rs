@@ -7,17 +7,21 @@
 //! A new format is one file (or folder) with an [`Importer`] and one line in `registry.rs`.
 
 mod blocks;
+mod bpftrace;
+mod dtrace;
 mod error;
 mod evidence_json;
 mod export;
 mod folded;
 mod input;
+mod kernel_stacks;
 mod options;
 mod outer;
 mod perf_data;
 mod perf_report;
 mod perf_script;
 mod registry;
+mod stack_list;
 mod svg;
 mod text;
 

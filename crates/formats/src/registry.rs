@@ -1,7 +1,9 @@
 //! All importers, and the choice among them by content.
 
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, outer};
-use crate::{evidence_json, folded, perf_data, perf_report, perf_script, svg};
+use crate::{
+    bpftrace, dtrace, evidence_json, folded, kernel_stacks, perf_data, perf_report, perf_script, svg,
+};
 use std::path::Path;
 
 /// How sure an importer is that an input is its own, from the first bytes alone.
@@ -39,6 +41,9 @@ static IMPORTERS: &[&dyn Importer] = &[
     &svg::FlameSvg,
     &perf_script::PerfScript,
     &perf_report::PerfReport,
+    &kernel_stacks::KernelStacks,
+    &bpftrace::Bpftrace,
+    &dtrace::DTrace,
     &folded::Folded,
 ];
 

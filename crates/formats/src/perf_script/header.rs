@@ -122,6 +122,9 @@ fn looks_like_frame(text: &[u8]) -> bool {
 /// Field sets without a time.
 fn without_time(line: &[u8]) -> Option<Header<'_>> {
     let text = line.trim_ascii();
+    if text.starts_with(b"#") {
+        return None; // a frame of crash: `#0 [ffff88…] schedule at ffffffff81…`
+    }
     // `comm 12 [003] …`
     for open in memchr_iter(b'[', text) {
         let close = open + memchr(b']', &text[open..])?;

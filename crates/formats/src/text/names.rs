@@ -66,6 +66,24 @@ pub fn frame_of_folded(profile: &mut Profile, text: &str) -> FrameId {
     profile.frame(without_offset(function), module, kind)
 }
 
+/// The frame of a name as DTrace, bpftrace and bcc print it: ``zfs`f+0x12``, `f+18`, `f+0x12 [zfs]`.
+pub fn frame_of_tracer(profile: &mut Profile, text: &str) -> FrameId {
+    let text = text.trim();
+    if let Some((name, inside)) = text.strip_suffix(']').and_then(|t| t.rsplit_once(" ["))
+        && !inside.is_empty()
+        && !inside.contains(' ')
+    {
+        // bpftrace and bcc print kernel modules in brackets.
+        return profile.frame(without_offset(name), module(inside), FrameKind::Kernel);
+    }
+    if let Some((name, path)) = text.strip_suffix(')').and_then(|t| t.rsplit_once(" ("))
+        && (path.starts_with('/') || path.starts_with('['))
+    {
+        return profile.frame(without_offset(name), module(path), kind_of_module(path));
+    }
+    frame_of_folded(profile, text)
+}
+
 /// Takes `_[k]` and the like off a name, with the kind it stands for.
 fn without_annotation(text: &str) -> (&str, Option<FrameKind>) {
     for (suffix, kind) in [

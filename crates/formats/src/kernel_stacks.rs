@@ -1,0 +1,121 @@
+//! Kernel stacks that were printed, not sampled: /proc/PID/stack, sysrq, hung tasks, lockups, RCU stalls,
+//! crash `bt`.
+//!
+//! Stacks of blocked tasks are wait stacks; those of lockups, stalls and running tasks are not. Frames the
+//! kernel marks with `?` are guesses of its unwinder and are dropped with a count, as are register and
+//! memory dumps. Lines are the unit of the stats.
+
+mod line;
+mod task;
+
+use crate::blocks::{self, Block, Line, Sink, Taken};
+use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
+use line::KernelLine;
+use task::Task;
+use zwhy_evidence::PctStack;
+
+pub(crate) struct KernelStacks;
+
+impl Importer for KernelStacks {
+    fn name(&self) -> &'static str {
+        "kernel-stacks"
+    }
+
+    fn sniff(&self, head: &[u8]) -> Confidence {
+        if head.contains(&0) {
+            return Confidence::No;
+        }
+        let (share, kept) = blocks::recognised(head, &[&KernelStackBlock]);
+        if kept > 0 && share >= 0.9 { Confidence::Likely } else { Confidence::No }
+    }
+
+    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+        let imported = blocks::read(self.name(), input, &[&KernelStackBlock], options.limits.max_depth)?;
+        if imported.evidence.trees.is_empty() {
+            return Err(FormatError::read(ErrorKind::Empty, input.name(), "no line of it is a kernel stack")
+                .hint("take one with `cat /proc/PID/stack` or `echo w > /proc/sysrq-trigger; dmesg`"));
+        }
+        Ok(imported)
+    }
+}
+
+/// A run of kernel messages with stacks in it.
+pub(crate) struct KernelStackBlock;
+
+impl Block for KernelStackBlock {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let first = lines.first()?;
+        if !line::read(&first.text).starts_block() {
+            return None;
+        }
+        let mut reader = Reader::default();
+        let mut at = 0;
+        while let Some(line) = lines.get(at) {
+            if line.is_blank() {
+                let next = lines[at..].iter().take(3).find(|l| !l.is_blank());
+                if !next.is_some_and(|l| line::read(&l.text).goes_on()) {
+                    break;
+                }
+                reader.taken.drop("blank line", 1);
+                reader.task.finish(&mut reader.stacks);
+            } else if !reader.line(&line.text) {
+                break;
+            }
+            at += 1;
+        }
+        reader.task.finish(&mut reader.stacks);
+        if reader.stacks.is_empty() {
+            let dropped = vec![("kernel message that is no stack", at)];
+            return (at > 0).then_some(Taken { kept: 0, dropped });
+        }
+        let origin = sink.origin("kernel stacks", &lines[..at]);
+        let max_depth = sink.max_depth;
+        sink.evidence.trees.extend(reader.stacks.into_iter().map(|mut stack| {
+            let skip = stack.frames.len().saturating_sub(max_depth);
+            stack.frames.drain(..skip);
+            PctStack { origin, ..stack }
+        }));
+        Some(reader.taken)
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    task: Task,
+    stacks: Vec<PctStack>,
+    taken: Taken,
+}
+
+impl Reader {
+    /// Takes one line; `false` when it is not of the kernel.
+    fn line(&mut self, text: &str) -> bool {
+        let mut kept = true;
+        match line::read(text) {
+            KernelLine::Task(head) => {
+                self.task.finish(&mut self.stacks);
+                self.task.begin(head);
+            }
+            KernelLine::Running { comm } => self.task.running(comm, &mut self.stacks),
+            KernelLine::CallTrace => self.task.call_trace(&mut self.stacks),
+            KernelLine::Frame(name) => self.task.push(name),
+            KernelLine::Unreliable => {
+                self.taken.drop("unreliable frame (marked ?)", 1);
+                kept = false;
+            }
+            KernelLine::Instruction(name) => self.task.instruction(name),
+            KernelLine::EndOfInterrupt => self.task.end_of_interrupt(),
+            KernelLine::Marker => {}
+            KernelLine::Dump => {
+                self.taken.drop("register or memory dump", 1);
+                kept = false;
+            }
+            KernelLine::OtherMessage => {
+                self.taken.drop("kernel message that is no stack", 1);
+                kept = false;
+            }
+            KernelLine::No => return false,
+        }
+        self.taken.kept += usize::from(kept);
+        true
+    }
+}

@@ -1,0 +1,75 @@
+//! The stack of one task, put together from its lines.
+
+use super::line::Head;
+use zwhy_evidence::{OriginId, PctKind, PctStack};
+
+/// The task whose stack is being read.
+#[derive(Debug, Default)]
+pub struct Task {
+    comm: Option<String>,
+    waiting: Option<bool>,
+    /// Where it was executing; the leaf.
+    instruction: Option<String>,
+    /// Leaf first.
+    frames: Vec<String>,
+}
+
+impl Task {
+    pub fn begin(&mut self, head: Head) {
+        *self = Task { comm: head.comm.map(str::to_owned), waiting: head.waiting, ..Task::default() };
+    }
+
+    /// A processor's state names the task that ran on it.
+    pub fn running(&mut self, comm: &str, out: &mut Vec<PctStack>) {
+        if !self.frames.is_empty() {
+            self.finish(out);
+        }
+        self.comm = Some(comm.to_owned());
+        self.waiting.get_or_insert(false);
+    }
+
+    /// A second call trace without a new head is of the same task.
+    pub fn call_trace(&mut self, out: &mut Vec<PctStack>) {
+        if !self.frames.is_empty() {
+            let (comm, waiting) = (self.comm.clone(), self.waiting);
+            self.finish(out);
+            (self.comm, self.waiting) = (comm, waiting);
+        }
+    }
+
+    pub fn push(&mut self, name: &str) {
+        self.frames.push(name.to_owned());
+    }
+
+    /// The frames so far are those of the interrupt that came upon this instruction.
+    pub fn instruction(&mut self, name: &str) {
+        self.frames.clear();
+        self.instruction = Some(name.to_owned());
+    }
+
+    pub fn end_of_interrupt(&mut self) {
+        self.frames.clear();
+    }
+
+    /// Gives the stack out, if there is one, and forgets the task.
+    pub fn finish(&mut self, out: &mut Vec<PctStack>) {
+        let task = std::mem::take(self);
+        let mut frames = task.frames;
+        if let Some(leaf) = task.instruction.filter(|leaf| frames.first() != Some(leaf)) {
+            frames.insert(0, leaf);
+        }
+        let Some(leaf) = frames.first() else { return };
+        // Who sleeps is in the scheduler; /proc/PID/stack leaves that frame out and says nothing else.
+        let asleep = ["schedule", "__schedule", "io_schedule", "cv_wait_common"].contains(&leaf.as_str());
+        let waiting = task.waiting.unwrap_or(asleep || task.comm.is_none());
+        frames.reverse();
+        out.push(PctStack {
+            pct: None,
+            kind: PctKind::Unclear,
+            comm: task.comm,
+            waiting,
+            frames,
+            origin: OriginId::default(),
+        });
+    }
+}

@@ -1,0 +1,249 @@
+//! Stacks as plain lists, leaf first, each ended by its count: DTrace aggregations and bcc tools.
+//!
+//! DTrace prints ``module`function+0x12`` and a number on a line of its own, in tuples of several stacks
+//! with blank lines between them; its `stack()` action prints no number, that is one sample. bcc adds
+//! `-  comm (pid)`. Whether the counts are CPU samples, calls or microseconds asleep is told by the lines
+//! that the tools print first.
+
+use crate::blocks::{Block, Line, Sink, Taken};
+use crate::text::names;
+use crate::text::numbers;
+use zwhy_profile::{Event, FrameId, StackId};
+
+/// Frames of one list that are followed.
+const MAX_LINES: usize = 40_000;
+
+/// Lines of one list that are looked at without a sign that a tracer printed it.
+const UNSURE_LINES: usize = 200;
+
+/// A run of such lists.
+pub(crate) struct StackList;
+
+impl Block for StackList {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let mut taken = Taken::default();
+        let mut event = Event::Cpu;
+        let mut at = 0;
+        let mut any = false;
+        let mut list = List::default();
+        while let Some(line) = lines.get(at) {
+            let text = &*line.text;
+            match read(text) {
+                ListLine::Blank if list.goes_on(&lines[at..]) => taken.drop("blank line", 1),
+                ListLine::Tool(says) => {
+                    any |= list.finish(1, event, sink, &mut taken);
+                    event = says.unwrap_or(event);
+                    taken.kept += 1;
+                }
+                ListLine::Probe => {
+                    any |= list.finish(1, event, sink, &mut taken);
+                    list.open = true;
+                    taken.kept += 1;
+                }
+                ListLine::Frame(name) if list.lines < MAX_LINES => list.push(name),
+                ListLine::Thread { comm, pid } if !list.frames.is_empty() => list.thread(comm, pid),
+                ListLine::Key(key) if list.frames.is_empty() => list.key(key),
+                ListLine::Count(count) if !list.frames.is_empty() => {
+                    list.lines += 1;
+                    any |= list.finish(count, event, sink, &mut taken);
+                }
+                _ => break,
+            }
+            at += 1;
+            // Lists without any sign of a tracer are prose; look no further than one of them.
+            if !any && !list.sure && list.lines > UNSURE_LINES {
+                break;
+            }
+        }
+        if list.open {
+            any |= list.finish(1, event, sink, &mut taken);
+        }
+        if list.sure {
+            taken.drop("stack without a count", list.lines);
+            return Some(taken);
+        }
+        taken.drop(crate::blocks::NOT_RECOGNISED, list.lines);
+        if !any {
+            return None;
+        }
+        Some(taken)
+    }
+}
+
+enum ListLine<'a> {
+    Blank,
+    /// A line that the tool prints before its output.
+    Tool(Option<Event>),
+    /// A firing of a probe, before a stack without a count.
+    Probe,
+    Frame(&'a str),
+    Thread {
+        comm: &'a str,
+        pid: i32,
+    },
+    Key(&'a str),
+    Count(u64),
+    Other,
+}
+
+fn read(text: &str) -> ListLine<'_> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        return ListLine::Blank;
+    }
+    if let Some(tool) = tool(trimmed) {
+        return ListLine::Tool(tool);
+    }
+    if !text.starts_with([' ', '\t']) {
+        return ListLine::Other;
+    }
+    if let Some(rest) = trimmed.strip_prefix("- ") {
+        let thread = rest.trim().strip_suffix(')').and_then(|r| r.rsplit_once(" ("));
+        if let Some((comm, pid)) = thread
+            && let Ok(pid) = pid.parse()
+        {
+            return ListLine::Thread { comm: comm.trim(), pid };
+        }
+        return ListLine::Other;
+    }
+    if let Some(count) = numbers::count(trimmed).filter(|_| trimmed.bytes().all(|b| b.is_ascii_digit())) {
+        return ListLine::Count(count);
+    }
+    let words = trimmed.split_whitespace().count();
+    // `  0  66712   :profile-997`
+    if words == 3 && trimmed.split_whitespace().take(2).all(|w| w.bytes().all(|b| b.is_ascii_digit())) {
+        return if trimmed.contains(':') { ListLine::Probe } else { ListLine::Other };
+    }
+    let name = trimmed.strip_prefix("b'").and_then(|n| n.strip_suffix('\'')).unwrap_or(trimmed);
+    let indent = text.len() - text.trim_start().len();
+    if is_frame(name) && (indent >= 4 || name.contains(['`', '+'])) {
+        ListLine::Frame(name)
+    } else if words <= 3 && indent <= 3 && text.len() < 120 {
+        ListLine::Key(trimmed)
+    } else {
+        ListLine::Other
+    }
+}
+
+/// What a tool says of what it counts; `None` for lines that are of no tool.
+fn tool(text: &str) -> Option<Option<Event>> {
+    if text.starts_with("dtrace: description") {
+        let calls = text.contains(":entry") || text.contains(":return") || text.contains("fbt:");
+        return Some(Some(if calls { Event::Count } else { Event::Cpu }));
+    }
+    if text.starts_with("CPU ") && text.contains("FUNCTION:NAME") {
+        return Some(None);
+    }
+    if text.starts_with("Sampling at ") && text.contains("Hertz") {
+        return Some(Some(Event::Cpu));
+    }
+    if text.starts_with("Tracing off-CPU") || text.starts_with("Tracing blocked time") {
+        return Some(Some(Event::Wait));
+    }
+    if text.starts_with("Tracing ") && text.contains("functions for") {
+        return Some(Some(Event::Count));
+    }
+    None
+}
+
+/// ``zfs`dmu_read+0x10``, `dmu_read+0x10`, `dmu_read`, `0xfffffb80`, `[unknown]`, C++ names.
+fn is_frame(name: &str) -> bool {
+    // bcc puts the kernel module behind the name: `f+0x10 [zfs]`.
+    let name = match name.split_once(" [") {
+        Some((before, module)) if module.ends_with(']') => before,
+        _ => name,
+    };
+    let plain = !name.contains(' ') || name.contains("::") || name.contains('(') || name.contains('`');
+    let begins = name.starts_with(|c: char| {
+        c.is_ascii_alphabetic() || matches!(c, '_' | '[' | '<' | '~' | '.' | '$' | '@')
+    }) || name.starts_with("0x")
+        || names::is_address(name);
+    plain && begins && !name.ends_with([',', ';', ':', '.'])
+}
+
+#[derive(Default)]
+struct List {
+    /// Leaf first.
+    frames: Vec<String>,
+    comm: String,
+    pid: i32,
+    /// Lines that are in it.
+    lines: usize,
+    /// Something in it that only tracers print.
+    sure: bool,
+    /// A probe fired: the stack needs no count.
+    open: bool,
+}
+
+impl List {
+    fn push(&mut self, name: &str) {
+        self.sure |= name.contains('`') || (name.contains("+0x") && !name.contains("/0x")) || self.open;
+        self.frames.push(name.to_owned());
+        self.lines += 1;
+    }
+
+    fn thread(&mut self, comm: &str, pid: i32) {
+        (self.comm, self.pid, self.sure) = (comm.to_owned(), pid, true);
+        self.lines += 1;
+    }
+
+    fn key(&mut self, key: &str) {
+        self.comm = key.to_owned();
+        self.lines += 1;
+    }
+
+    /// After a blank line there is more of this list, or another one.
+    fn goes_on(&self, lines: &[Line]) -> bool {
+        let next = lines.iter().take(4).find(|l| !l.is_blank());
+        next.is_some_and(|l| !matches!(read(&l.text), ListLine::Other))
+    }
+
+    /// Makes the list a sample; `false` where it is none.
+    fn finish(&mut self, count: u64, event: Event, sink: &mut Sink, taken: &mut Taken) -> bool {
+        let list = std::mem::take(self);
+        if list.frames.is_empty() {
+            taken.drop(crate::blocks::NOT_RECOGNISED, list.lines);
+            return false;
+        }
+        if !list.sure {
+            taken.drop("list of words without a sign of a tracer", list.lines);
+            return false;
+        }
+        push_stack(sink, &list.frames, &list.comm, if list.pid > 0 { list.pid } else { -1 }, event, count);
+        taken.kept += list.lines;
+        true
+    }
+}
+
+/// Adds a counted stack, leaf first, of names as tracers print them.
+pub(crate) fn push_stack(
+    sink: &mut Sink,
+    leaf_first: &[String],
+    comm: &str,
+    pid: i32,
+    event: Event,
+    count: u64,
+) {
+    let max_depth = sink.max_depth;
+    let profile = sink.profile();
+    let mut stack = StackId::ROOT;
+    let skip = leaf_first.len().saturating_sub(max_depth);
+    for name in leaf_first.iter().rev().skip(skip) {
+        let frame: FrameId = names::frame_of_tracer(profile, name);
+        stack = profile.stacks.child(stack, frame);
+    }
+    let thread = profile.thread(pid, -1, comm);
+    let mut left = count;
+    // A count is at most some rows: larger ones are cut, which no real trace reaches.
+    for _ in 0..16 {
+        let part = u32::try_from(left).unwrap_or(u32::MAX);
+        profile.samples.push_counted(thread, stack, event, part);
+        left -= u64::from(part);
+        if left == 0 {
+            break;
+        }
+    }
+    if left > 0 {
+        sink.warn("a count is larger than 68 thousand million and was cut");
+    }
+}
