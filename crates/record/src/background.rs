@@ -8,6 +8,7 @@ use crate::summary::Summary;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use zwhy_profile::Nanos;
 
 struct MarkNow {
     at_ns: u64,
@@ -35,9 +36,17 @@ impl Background {
 
     /// Names this moment.
     pub fn mark(&self, name: &str, text: &str) {
+        self.send(monotonic_ns(), name, text);
+    }
+
+    /// Names a moment; `t` is the system's monotonic clock.
+    pub fn mark_at(&self, t: Nanos, name: &str, text: &str) {
+        self.send(u64::try_from(t.0).unwrap_or(0), name, text);
+    }
+
+    fn send(&self, at_ns: u64, name: &str, text: &str) {
         // When the recording has failed, `stop` says why.
-        let _ =
-            self.marks.send(MarkNow { at_ns: monotonic_ns(), name: name.to_owned(), text: text.to_owned() });
+        let _ = self.marks.send(MarkNow { at_ns, name: name.to_owned(), text: text.to_owned() });
     }
 
     /// Ends the recording and packs the capture.

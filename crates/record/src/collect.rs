@@ -19,7 +19,7 @@ use zwhy_profile::{Event, Nanos, Profile, Sample as Row, StackId, ThreadId};
 /// A record may be stamped and not yet be in its ring; what is younger than this waits a round.
 const SETTLE_NS: u64 = 10_000_000;
 /// Anything at or above is a context mark, not an address.
-const FIRST_CONTEXT: u64 = sys::PERF_CONTEXT_MAX as u64;
+const FIRST_CONTEXT: u64 = sys::PERF_CONTEXT_MAX;
 
 /// One sample whose chain is not named yet.
 struct Pending {
@@ -33,8 +33,8 @@ struct Pending {
 
 pub(crate) struct Collector {
     pub profile: Profile,
-    pub names: Names,
-    pub processes: Processes,
+    names: Names,
+    processes: Processes,
     clocks: ThreadClocks,
     /// Processes whose samples are wanted; `None`: all.
     wanted: Option<FxHashSet<i32>>,
@@ -56,11 +56,17 @@ pub(crate) struct Collector {
 
 impl Collector {
     /// `weigh` is true when a sample's period is nanoseconds of CPU time.
-    pub(crate) fn new(names: Names, wanted: Option<FxHashSet<i32>>, hz: u32, weigh: bool) -> Collector {
+    pub(crate) fn new(
+        names: Names,
+        processes: Processes,
+        wanted: Option<FxHashSet<i32>>,
+        hz: u32,
+        weigh: bool,
+    ) -> Collector {
         Collector {
             profile: Profile::new(),
             names,
-            processes: Processes::default(),
+            processes,
             clocks: ThreadClocks::default(),
             wanted,
             threads: FxHashMap::default(),
@@ -81,20 +87,23 @@ impl Collector {
         self.start_ns = start_ns;
     }
 
-    pub(crate) fn pending(&self) -> usize {
-        self.pending.len()
+    /// Frames without a name by reason, one count a sample and frame.
+    pub(crate) fn unresolved(&self) -> &BTreeMap<&'static str, u64> {
+        &self.names.unresolved
     }
 
-    /// Processes recorded so far; `None`: all of the host.
-    pub(crate) fn wanted(&self) -> Option<&FxHashSet<i32>> {
-        self.wanted.as_ref()
+    pub(crate) fn pending(&self) -> usize {
+        self.pending.len()
     }
 
     /// Reads the CPU time of threads; at the start and the end also that of idle ones.
     pub(crate) fn read_clocks(&mut self, t: Nanos, idle_too: bool, pen: &mut SeriesPen) {
         self.clocks.tick(t, pen);
         if idle_too {
-            self.clocks.read_all(t, self.wanted.as_ref(), &mut self.profile, pen);
+            let found = self.clocks.read_all(t, self.wanted.as_ref(), &mut self.profile, pen);
+            for (tid, thread) in found {
+                self.threads.entry(tid).or_insert(thread);
+            }
         }
     }
 
@@ -179,7 +188,7 @@ impl Collector {
         let mut leaf = true;
         for address in sample.chain() {
             if address >= FIRST_CONTEXT {
-                user = address == sys::PERF_CONTEXT_USER as u64;
+                user = address == sys::PERF_CONTEXT_USER;
                 leaf = true;
                 continue;
             }

@@ -191,10 +191,11 @@ impl Names {
             Some(ElfSymbol::Named { name, .. }) => {
                 return profile.frame(&demangle(name), module, FrameKind::User);
             }
-            Some(ElfSymbol::Unnamed { start }) => start.or(at),
+            Some(ElfSymbol::Unnamed { start }) => start,
             None => None,
         };
-        let label = format!("{module}+{:#x}", start.unwrap_or(offset));
+        // Without a function start addresses fold by page, or each would be a stack of its own.
+        let label = format!("{module}+{:#x}", start.unwrap_or(at.unwrap_or(offset) & !0xfff));
         self.reasoned(profile, FrameKind::User, &label, module, Reason::NoSymbol)
     }
 

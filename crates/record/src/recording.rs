@@ -14,10 +14,12 @@ use crate::options::{RecordOptions, Target};
 use crate::perf::attr::Clock;
 use crate::perf::session::Session;
 use crate::proc_stat::{self, HostCpu};
+use crate::processes::Processes;
 use crate::series_pen::SeriesPen;
 use crate::start::{Opened, open};
 use crate::summary::{Progress, Status, Summary};
 use crate::thread_clock::numbers_in;
+use rustc_hash::FxHashSet;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -91,10 +93,17 @@ impl Recording {
         cpu_before: Duration,
     ) -> Result<Recording, RecordError> {
         let Opened { session, wanted, command, mut limits } = opened;
+        let start_ns = monotonic_ns();
+        if command.is_none() {
+            // From here on the rings hold what happens while the rest is made ready.
+            session.enable().map_err(RecordError::io("switch sampling on"))?;
+        }
+        // Before anything slow: a process that ends now takes its mappings with it.
+        let processes = learn_processes(&options.target, wanted.as_ref());
         let names = Names::new(!session.sampling.user_only);
         limits.extend(limits::at_start(&session, options.user_only, names.kernel_named()));
         let weigh = session.sampling.clock == Clock::CpuClock;
-        let collector = Collector::new(names, wanted, session.sampling.hz, weigh);
+        let collector = Collector::new(names, processes, wanted, session.sampling.hz, weigh);
         let mut recording = Recording {
             kstats: KstatPoller::new(&options.kstat_root),
             more_facts: None,
@@ -107,7 +116,7 @@ impl Recording {
             child: None,
             exit_status: None,
             pidfds: Vec::new(),
-            start_ns: 0,
+            start_ns,
             start_unix_s: 0.0,
             next_read: Duration::ZERO,
             last_flush: Duration::ZERO,
@@ -116,8 +125,7 @@ impl Recording {
             limits,
             finished: false,
         };
-        recording.learn_processes();
-        recording.enable(command)?;
+        recording.watch_target(command)?;
         recording.read_counters(true);
         recording.write_facts(None)?;
         if recording.options.ask_zfs {
@@ -127,27 +135,8 @@ impl Recording {
         Ok(recording)
     }
 
-    /// Reads what is mapped where before anything can end.
-    fn learn_processes(&mut self) {
-        let pids = match self.collector.wanted() {
-            Some(_) if matches!(self.options.target, Target::Command(_)) => Vec::new(),
-            Some(wanted) => wanted.iter().copied().collect(),
-            None => numbers_in("/proc"),
-        };
-        let before = thread_cpu();
-        for pid in pids {
-            self.collector.processes.learn(pid);
-            if thread_cpu().saturating_sub(before) > MAPS_BUDGET {
-                break;
-            }
-        }
-    }
-
-    fn enable(&mut self, command: Option<Waiting>) -> Result<(), RecordError> {
-        self.start_ns = monotonic_ns();
-        self.collector.set_start(self.start_ns);
-        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        self.start_unix_s = unix.as_secs_f64();
+    /// Lets the command run where there is one, and keeps hold of the processes that end the recording.
+    fn watch_target(&mut self, command: Option<Waiting>) -> Result<(), RecordError> {
         let pids = match &self.options.target {
             Target::Pid(pids) => pids.clone(),
             Target::Command(_) => command.iter().map(|c| c.pid).collect(),
@@ -157,10 +146,13 @@ impl Recording {
             // Without it (before Linux 5.3) the end of a process is seen at the next reading.
             self.pidfds.extend(pidfd_open(pid, PidfdFlags::empty()));
         }
-        match command {
-            Some(waiting) => self.child = Some(waiting.release()?),
-            None => self.session.enable().map_err(RecordError::io("switch sampling on"))?,
+        if let Some(waiting) = command {
+            self.start_ns = monotonic_ns();
+            self.child = Some(waiting.release()?);
         }
+        self.collector.set_start(self.start_ns);
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.start_unix_s = unix.saturating_sub(self.elapsed()).as_secs_f64();
         Ok(())
     }
 
@@ -404,9 +396,27 @@ impl Recording {
             facts.insert("lost".into(), json!(lost.values().sum::<u64>()));
             facts.insert("lost_by_cpu".into(), json!(lost));
             facts.insert("dropped".into(), json!(self.collector.dropped));
-            facts.insert("unresolved".into(), json!(self.collector.names.unresolved));
+            facts.insert("unresolved".into(), json!(self.collector.unresolved()));
             facts.insert("throttled".into(), json!(self.collector.throttled));
         }
         facts
     }
+}
+
+/// Reads what is mapped where; of a command nothing is, its records will tell.
+fn learn_processes(target: &Target, wanted: Option<&FxHashSet<i32>>) -> Processes {
+    let pids = match (target, wanted) {
+        (Target::Command(_), _) => Vec::new(),
+        (_, Some(wanted)) => wanted.iter().copied().collect(),
+        (_, None) => numbers_in("/proc"),
+    };
+    let mut processes = Processes::default();
+    let before = thread_cpu();
+    for pid in pids {
+        processes.learn(pid);
+        if thread_cpu().saturating_sub(before) > MAPS_BUDGET {
+            break;
+        }
+    }
+    processes
 }

@@ -8,7 +8,7 @@ use crate::series_pen::SeriesPen;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fs;
 use zwhy_capture::SeriesKind;
-use zwhy_profile::{Nanos, Profile};
+use zwhy_profile::{Nanos, Profile, ThreadId};
 use zwhy_zfs::thread_role;
 
 const NAME: &str = "cpu_ns";
@@ -67,14 +67,16 @@ impl ThreadClocks {
 
     /// Reads every thread of these processes, or with `None` every kernel thread of the host.
     ///
-    /// For the start and the end of a recording, when also idle threads are wanted.
+    /// For the start and the end of a recording, when also idle threads are wanted. Returns the
+    /// threads found, by tid.
     pub(crate) fn read_all(
         &mut self,
         t: Nanos,
         wanted: Option<&FxHashSet<i32>>,
         profile: &mut Profile,
         pen: &mut SeriesPen,
-    ) {
+    ) -> Vec<(i32, ThreadId)> {
+        let mut found = Vec::new();
         let pids = match wanted {
             Some(wanted) => wanted.iter().copied().collect(),
             None => numbers_in("/proc"),
@@ -86,12 +88,13 @@ impl ThreadClocks {
             for tid in numbers_in(&format!("/proc/{pid}/task")) {
                 let Some(comm) = read_trimmed(&format!("/proc/{pid}/task/{tid}/comm")) else { continue };
                 if let Some(ns) = read_cpu_ns(pid, tid) {
-                    profile.thread(pid, tid, &comm);
+                    found.push((tid, profile.thread(pid, tid, &comm)));
                     self.named(pid, tid, &comm, wanted.is_some());
                     self.put(t, tid, ns, pen);
                 }
             }
         }
+        found
     }
 
     /// Writes what records told, then reads the steady threads and those sampled since last time.

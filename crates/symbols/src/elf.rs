@@ -21,6 +21,9 @@ pub enum ElfSymbol<'a> {
     Unnamed { start: Option<u64> },
 }
 
+/// Code further from the last known function start belongs to one that the unwind table leaves out.
+const LARGEST_UNNAMED: u64 = 64 << 10;
+
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     offset: u64,
@@ -121,8 +124,9 @@ impl ElfSymbols {
             let name = self.names.get(from..from + function.name_len as usize).unwrap_or("");
             return ElfSymbol::Named { name, start: function.start };
         }
-        let starts = self.starts.partition_point(|s| *s <= address);
-        ElfSymbol::Unnamed { start: starts.checked_sub(1).and_then(|i| self.starts.get(i)).copied() }
+        let after = self.starts.partition_point(|s| *s <= address);
+        let start = after.checked_sub(1).and_then(|i| self.starts.get(i)).copied();
+        ElfSymbol::Unnamed { start: start.filter(|start| address - start < LARGEST_UNNAMED) }
     }
 
     fn add(&mut self, mut found: Vec<Candidate<'_>>) {
