@@ -1,0 +1,29 @@
+//! Compiles the interposers of `src/user/shim/` into a shared object that the library embeds.
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+const SOURCE: &str = "src/user/shim/shim.c";
+
+fn main() {
+    println!("cargo:rerun-if-changed={SOURCE}");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("shim.so");
+    // A static musl program cannot open shared libraries; the engine says so when it finds no shim.
+    if env::var("CARGO_CFG_TARGET_ENV").as_deref() == Ok("musl") {
+        fs::write(&out, []).expect("OUT_DIR is writable");
+        return;
+    }
+    let status = cc::Build::new()
+        .opt_level(2)
+        .pic(true)
+        .warnings(true)
+        .get_compiler()
+        .to_command()
+        .args(["-std=gnu11", "-shared", "-fvisibility=hidden", "-o"])
+        .arg(&out)
+        .arg(SOURCE)
+        .args(["-ldl", "-lpthread"])
+        .status()
+        .expect("a C compiler is needed to build zwhy-lab (Debian: apt install gcc libc6-dev)");
+    assert!(status.success(), "the C compiler refused {SOURCE}: {status}");
+}

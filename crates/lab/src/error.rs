@@ -1,0 +1,72 @@
+//! What can go wrong in the lab, each with what was done, what was found and what to try.
+
+use crate::Bytes;
+use crate::user::library::LibraryError;
+use crate::user::parent::Place;
+use crate::user::protocol::Failure;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    #[error("there is no experiment {name:?}; known are: {known}. A path to a .toml file works too")]
+    NoExperiment { name: String, known: String },
+
+    #[error("the experiment {origin} cannot be used: {what}")]
+    Spec { origin: String, what: String },
+
+    #[error(transparent)]
+    Library(#[from] LibraryError),
+
+    #[error(
+        "the scratch folder {} is not empty ({found}); the lab only works in a new or empty folder. \
+         Name another one, or empty it if these are leftovers of a lab that was killed", .path.display()
+    )]
+    ScratchNotEmpty { path: PathBuf, found: String },
+
+    #[error("the scratch folder {} is a file; name a folder, it is made if it does not exist", .path.display())]
+    ScratchNotFolder { path: PathBuf },
+
+    #[error(
+        "the scratch folder {} has {} MB free, the experiment needs {} MB ({bytes} of data and the pool around \
+         it); name a scratch folder on a larger disk, or run the quick size", .path.display(), free.0 / 1_000_000,
+        needed.0 / 1_000_000
+    )]
+    Space { path: PathBuf, free: Bytes, needed: Bytes, bytes: Bytes },
+
+    #[error("cannot {doing} {}: {source}", .path.display())]
+    Io { doing: &'static str, path: PathBuf, source: std::io::Error },
+
+    #[error("cannot start the program that runs OpenZFS ({program}): {source}")]
+    Spawn { program: String, source: std::io::Error },
+
+    #[error("OpenZFS failed in {place}: {failure}")]
+    OpenZfs { place: Box<Place>, failure: Box<Failure> },
+
+    #[error(
+        "OpenZFS crashed in {place}: the process that ran it {how}{}. \
+         The runs before it are kept; the crash is in {library}, please report it there with these words",
+        told(.last_words)
+    )]
+    Crashed { place: Box<Place>, how: String, library: String, last_words: String },
+
+    #[error(
+        "OpenZFS said nothing for {} s in {place}, and was stopped{}. \
+         A slow disk needs a longer limit; otherwise the pool may have been suspended by an I/O error",
+        .after.as_secs_f64(), told(.last_words)
+    )]
+    Hung { place: Box<Place>, after: Duration, last_words: String },
+
+    #[error("the process that runs OpenZFS spoke out of turn in {place}: {what}")]
+    Protocol { place: Box<Place>, what: String },
+
+    #[error("cannot record {place}: {source}")]
+    Record { place: Box<Place>, source: crate::RecordError },
+
+    #[error("the experiment was cancelled")]
+    Cancelled,
+}
+
+fn told(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!("; its last words:\n{words}\n") }
+}

@@ -1,0 +1,164 @@
+//! The folder the pool lives in: checked before, emptied after, and nothing outside it is touched.
+//!
+//! It must be new or empty, so that everything found in it later is ours and may be removed.
+
+use crate::{Bytes, LabError};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+pub struct Scratch {
+    /// Resolved, so that a link that is changed later does not lead elsewhere.
+    path: PathBuf,
+    made_by_us: bool,
+}
+
+impl Scratch {
+    pub fn prepare(path: &Path, bytes: Bytes) -> Result<Scratch, LabError> {
+        let io = |doing| move |source| LabError::Io { doing, path: path.to_owned(), source };
+        let made_by_us = match fs::create_dir(path) {
+            Ok(()) => true,
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => false,
+            Err(e) => return Err(io("make the scratch folder")(e)),
+        };
+        let resolved = path.canonicalize().map_err(io("find the scratch folder"))?;
+        if !resolved.is_dir() {
+            return Err(LabError::ScratchNotFolder { path: path.to_owned() });
+        }
+        if !made_by_us {
+            refuse_unless_empty(&resolved)?;
+        }
+        let scratch = Scratch { path: resolved, made_by_us };
+        scratch.check_space(bytes)?;
+        Ok(scratch)
+    }
+
+    fn check_space(&self, bytes: Bytes) -> Result<(), LabError> {
+        let stat = rustix::fs::statvfs(&self.path).map_err(|e| LabError::Io {
+            doing: "ask for the free space of",
+            path: self.path.clone(),
+            source: e.into(),
+        })?;
+        let free = Bytes(stat.f_bavail.saturating_mul(stat.f_frsize));
+        let needed = vdev_size(bytes);
+        if free < needed {
+            return Err(LabError::Space { path: self.path.clone(), free, needed, bytes });
+        }
+        Ok(())
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes what a run left.
+    pub fn empty(&self) -> Result<(), LabError> {
+        let io = |source| LabError::Io { doing: "clean the scratch folder", path: self.path.clone(), source };
+        for entry in fs::read_dir(&self.path).map_err(io)? {
+            let entry = entry.map_err(io)?;
+            // Does not follow links: a link is removed, not what it points to.
+            if entry.file_type().map_err(io)?.is_dir() {
+                fs::remove_dir_all(entry.path()).map_err(io)?;
+            } else {
+                fs::remove_file(entry.path()).map_err(io)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // On the way out of an error there is nobody left to tell.
+        let emptied = self.empty();
+        if emptied.is_ok() && self.made_by_us {
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
+/// Space for one run: the data, its metadata, the room OpenZFS keeps free (1/32), and the labels.
+pub fn vdev_size(bytes: Bytes) -> Bytes {
+    const MIB: u64 = 1 << 20;
+    Bytes((bytes.0 / 4 * 5 + 256 * MIB).next_multiple_of(MIB))
+}
+
+fn refuse_unless_empty(path: &Path) -> Result<(), LabError> {
+    let io = |source| LabError::Io { doing: "look into the scratch folder", path: path.to_owned(), source };
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path).map_err(io)? {
+        names.push(entry.map_err(io)?.file_name().to_string_lossy().escape_debug().to_string());
+    }
+    names.sort();
+    match names.len() {
+        0 => Ok(()),
+        1 => Err(LabError::ScratchNotEmpty { path: path.to_owned(), found: names.remove(0) }),
+        n => {
+            let found = format!("{} and {} more", names[0], n - 1);
+            Err(LabError::ScratchNotEmpty { path: path.to_owned(), found })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_folder_is_made_and_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pool");
+        let scratch = Scratch::prepare(&path, Bytes(0)).unwrap();
+        fs::write(path.join("vdev0"), "x").unwrap();
+        drop(scratch);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn an_empty_folder_of_the_user_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let scratch = Scratch::prepare(dir.path(), Bytes(0)).unwrap();
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        drop(scratch);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_a_link_points_to_is_not_touched() {
+        let dir = tempfile::tempdir().unwrap();
+        let outside = dir.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("precious"), "x").unwrap();
+        let path = dir.path().join("pool");
+        let scratch = Scratch::prepare(&path, Bytes(0)).unwrap();
+        std::os::unix::fs::symlink(&outside, path.join("link")).unwrap();
+        drop(scratch);
+        assert!(outside.join("precious").exists() && !path.exists());
+    }
+
+    #[test]
+    fn a_folder_with_something_in_it_is_refused_and_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("thesis.tex"), "x").unwrap();
+        let error = Scratch::prepare(dir.path(), Bytes(0)).err().unwrap();
+        assert!(error.to_string().contains("thesis.tex"), "{error}");
+        assert!(dir.path().join("thesis.tex").exists());
+    }
+
+    #[test]
+    fn a_file_is_not_a_folder() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error = Scratch::prepare(file.path(), Bytes(0)).err().unwrap();
+        assert!(matches!(error, LabError::ScratchNotFolder { .. }), "{error}");
+        assert!(file.path().exists());
+    }
+
+    #[test]
+    fn too_little_space_is_said_with_both_figures() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pool");
+        let error = Scratch::prepare(&path, Bytes(1 << 60)).err().unwrap().to_string();
+        assert!(error.contains("MB free") && error.contains("needs"), "{error}");
+        assert!(!path.exists());
+    }
+}

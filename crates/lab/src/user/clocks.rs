@@ -1,0 +1,179 @@
+//! What a process and its threads have used so far, read from the kernel's clocks.
+
+use crate::result::ThreadGroup;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use zwhy_profile::Nanos;
+
+/// CPU of a phase and the clocks around it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PhaseClocks {
+    pub begin_ns: i64,
+    pub end_ns: i64,
+    pub user_s: f64,
+    pub system_s: f64,
+    pub read_bytes: u64,
+    pub written_bytes: u64,
+    pub threads: Vec<ThreadGroup>,
+}
+
+impl PhaseClocks {
+    pub fn wall_s(&self) -> f64 {
+        (self.end_ns - self.begin_ns) as f64 / 1e9
+    }
+
+    /// Puts in what a group of threads used that may have ended before the clocks were read.
+    pub fn set_group(&mut self, group: ThreadGroup) {
+        self.threads.retain(|g| g.comm != group.comm);
+        self.threads.push(group);
+        self.threads.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+    }
+
+    pub fn cpu_s(&self) -> f64 {
+        self.user_s + self.system_s
+    }
+}
+
+/// All clocks of this process at one time.
+pub struct Snapshot {
+    now: Nanos,
+    user_s: f64,
+    system_s: f64,
+    read_bytes: u64,
+    written_bytes: u64,
+    threads: BTreeMap<i32, (String, f64)>,
+}
+
+pub fn monotonic() -> Nanos {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
+}
+
+impl Snapshot {
+    pub fn take() -> Snapshot {
+        // SAFETY: fills the structure it is given.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+            usage
+        };
+        let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
+        Snapshot {
+            now: monotonic(),
+            user_s: seconds(usage.ru_utime),
+            system_s: seconds(usage.ru_stime),
+            read_bytes: field(&io, "rchar:"),
+            written_bytes: field(&io, "wchar:"),
+            threads: threads(Path::new("/proc/self/task")),
+        }
+    }
+
+    pub fn until(&self, end: &Snapshot) -> PhaseClocks {
+        PhaseClocks {
+            begin_ns: self.now.0,
+            end_ns: end.now.0,
+            user_s: end.user_s - self.user_s,
+            system_s: end.system_s - self.system_s,
+            read_bytes: end.read_bytes.saturating_sub(self.read_bytes),
+            written_bytes: end.written_bytes.saturating_sub(self.written_bytes),
+            threads: used_between(&self.threads, &end.threads),
+        }
+    }
+}
+
+fn seconds(time: libc::timeval) -> f64 {
+    time.tv_sec as f64 + time.tv_usec as f64 / 1e6
+}
+
+fn field(text: &str, name: &str) -> u64 {
+    let line = text.lines().find_map(|l| l.strip_prefix(name));
+    line.and_then(|v| v.trim().parse().ok()).unwrap_or(0)
+}
+
+/// Thread → name and CPU seconds. Threads that end while this reads are left out.
+fn threads(tasks: &Path) -> BTreeMap<i32, (String, f64)> {
+    let Ok(entries) = fs::read_dir(tasks) else { return BTreeMap::new() };
+    entries
+        .flatten()
+        .filter_map(|entry| {
+            let tid: i32 = entry.file_name().to_str()?.parse().ok()?;
+            let comm = fs::read_to_string(entry.path().join("comm")).ok()?;
+            // Nanoseconds on the CPU, then waiting for it, then time slices.
+            let schedstat = fs::read_to_string(entry.path().join("schedstat")).ok()?;
+            let ns: f64 = schedstat.split_ascii_whitespace().next()?.parse().ok()?;
+            Some((tid, (comm.trim_end().to_owned(), ns / 1e9)))
+        })
+        .collect()
+}
+
+/// CPU by thread name, most first; names that used nothing are left out.
+fn used_between(
+    before: &BTreeMap<i32, (String, f64)>,
+    after: &BTreeMap<i32, (String, f64)>,
+) -> Vec<ThreadGroup> {
+    let mut groups: BTreeMap<&str, (u32, f64)> = BTreeMap::new();
+    for (tid, (comm, cpu)) in after {
+        let used = cpu - before.get(tid).map_or(0.0, |(_, cpu)| *cpu);
+        if used > 0.0 {
+            let group = groups.entry(group_name(comm)).or_default();
+            group.0 += 1;
+            group.1 += used;
+        }
+    }
+    let mut groups: Vec<ThreadGroup> = groups
+        .into_iter()
+        .map(|(comm, (threads, cpu_s))| ThreadGroup { comm: comm.to_owned(), threads, cpu_s })
+        .collect();
+    groups.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+    groups
+}
+
+/// `z_rd_int_0` and `z_rd_int_1` (or `/0`) are one kind of thread.
+fn group_name(comm: &str) -> &str {
+    let stem = comm.trim_end_matches(|c: char| c.is_ascii_digit());
+    if stem.len() == comm.len() {
+        return comm;
+    }
+    stem.strip_suffix(['_', '/', '-']).unwrap_or(comm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_of_one_kind_are_one_group_and_new_threads_count_from_zero() {
+        let thread = |comm: &str, cpu: f64| (comm.to_owned(), cpu);
+        let before = BTreeMap::from([(1, thread("main", 1.0)), (2, thread("z_rd_int_0", 2.0))]);
+        let after = BTreeMap::from([
+            (1, thread("main", 1.0)),
+            (2, thread("z_rd_int_0", 2.5)),
+            (3, thread("z_rd_int_1", 0.25)),
+            (4, thread("reader", 0.125)),
+        ]);
+        let groups = used_between(&before, &after);
+        let expected = [("z_rd_int", 2, 0.75), ("reader", 1, 0.125)];
+        let expected = expected.map(|(c, threads, cpu_s)| ThreadGroup { comm: c.into(), threads, cpu_s });
+        assert_eq!(groups, expected);
+    }
+
+    #[test]
+    fn numbers_that_belong_to_a_name_stay() {
+        assert_eq!(group_name("dp_sync_taskq"), "dp_sync_taskq");
+        assert_eq!(group_name("z_wr_iss/12"), "z_wr_iss");
+        assert_eq!(group_name("thread4"), "thread4");
+    }
+
+    #[test]
+    fn this_process_is_seen_using_cpu() {
+        let begin = Snapshot::take();
+        let mut x = 0_u64;
+        while monotonic().0 - begin.now.0 < 30_000_000 {
+            x = std::hint::black_box(x + 1);
+        }
+        let used = begin.until(&Snapshot::take());
+        assert!(used.cpu_s() > 0.0 && used.wall_s() >= 0.03 && !used.threads.is_empty());
+    }
+}

@@ -1,0 +1,203 @@
+//! What makes OpenZFS in user space slower or faster than in a kernel, and what is done about it.
+//!
+//! Everything here runs in the child before `kernel_init`, except the checksum choice.
+
+use super::abi::Zpool;
+use super::library::{Library, Release};
+use super::shim;
+use crate::{Bytes, Settings};
+use serde::{Deserialize, Serialize};
+use std::ffi::{c_char, c_int};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// A distortion, what is done about it, and whether that worked here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cure {
+    pub distortion: String,
+    pub cure: String,
+    pub applied: bool,
+}
+
+fn cure(distortion: &str, cure: &str, applied: bool) -> Cure {
+    Cure { distortion: distortion.into(), cure: cure.into(), applied }
+}
+
+const HEAP: Bytes = Bytes(32 << 20);
+const HEAP_STEP: Bytes = Bytes(256 << 20);
+
+/// Makes glibc keep and reuse the memory of ARC buffers instead of mapping each one anew.
+pub fn tame_malloc() -> Cure {
+    // SAFETY: sets parameters of the allocator; called before any other thread exists.
+    let applied = unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, HEAP.0 as c_int) == 1
+            && libc::mallopt(libc::M_TRIM_THRESHOLD, -1) == 1
+            && libc::mallopt(libc::M_TOP_PAD, HEAP_STEP.0 as c_int) == 1
+            && libc::mallopt(libc::M_ARENA_MAX, 1) == 1
+    };
+    cure("glibc maps and unmaps every large ARC buffer", "mallopt keeps them in one heap", applied)
+}
+
+/// Touches the memory a run will need, so that page faults do not fall into the measured phases.
+/// Takes at most half of what the host has to spare.
+pub fn prefault(wanted: Bytes) -> Cure {
+    const PIECE: usize = 1 << 20;
+    const PAGE: usize = 4096;
+    let spare = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| available_memory(&text));
+    let bytes = wanted.0.min(spare.map_or(0, |b| b.0 / 2));
+    let mut pieces: Vec<Vec<u8>> = Vec::new();
+    for _ in 0..bytes / PIECE as u64 {
+        let mut piece: Vec<u8> = Vec::with_capacity(PIECE);
+        for page in piece.spare_capacity_mut().iter_mut().step_by(PAGE) {
+            page.write(1);
+        }
+        pieces.push(piece);
+    }
+    std::hint::black_box(&pieces);
+    cure(
+        "the first use of each page costs a page fault",
+        &format!("{} MB of heap touched beforehand", bytes / 1_000_000),
+        bytes == wanted.0,
+    )
+}
+
+fn available_memory(meminfo: &str) -> Option<Bytes> {
+    let line = meminfo.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(Bytes(kib * 1024))
+}
+
+/// Variables of the library, and the interposers.
+pub fn apply(zpool: &Zpool, library: &Library, settings: &Settings, vdev_prefix: &Path) -> Vec<Cure> {
+    let release = library.info.release;
+    let direct = direct_io_works(vdev_prefix);
+    // Since 2.3 libzpool names its own threads.
+    let name_threads = release < Release::V2_3;
+    let pages = settings.memory.0 / rustix::param::page_size() as u64;
+    let taskq_create = zpool.address("taskq_create").unwrap_or(std::ptr::null_mut());
+    let shim = shim::configure(direct.then_some(vdev_prefix), pages, name_threads, taskq_create);
+    let flags = set_variable(zpool, "zfs_flags", 0_i32);
+    let arc = set_variable(zpool, "zfs_arc_max", settings.arc_max.0);
+    let mut cures = vec![
+        cure("builds of distributions switch on debug checks", "zfs_flags = 0", flags),
+        cure("the page cache under file vdevs", "vdev files opened with O_DIRECT", shim && direct),
+        cure("each vdev write is split at random", "rand() made 0, so one write stays one", shim),
+        cure(
+            "the ARC is sized from all memory of the host",
+            &format!("host shown with {} of memory, zfs_arc_max = {}", settings.memory, settings.arc_max),
+            shim && arc,
+        ),
+        cure("memory pressure is reported at random", "no memory pressure reported", shim),
+    ];
+    cures.push(match name_threads {
+        true => cure("threads carry no names", "threads named after their task queue", shim),
+        false => {
+            cure("threads with long names carry none", "names cut at 15 characters, as Linux does", shim)
+        }
+    });
+    cures
+}
+
+fn set_variable<T>(zpool: &Zpool, name: &str, value: T) -> bool {
+    match zpool.address(name) {
+        // SAFETY: a variable of that type in all accepted releases; no OpenZFS thread runs yet.
+        Some(address) => unsafe {
+            address.cast::<T>().write(value);
+            true
+        },
+        None => false,
+    }
+}
+
+/// tmpfs of older kernels and some FUSE file systems refuse O_DIRECT.
+fn direct_io_works(prefix: &Path) -> bool {
+    let probe = prefix.with_extension("probe");
+    let opened =
+        std::fs::OpenOptions::new().write(true).create(true).custom_flags(libc::O_DIRECT).open(&probe);
+    let works = opened.is_ok();
+    // Not made when the open failed.
+    let _ = std::fs::remove_file(&probe);
+    works
+}
+
+/// `zfs_impl_t`: how 2.2 and later choose an implementation of a checksum.
+#[repr(C)]
+struct Implementations {
+    name: *const c_char,
+    count: unsafe extern "C" fn() -> u32,
+    id: unsafe extern "C" fn() -> u32,
+    current: unsafe extern "C" fn() -> *const c_char,
+    set_fastest: unsafe extern "C" fn(u32),
+    set_id: unsafe extern "C" fn(u32),
+    set_name: unsafe extern "C" fn(*const c_char) -> c_int,
+}
+
+/// The kernel benchmarks these at load; user space leaves them at generic C.
+pub fn choose_checksums(zpool: &Zpool) -> Option<Cure> {
+    /// The best first.
+    const BEST: [(&str, &[&str]); 3] = [
+        ("sha256", &["shani", "armv8-ce", "avx2", "avx", "ssse3", "x64"]),
+        ("sha512", &["armv8-ce", "avx2", "avx", "x64"]),
+        ("blake3", &["avx512", "avx2", "sse41", "sse2"]),
+    ];
+    type GetOps = unsafe extern "C" fn(*const c_char) -> *const Implementations;
+    let address = zpool.address("zfs_impl_get_ops")?;
+    // SAFETY: exists from 2.2 on with this signature.
+    let get_ops: GetOps = unsafe { std::mem::transmute(address) };
+    let mut chosen = Vec::new();
+    for (checksum, names) in BEST {
+        let name = super::nvlist::c_string(checksum);
+        // SAFETY: looks a name up in a table.
+        let ops = unsafe { get_ops(name.as_ptr()).as_ref() };
+        let Some(ops) = ops else { continue };
+        let works = |n: &&&str| {
+            let n = super::nvlist::c_string(n);
+            // SAFETY: refuses names this processor does not support with an error.
+            unsafe { (ops.set_name)(n.as_ptr()) == 0 }
+        };
+        if let Some(best) = names.iter().find(works) {
+            chosen.push(format!("{checksum} {best}"));
+        }
+    }
+    let what = if chosen.is_empty() { "nothing better offered".into() } else { chosen.join(", ") };
+    Some(cure("checksums stay at generic C", &what, !chosen.is_empty()))
+}
+
+/// What no cure removes. In every result, so that nobody takes the figures for those of a kernel.
+pub fn remaining(cures: &[Cure], release: Release) -> Vec<String> {
+    let mut list: Vec<String> = [
+        "kfpu_begin and kfpu_end are empty in user space: the kernel pays for saving the FPU state on top",
+        "the application calls the DMU directly: no system call, no VFS, no ZPL, no page cache",
+        "locks are pthread mutexes and memory is malloc, not the kernel's spin locks and slabs",
+        "vdevs are files, so a write or read is a system call into another file system",
+        "assertions that the distribution compiled in stay",
+    ]
+    .map(String::from)
+    .to_vec();
+    if release < Release::V2_2 {
+        list.push("checksums other than fletcher4 are generic C: 2.1 has no choice".into());
+    }
+    list.extend(
+        cures.iter().filter(|c| !c.applied).map(|c| format!("{} (no cure here: {})", c.distortion, c.cure)),
+    );
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meminfo_is_read_in_kib() {
+        assert_eq!(available_memory("MemTotal: 9 kB\nMemAvailable:    2048 kB\n"), Some(Bytes(2 << 20)));
+        assert_eq!(available_memory("MemTotal: 9 kB\n"), None);
+    }
+
+    #[test]
+    fn a_cure_that_failed_is_a_distortion_that_remains() {
+        let cures = [cure("page cache", "O_DIRECT", false), cure("heap", "mallopt", true)];
+        let left = remaining(&cures, Release::V2_3);
+        assert!(left.iter().any(|l| l.contains("page cache")));
+        assert!(!left.iter().any(|l| l.contains("mallopt")));
+    }
+}

@@ -1,0 +1,187 @@
+//! A dataset of plain objects: made with its properties, opened and closed, its key loaded again.
+
+use super::abi::{CryptoParams, Objset, Tx, Zpool};
+use super::nvlist::{Nvlist, c_string};
+use super::pool::{POOL, check};
+use super::protocol::Failure;
+use crate::{Encryption, Settings};
+use std::ffi::{CString, c_int, c_void};
+use std::ptr::{null_mut, without_provenance};
+
+const OST_OTHER: c_int = 4;
+/// DMU_OT_UINT64_OTHER: data (not metadata), encrypted.
+const OBJECT_TYPE: c_int = 26;
+/// ZPROP_SRC_LOCAL
+const SOURCE_LOCAL: c_int = 8;
+/// ZFS_KEYFORMAT_RAW
+const KEYFORMAT_RAW: u64 = 1;
+/// DCP_CMD_NONE
+const NO_COMMAND: c_int = 0;
+/// DMU_NEW_OBJECT
+const NEW_OBJECT: u64 = u64::MAX;
+
+/// Of a pool that ends with the experiment.
+const KEY: [u8; 32] = [0x5a; 32];
+
+pub struct Dataset<'a> {
+    pub zpool: &'a Zpool,
+    name: CString,
+    encrypted: bool,
+    /// Open when not null.
+    objset: *mut Objset,
+}
+
+/// Transactions of one objset may be made by many threads at once; so do OpenZFS's own callers.
+#[derive(Clone, Copy)]
+pub struct Open {
+    pub objset: *mut Objset,
+}
+
+// SAFETY: an owned objset is used by all threads of its owner, as files of a mounted dataset are.
+unsafe impl Send for Open {}
+// SAFETY: as above.
+unsafe impl Sync for Open {}
+
+impl<'a> Dataset<'a> {
+    pub fn create(zpool: &'a Zpool, settings: &Settings) -> Result<Dataset<'a>, Failure> {
+        let name = c_string(&format!("{POOL}/data"));
+        let encrypted = settings.encryption != Encryption::Off;
+        let params = if encrypted { crypto_params(zpool, Some(settings.encryption))? } else { null_mut() };
+        // SAFETY: the name is valid; no callback.
+        let error = unsafe {
+            (zpool.call.dmu_objset_create)(name.as_ptr(), OST_OTHER, 0, params, null_mut(), null_mut())
+        };
+        free_params(zpool, params, error != 0);
+        check(error, "make the dataset", "dmu_objset_create")?;
+        let mut dataset = Dataset { zpool, name, encrypted, objset: null_mut() };
+        dataset.set("compression", settings.compression.number())?;
+        dataset.set("checksum", settings.checksum.number())?;
+        dataset.open()?;
+        Ok(dataset)
+    }
+
+    fn set(&self, property: &str, value: u64) -> Result<(), Failure> {
+        let c_property = c_string(property);
+        // SAFETY: both texts are valid.
+        let error = unsafe {
+            (self.zpool.call.dsl_prop_set_int)(self.name.as_ptr(), c_property.as_ptr(), SOURCE_LOCAL, value)
+        };
+        check(error, &format!("set {property} of the dataset"), "dsl_prop_set_int")
+    }
+
+    pub fn open(&mut self) -> Result<(), Failure> {
+        let mut objset = null_mut();
+        // SAFETY: the name is valid; the objset is given back by `close`.
+        let error = unsafe {
+            (self.zpool.call.dmu_objset_own)(self.name.as_ptr(), OST_OTHER, 0, 1, self.tag(), &mut objset)
+        };
+        check(error, "open the dataset", "dmu_objset_own")?;
+        self.objset = objset;
+        Ok(())
+    }
+
+    pub fn close(&mut self) {
+        if !self.objset.is_null() {
+            // SAFETY: owned with the same tag.
+            unsafe { (self.zpool.call.dmu_objset_disown)(self.objset, 1, self.tag()) };
+            self.objset = null_mut();
+        }
+    }
+
+    /// After an import the key has to be given again.
+    pub fn load_key(&self) -> Result<(), Failure> {
+        if !self.encrypted {
+            return Ok(());
+        }
+        let params = crypto_params(self.zpool, None)?;
+        // SAFETY: name and parameters are valid; on success OpenZFS keeps the key inside.
+        let error = unsafe { (self.zpool.call.spa_keystore_load_wkey)(self.name.as_ptr(), params, 0) };
+        free_params(self.zpool, params, error != 0);
+        check(error, "load the key of the dataset", "spa_keystore_load_wkey")
+    }
+
+    pub fn handle(&self) -> Open {
+        Open { objset: self.objset }
+    }
+
+    /// Any value that is the same for own and disown.
+    fn tag(&self) -> *const c_void {
+        without_provenance(0x7a77_6879)
+    }
+
+    pub fn new_object(&self, block: u64) -> Result<u64, Failure> {
+        let call = self.zpool.call;
+        transaction(
+            self.zpool,
+            self.handle(),
+            "make an object",
+            // SAFETY: inside a transaction of this objset.
+            |tx| unsafe { (call.dmu_tx_hold_bonus)(tx, NEW_OBJECT) },
+            // SAFETY: as above, assigned.
+            |tx| unsafe { (call.dmu_object_alloc)(self.objset, OBJECT_TYPE, block as c_int, 0, 0, tx) },
+        )
+    }
+
+    /// Waits until all that was written is on disk.
+    pub fn sync(&self) {
+        // SAFETY: the objset is open; 0 means the newest transaction group.
+        unsafe { (self.zpool.call.txg_wait_synced)((self.zpool.call.dmu_objset_pool)(self.objset), 0) };
+    }
+}
+
+/// Runs one transaction: `hold` says what it may change, `change` changes it.
+pub fn transaction<T>(
+    zpool: &Zpool,
+    open: Open,
+    doing: &str,
+    hold: impl FnOnce(*mut Tx),
+    change: impl FnOnce(*mut Tx) -> T,
+) -> Result<T, Failure> {
+    const WAIT: u64 = 1;
+    let call = zpool.call;
+    // SAFETY: the objset is open; each transaction is committed or aborted, once.
+    unsafe {
+        let tx = (call.dmu_tx_create)(open.objset);
+        hold(tx);
+        let error = (call.dmu_tx_assign)(tx, WAIT);
+        if error != 0 {
+            (call.dmu_tx_abort)(tx);
+            return Err(Failure::call(doing, "dmu_tx_assign", error));
+        }
+        let result = change(tx);
+        (call.dmu_tx_commit)(tx);
+        Ok(result)
+    }
+}
+
+/// The key, and for a new dataset (`encryption` given) how to encrypt.
+fn crypto_params(zpool: &Zpool, encryption: Option<Encryption>) -> Result<*mut CryptoParams, Failure> {
+    let hidden = Nvlist::new(zpool.call).bytes("wkeydata", &mut KEY.clone());
+    let mut properties = Nvlist::new(zpool.call);
+    if let Some(encryption) = encryption {
+        properties = properties
+            .u64("encryption", encryption.number())
+            .u64("keyformat", KEYFORMAT_RAW)
+            .string("keylocation", "prompt");
+    }
+    let mut params = null_mut();
+    // SAFETY: lists are valid and copied; the result is freed by `free_params`.
+    let error = unsafe {
+        (zpool.call.dsl_crypto_params_create_nvlist)(
+            NO_COMMAND,
+            properties.as_ptr(),
+            hidden.as_ptr(),
+            &mut params,
+        )
+    };
+    check(error, "prepare the encryption key", "dsl_crypto_params_create_nvlist")?;
+    Ok(params)
+}
+
+/// `unload` frees the key too, which OpenZFS has kept if the call before succeeded.
+fn free_params(zpool: &Zpool, params: *mut CryptoParams, unload: bool) {
+    if !params.is_null() {
+        // SAFETY: made by `crypto_params`, freed once.
+        unsafe { (zpool.call.dsl_crypto_params_free)(params, c_int::from(unload)) };
+    }
+}

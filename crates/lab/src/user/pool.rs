@@ -1,0 +1,128 @@
+//! A pool of one file: make, export and import again, give back.
+
+use super::abi::{CryptoParams, Zpool};
+use super::features;
+use super::library::Library;
+use super::nvlist::{Nvlist, c_string};
+use super::protocol::Failure;
+use crate::Bytes;
+use rustix::fs::{FallocateFlags, fallocate};
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::ptr::null_mut;
+
+/// Lives only inside the child: it cannot meet a pool of the host.
+pub const POOL: &str = "zwhy-lab";
+
+/// Vdev files begin so; interposers and cures go by it.
+pub fn vdev_prefix(scratch: &Path) -> PathBuf {
+    scratch.join("vdev")
+}
+
+pub struct Pool<'a> {
+    zpool: &'a Zpool,
+    name: CString,
+}
+
+/// SPA_MODE_READ | SPA_MODE_WRITE
+const READ_WRITE: i32 = 3;
+
+/// Starts OpenZFS. From here on it has threads.
+///
+/// `spa_config_path` must lead into the scratch folder before: OpenZFS reads and rewrites that file,
+/// which by default is the host's own list of pools, /etc/zfs/zpool.cache.
+pub fn start(zpool: &Zpool, scratch: &Path) -> Result<(), Failure> {
+    let doing = "keep away from the host's zpool.cache";
+    let path = zpool
+        .address("spa_config_path")
+        .ok_or_else(|| Failure::other(doing, "this libzpool does not export spa_config_path"))?;
+    let cache = c_string(&scratch.join("zpool.cache").to_string_lossy());
+    // SAFETY: `char *spa_config_path` in all releases; nothing runs yet; the text lives on.
+    unsafe {
+        path.cast::<*mut std::ffi::c_char>().write(cache.into_raw());
+        (zpool.call.kernel_init)(READ_WRITE);
+    }
+    Ok(())
+}
+
+impl<'a> Pool<'a> {
+    pub fn create(
+        zpool: &'a Zpool,
+        library: &Library,
+        scratch: &Path,
+        size: Bytes,
+    ) -> Result<Pool<'a>, Failure> {
+        let mut path = vdev_prefix(scratch).into_os_string();
+        path.push("0");
+        let path = PathBuf::from(path);
+        allocate(&path, size)?;
+
+        let call = zpool.call;
+        let vdev = Nvlist::new(call)
+            .string("type", "file")
+            .string("path", &path.to_string_lossy())
+            .u64("ashift", 12);
+        let root = Nvlist::new(call).string("type", "root").lists("children", &[vdev]);
+        let names = features::names(zpool, library)
+            .map_err(|found| Failure::other("read the pool features OpenZFS knows", found))?;
+        let properties =
+            names.iter().fold(Nvlist::new(call), |list, name| list.u64(&format!("feature@{name}"), 0));
+
+        let name = c_string(POOL);
+        // SAFETY: all pointers are valid for the call or null where OpenZFS takes null.
+        let error = unsafe {
+            (call.spa_create)(
+                name.as_ptr(),
+                root.as_ptr(),
+                properties.as_ptr(),
+                null_mut(),
+                null_mut::<CryptoParams>(),
+                null_mut(),
+            )
+        };
+        check(error, "make the pool", "spa_create")?;
+        Ok(Pool { zpool, name })
+    }
+
+    /// Takes the pool out and in again: what was cached of it is gone.
+    pub fn reimport(&self) -> Result<(), Failure> {
+        let config = self.export()?;
+        // SAFETY: name and config are valid; OpenZFS copies both.
+        let error = unsafe {
+            (self.zpool.call.spa_import)(self.name.as_ptr().cast_mut(), config.as_ptr(), null_mut(), 0)
+        };
+        check(error, "import the pool", "spa_import")
+    }
+
+    /// Everything is on disk and the pool is closed after this; the configuration is what import takes.
+    pub fn export(&self) -> Result<Nvlist, Failure> {
+        let mut config = null_mut();
+        // SAFETY: the name is valid; the list is made by OpenZFS and handed over.
+        let error = unsafe { (self.zpool.call.spa_export)(self.name.as_ptr(), &mut config, 0, 0) };
+        check(error, "export the pool", "spa_export")?;
+        if config.is_null() {
+            return Err(Failure::other("export the pool", "spa_export gave no configuration"));
+        }
+        // SAFETY: given to the caller to free.
+        Ok(unsafe { Nvlist::from_raw(self.zpool.call, config) })
+    }
+}
+
+/// Makes the vdev file with all its space, so that a full disk is an error now and not a suspended
+/// pool later.
+fn allocate(path: &Path, size: Bytes) -> Result<(), Failure> {
+    let doing = || format!("reserve {} MB for the vdev {}", size.0 / 1_000_000, path.display());
+    let file = std::fs::File::create_new(path).map_err(|e| Failure::other(doing(), e.to_string()))?;
+    match fallocate(&file, FallocateFlags::empty(), 0, size.0) {
+        // The file system cannot reserve; the free space was checked before.
+        Err(rustix::io::Errno::OPNOTSUPP) => {
+            file.set_len(size.0).map_err(|e| Failure::other(doing(), e.to_string()))
+        }
+        Err(e) => Err(Failure::other(doing(), std::io::Error::from(e).to_string())),
+        Ok(()) => Ok(()),
+    }
+}
+
+pub fn check(error: i32, doing: &str, function: &str) -> Result<(), Failure> {
+    if error == 0 { Ok(()) } else { Err(Failure::call(doing, function, error)) }
+}

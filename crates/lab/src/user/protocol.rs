@@ -1,0 +1,127 @@
+//! What parent and child say to each other: one JSON value a line.
+//!
+//! The child is silent until it has its [`ChildPlan`] (first line of its input). Before each phase
+//! it says `Ready` and waits for one line, the gate: the recorder is started meanwhile. Times are
+//! the monotonic clock.
+
+use super::clocks::PhaseClocks;
+use super::cures::Cure;
+use super::library::Library;
+use crate::result::Mark;
+use crate::{Bytes, PhaseKind, Settings};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+
+/// The line that opens the gate.
+pub const GO: &str = "go";
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ChildPlan {
+    pub library: Library,
+    pub scratch: PathBuf,
+    pub settings: Settings,
+    pub bytes: Bytes,
+    pub seed: u64,
+    pub phases: Vec<PhaseKind>,
+    pub fault: Option<Fault>,
+}
+
+/// Misbehaviour on demand, for tests of what happens then. It strikes inside the read phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// OpenZFS panics (`cmn_err`).
+    Crash,
+    /// Nothing happens any more.
+    Hang,
+    /// A byte of the data is not what was written.
+    WrongByte,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "snake_case")]
+pub enum FromChild {
+    /// The library is open and the pool is made.
+    Hello {
+        cures: Vec<Cure>,
+    },
+    Ready {
+        phase: PhaseKind,
+    },
+    Mark(Mark),
+    Progress {
+        done: u64,
+        total: u64,
+    },
+    /// The phase is over; its beginning and end are in the clocks.
+    End {
+        phase: PhaseKind,
+        bytes: u64,
+        clocks: PhaseClocks,
+    },
+    Failed {
+        failure: Failure,
+    },
+    Done,
+}
+
+/// Something OpenZFS or the child refused to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// "write 1 MiB at byte 0 of object 2"
+    pub doing: String,
+    /// The function of OpenZFS that failed; empty when it was none.
+    pub function: String,
+    /// Its error number; 0 when there is none.
+    pub errno: i32,
+    /// What was found, in words.
+    pub found: String,
+}
+
+impl Failure {
+    /// An OpenZFS function returned an error number.
+    pub fn call(doing: impl Into<String>, function: &str, errno: i32) -> Failure {
+        Failure { doing: doing.into(), function: function.into(), errno, found: errno_text(errno) }
+    }
+
+    pub fn other(doing: impl Into<String>, found: impl Into<String>) -> Failure {
+        Failure { doing: doing.into(), function: String::new(), errno: 0, found: found.into() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.function.is_empty() {
+            write!(f, "cannot {}: {}", self.doing, self.found)
+        } else {
+            write!(f, "cannot {}: {} returned {} ({})", self.doing, self.function, self.errno, self.found)
+        }
+    }
+}
+
+/// OpenZFS reuses some error numbers for meanings of its own (`include/os/linux/spl/sys/errno.h`).
+fn errno_text(errno: i32) -> String {
+    match errno {
+        libc::EBADE => "checksum error, or data that cannot be decrypted".into(),
+        libc::ENODATA => "a feature or property that is not there".into(),
+        libc::EACCES => "the encryption key is wrong or not loaded".into(),
+        _ => {
+            let text = std::io::Error::from_raw_os_error(errno).to_string();
+            text.split(" (os error").next().unwrap_or_default().to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_name_function_number_and_words() {
+        let text = Failure::call("make the pool", "spa_create", libc::ENOSPC).to_string();
+        assert_eq!(text, "cannot make the pool: spa_create returned 28 (No space left on device)");
+        let text = Failure::other("verify byte 7", "1 instead of 2").to_string();
+        assert_eq!(text, "cannot verify byte 7: 1 instead of 2");
+    }
+}
