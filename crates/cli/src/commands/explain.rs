@@ -1,0 +1,38 @@
+//! `zwhy explain`: why the CPU is busy, with evidence and remedy.
+
+use crate::load::{ReadArgs, answer, display_name, load};
+use crate::output;
+use anyhow::Result;
+use std::path::PathBuf;
+
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Capture, profile, evidence JSON or pasted text; `-` is standard input.
+    input: PathBuf,
+    /// Print the whole answer as JSON.
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Print Markdown for an issue thread.
+    #[arg(long)]
+    markdown: bool,
+    /// Show every finding with all evidence, all stages and threads.
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    read: ReadArgs,
+    #[command(flatten)]
+    knowledge: super::knowledge::KnowledgeArgs,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let imported = load(&args.input, &args.read)?;
+    let answer = answer(&imported, &args.knowledge.load()?, &display_name(&args.input));
+    let text = if args.json {
+        zwhy_report::answer_json(&answer)?
+    } else if args.markdown {
+        zwhy_report::answer_markdown(&answer)
+    } else {
+        zwhy_report::answer_text(&answer, args.verbose, &args.input.display().to_string(), output::style())
+    };
+    output::print(&text)
+}

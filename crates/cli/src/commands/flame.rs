@@ -1,0 +1,63 @@
+//! `zwhy flame`: a flame graph as SVG or as an interactive page.
+
+use crate::load::{ReadArgs, display_name, load};
+use crate::output;
+use anyhow::{Result, bail};
+use std::path::PathBuf;
+use zwhy_diagnose::{Knowledge, classify};
+use zwhy_evidence::Imported;
+use zwhy_flame::{FlameTree, Roots, Side, StageOf, SvgOptions};
+use zwhy_profile::Event;
+
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Capture or profile; `-` is standard input.
+    input: PathBuf,
+    /// X.svg for a picture, X.html for the interactive page.
+    #[arg(short, long)]
+    output: PathBuf,
+    /// Do not group stacks by thread.
+    #[arg(long)]
+    no_threads: bool,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let imported = load(&args.input, &args.read)?;
+    let knowledge = Knowledge::embedded();
+    let event = main_event(&imported)?;
+    let roots = if args.no_threads { Roots::Frames } else { Roots::Threads };
+    let tree = tree(&imported, &knowledge, event, roots);
+    match args.output.extension().and_then(|e| e.to_str()) {
+        Some("svg") => {
+            let title = format!("{} · {}", args.input.display(), event.name());
+            let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
+            output::write_file(&args.output, picture.as_bytes())?;
+        }
+        Some("html") => {
+            super::report::write_page(&imported, &display_name(&args.input), &knowledge, roots, &args.output)?
+        }
+        _ => bail!("cannot tell what to write to {}: name it X.svg or X.html", args.output.display()),
+    }
+    output::print(&format!("{}\n", args.output.display()))
+}
+
+/// The event to draw: CPU if there is any, else what there is.
+fn main_event(imported: &Imported) -> Result<Event> {
+    let profile = &imported.evidence.profile;
+    match Event::ALL.into_iter().find(|e| profile.total(*e) > 0) {
+        Some(event) => Ok(event),
+        None => bail!("there are no samples to draw: the input has only figures without stacks"),
+    }
+}
+
+/// The call tree of one event, coloured by stage.
+pub fn tree(imported: &Imported, knowledge: &Knowledge, event: Event, roots: Roots) -> FlameTree {
+    let profile = &imported.evidence.profile;
+    let classified = classify(profile, &knowledge.anatomy);
+    let mut tree = FlameTree::new(event, &classified.stages);
+    let stage_of = StageOf { names: &classified.stages, by_stack: &classified.node_stage };
+    tree.add(profile, Some(stage_of), roots, Side::A);
+    tree
+}

@@ -1,0 +1,52 @@
+//! `zwhy import`: files of any format become one capture.
+
+use crate::load::{ReadArgs, load};
+use crate::output;
+use anyhow::Result;
+use std::path::PathBuf;
+use zwhy_evidence::Imported;
+
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Files to read together; `-` is standard input.
+    #[arg(required = true)]
+    inputs: Vec<PathBuf>,
+    /// Capture to write, NAME.zwhy.
+    #[arg(short, long)]
+    output: PathBuf,
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let mut all = Imported::default();
+    for input in &args.inputs {
+        let imported = load(input, &args.read)?;
+        output::note(&zwhy_report::stats_text(&input.display().to_string(), &imported.stats));
+        all.evidence.merge(imported.evidence);
+        add_stats(&mut all, imported.stats);
+    }
+    let path = zwhy_capture::write_imported(all, &args.output)?;
+    output::print(&format!("{}\n", path.display()))
+}
+
+fn add_stats(all: &mut Imported, stats: zwhy_evidence::ImportStats) {
+    let sum = &mut all.stats;
+    if sum.format.is_empty() {
+        sum.format = stats.format;
+        sum.unit = stats.unit;
+    } else {
+        sum.format = format!("{}, {}", sum.format, stats.format);
+        if sum.unit != stats.unit {
+            sum.unit = "records".to_owned();
+        }
+    }
+    sum.read += stats.read;
+    sum.kept += stats.kept;
+    sum.lost += stats.lost;
+    sum.lost_bytes += stats.lost_bytes;
+    for (reason, count) in stats.dropped {
+        sum.drop(&reason, count);
+    }
+    sum.warnings.extend(stats.warnings);
+}

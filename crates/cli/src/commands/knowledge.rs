@@ -1,0 +1,127 @@
+//! `zwhy knowledge`: the causes that zwhy knows, and checks of one's own.
+
+use crate::output;
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use zwhy_diagnose::{Knowledge, SourceText, lint, run_tests};
+use zwhy_report::{Align, Grid, labelled};
+
+/// Where causes come from besides those built in.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct KnowledgeArgs {
+    /// Add the cause and anatomy files of this folder (DIR/causes/*.toml, DIR/anatomy/*.toml).
+    #[arg(long = "knowledge", value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl KnowledgeArgs {
+    /// # Errors
+    /// When a file of the folder cannot be read or used: a cause that is silently missing would
+    /// make answers wrong.
+    pub fn load(&self) -> Result<Knowledge> {
+        let Some(dir) = &self.dir else { return Ok(Knowledge::embedded()) };
+        let (anatomy, causes) = (texts(&dir.join("anatomy"))?, texts(&dir.join("causes"))?);
+        if anatomy.is_empty() && causes.is_empty() {
+            bail!("{} has no causes/*.toml and no anatomy/*.toml", dir.display());
+        }
+        let knowledge = Knowledge::with(&anatomy, &causes);
+        match knowledge.problems.first() {
+            Some(problem) => {
+                bail!("{problem}; `zwhy knowledge lint --knowledge {}` lists all", dir.display())
+            }
+            None => Ok(knowledge),
+        }
+    }
+}
+
+fn texts(folder: &Path) -> Result<Vec<SourceText>> {
+    let mut paths: Vec<PathBuf> = match std::fs::read_dir(folder) {
+        Ok(entries) => entries.filter_map(|e| e.ok().map(|e| e.path())).collect(),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(e).with_context(|| format!("cannot read the folder {}", folder.display())),
+    };
+    paths.retain(|p| p.extension().is_some_and(|e| e == "toml"));
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        Ok(SourceText::new(path.display().to_string(), text))
+    };
+    paths.into_iter().map(read).collect()
+}
+
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    source: KnowledgeArgs,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum Command {
+    /// List the causes, one a line.
+    List,
+    /// Show one cause.
+    Show { class: String },
+    /// Check the knowledge and run the tests inside it.
+    Lint,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    match &args.command {
+        Command::List => list(&args.source.load()?),
+        Command::Show { class } => show(&args.source.load()?, class),
+        Command::Lint => check(&args.source),
+    }
+}
+
+fn list(knowledge: &Knowledge) -> Result<()> {
+    let mut grid = Grid::new(0, &[Align::Left, Align::Left]);
+    for cause in &knowledge.causes {
+        grid.row([&cause.class, &cause.title]);
+    }
+    output::print(&(grid.lines(120).join("\n") + "\n"))
+}
+
+fn show(knowledge: &Knowledge, class: &str) -> Result<()> {
+    let Some(cause) = knowledge.cause(class) else {
+        bail!("no cause is called {class}; `zwhy knowledge list` names them all");
+    };
+    let mut text = format!("{}\n\n", output::style().bold(&cause.title));
+    for (label, part) in [
+        ("What", &cause.explanation),
+        ("Remedy", &cause.remedy.text),
+        ("Undo", &cause.remedy.undo),
+        ("Risk", &cause.remedy.risk),
+        ("Affects", &cause.affected),
+    ] {
+        text.push_str(&labelled(label, 9, part, 80));
+    }
+    for reference in &cause.references {
+        text.push_str(&labelled("See", 9, reference, 80));
+    }
+    output::print(&text)
+}
+
+fn check(source: &KnowledgeArgs) -> Result<()> {
+    let knowledge = match &source.dir {
+        None => Knowledge::embedded(),
+        Some(dir) => Knowledge::with(&texts(&dir.join("anatomy"))?, &texts(&dir.join("causes"))?),
+    };
+    let mut lines: Vec<String> =
+        lint(&knowledge).into_iter().map(|i| format!("{}: {}", i.file, i.what)).collect();
+    let outcomes = run_tests(&knowledge);
+    let tests = outcomes.len();
+    lines.extend(
+        outcomes
+            .into_iter()
+            .filter(|o| !o.passed)
+            .map(|o| format!("{}: test `{}`: {}", o.class, o.test, o.what)),
+    );
+    if lines.is_empty() {
+        return output::print(&format!("{} causes, {tests} tests: all good\n", knowledge.causes.len()));
+    }
+    output::print(&(zwhy_report::plain_lines(&lines.join("\n")) + "\n"))?;
+    bail!("{} things to repair in the knowledge", lines.len())
+}

@@ -1,0 +1,12 @@
+//! One file a command: parse its arguments, call a library, show the result.
+
+pub mod diff;
+pub mod explain;
+pub mod export;
+pub mod flame;
+pub mod import;
+pub mod knowledge;
+pub mod lab;
+pub mod record;
+pub mod report;
+pub mod top_functions;

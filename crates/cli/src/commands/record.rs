@@ -1,0 +1,119 @@
+//! `zwhy record`: sample the CPUs of a host, a process or a command into a capture.
+
+use crate::{output, progress, stop};
+use anyhow::{Result, bail};
+use indicatif::ProgressBar;
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{ExitCode, ExitStatus};
+use std::time::Duration;
+use zwhy_record::{RecordOptions, Recording, Status, Summary, Target};
+
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Samples a second on each CPU, 1 to 4999.
+    #[arg(short = 'F', long = "frequency", value_name = "HZ", default_value_t = 99,
+          value_parser = clap::value_parser!(u32).range(1..=4999))]
+    hz: u32,
+    /// Record every CPU of the host.
+    #[arg(short, long, conflicts_with_all = ["pid", "command"])]
+    all: bool,
+    /// Record these processes with all their threads.
+    #[arg(short, long, value_name = "PID", value_delimiter = ',', conflicts_with = "command",
+          value_parser = clap::value_parser!(i32).range(1..))]
+    pid: Vec<i32>,
+    /// Stop after this many seconds.
+    #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
+    duration: Option<Duration>,
+    /// Capture to write; it must not exist.
+    #[arg(short, long, default_value = "zwhy.zwhy", value_name = "NAME.zwhy")]
+    output: PathBuf,
+    /// Leave the kernel out.
+    #[arg(long)]
+    user_only: bool,
+    /// Run and record this command.
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+/// A time of at least a millisecond and at most ten years.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let value: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    if (0.001..=3.2e8).contains(&value) {
+        Ok(Duration::from_secs_f64(value))
+    } else {
+        Err(format!("{text} is out of range; give 0.001 or more seconds"))
+    }
+}
+
+/// Exits as the recorded command did.
+pub fn run(args: &Args) -> Result<ExitCode> {
+    let mut options = RecordOptions::new(target(args)?, &args.output);
+    options.hz = args.hz;
+    options.duration = args.duration;
+    options.user_only = args.user_only;
+    let stop = stop::flag()?;
+    let mut recording = Recording::start(options)?;
+    let mut shown = Shown::new(args.duration);
+    let ran = recording.run(&stop, &mut shown);
+    shown.bar.finish_and_clear();
+    // Whatever ended the run, what was recorded is kept before the error is told.
+    let summary = recording.stop()?;
+    output::note(&summary_text(&summary));
+    ran?;
+    Ok(summary.exit_status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// The command's own code; 128 + the signal that ended it, as shells have it.
+fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status.code().or_else(|| status.signal().map(|s| 128 + s)).unwrap_or(1);
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+fn target(args: &Args) -> Result<Target> {
+    match (args.all, args.pid.is_empty(), args.command.is_empty()) {
+        (true, _, _) => Ok(Target::System),
+        (_, false, _) => Ok(Target::Pid(args.pid.clone())),
+        (_, _, false) => Ok(Target::Command(args.command.clone())),
+        _ => bail!("nothing to record: give -a for the whole host, -p PID, or -- CMD"),
+    }
+}
+
+fn summary_text(s: &Summary) -> String {
+    let mut text = format!(
+        "{}: {} samples in {:.1} s, {} lost; the recorder used {:.2} % of one CPU",
+        zwhy_report::plain(&s.path.display().to_string()),
+        s.samples,
+        s.duration.as_secs_f64(),
+        s.lost,
+        s.cpu_share * 100.0,
+    );
+    for warning in &s.warnings {
+        text.push_str(&format!("\n  note: {}", zwhy_report::plain(warning)));
+    }
+    text.push_str(&format!("\nNow: zwhy explain {}", zwhy_report::plain(&s.path.display().to_string())));
+    text
+}
+
+/// Elapsed time, samples and losses while recording.
+struct Shown {
+    bar: ProgressBar,
+}
+
+impl Shown {
+    fn new(duration: Option<Duration>) -> Shown {
+        let bar = match duration {
+            Some(d) => progress::bar(d.as_millis() as u64, "recording {bar:30} {msg} · {eta} left"),
+            None => progress::bar(0, "recording {elapsed} · {msg} · Ctrl-C ends it"),
+        };
+        Shown { bar }
+    }
+}
+
+impl zwhy_record::Progress for Shown {
+    fn update(&mut self, status: Status) {
+        self.bar.set_position(status.elapsed.as_millis() as u64);
+        self.bar.set_message(format!("{} samples, {} lost", status.samples, status.lost));
+    }
+}

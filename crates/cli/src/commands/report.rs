@@ -1,0 +1,49 @@
+//! `zwhy report`: the answer, stages, threads and flame graph as one offline page.
+
+use crate::load::{ReadArgs, answer, display_name, load};
+use crate::output;
+use anyhow::Result;
+use std::path::{Path, PathBuf};
+use zwhy_diagnose::Knowledge;
+use zwhy_evidence::Imported;
+use zwhy_flame::{Roots, encode_block};
+use zwhy_profile::Event;
+use zwhy_report::Block;
+
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Capture, profile, evidence JSON or pasted text; `-` is standard input.
+    input: PathBuf,
+    /// Page to write, X.html.
+    #[arg(short, long)]
+    output: PathBuf,
+    #[command(flatten)]
+    read: ReadArgs,
+    #[command(flatten)]
+    knowledge: super::knowledge::KnowledgeArgs,
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let imported = load(&args.input, &args.read)?;
+    let name = display_name(&args.input);
+    write_page(&imported, &name, &args.knowledge.load()?, Roots::Threads, &args.output)?;
+    output::print(&format!("{}\n", args.output.display()))
+}
+
+pub fn write_page(
+    imported: &Imported,
+    name: &str,
+    knowledge: &Knowledge,
+    roots: Roots,
+    path: &Path,
+) -> Result<()> {
+    let answer = answer(imported, knowledge, name);
+    let mut blocks = vec![Block::json("answer", &answer)?];
+    for (event, id) in [(Event::Cpu, "flame"), (Event::Wait, "flame-wait"), (Event::Count, "flame-count")] {
+        if imported.evidence.profile.total(event) > 0 {
+            let tree = super::flame::tree(imported, knowledge, event, roots);
+            blocks.push(Block { id, gzip: encode_block(&tree)? });
+        }
+    }
+    output::write_file(path, zwhy_report::page(&blocks)?.as_bytes())
+}

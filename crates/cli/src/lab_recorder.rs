@@ -1,0 +1,47 @@
+//! The recorder as the lab wants it: one capture a phase, sampled beside the experiment.
+
+use std::path::Path;
+use zwhy_lab::{Facts, RecordError, RecordedPhase};
+use zwhy_profile::Nanos;
+use zwhy_record::{Background, RecordOptions, Target};
+
+pub struct LabRecorder {
+    hz: u32,
+}
+
+impl LabRecorder {
+    pub fn new(hz: u32) -> LabRecorder {
+        LabRecorder { hz }
+    }
+}
+
+impl zwhy_lab::Recorder for LabRecorder {
+    fn start(
+        &mut self,
+        pid: u32,
+        out: &Path,
+        _name: &str,
+        facts: &Facts,
+    ) -> Result<Box<dyn zwhy_lab::Recording>, RecordError> {
+        let pid = i32::try_from(pid)?;
+        let mut options = RecordOptions::new(Target::Pid(vec![pid]), out);
+        options.hz = self.hz;
+        // The host's pools have no part in an experiment that brings its own.
+        options.ask_zfs = false;
+        options.facts.clone_from(facts);
+        Ok(Box::new(Phase(Background::start(options)?)))
+    }
+}
+
+struct Phase(Background);
+
+impl zwhy_lab::Recording for Phase {
+    fn mark(&mut self, t: Nanos, name: &str, text: &str) {
+        self.0.mark_at(t, name, text);
+    }
+
+    fn stop(self: Box<Self>) -> Result<RecordedPhase, RecordError> {
+        let summary = self.0.stop()?;
+        Ok(RecordedPhase { path: Some(summary.path), samples: summary.samples, lost: summary.lost })
+    }
+}

@@ -1,0 +1,78 @@
+//! Any input as evidence: a capture, a recording under way, or a file of any known format.
+
+use anyhow::{Context, Result};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use zwhy_capture::{Capture, part_folder};
+use zwhy_diagnose::{Answer, Knowledge, Options, explain};
+use zwhy_evidence::Imported;
+use zwhy_formats::{ImportOptions, Input};
+
+/// How inputs are read; the same options on every command that reads.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct ReadArgs {
+    /// Read the input as this format instead of telling it by its content.
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+    /// Name kernel addresses of a perf.data with this copy of /proc/kallsyms.
+    #[arg(long, value_name = "FILE")]
+    pub kallsyms: Option<PathBuf>,
+}
+
+impl ReadArgs {
+    fn options(&self) -> ImportOptions {
+        ImportOptions {
+            format: self.format.clone(),
+            kallsyms: self.kallsyms.clone(),
+            ..ImportOptions::default()
+        }
+    }
+}
+
+/// How an input is called in answers.
+pub fn display_name(path: &Path) -> String {
+    if path == Path::new("-") {
+        return "standard input".to_owned();
+    }
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// The answer to one input.
+pub fn answer(imported: &Imported, knowledge: &Knowledge, name: &str) -> Answer {
+    let options =
+        Options { name: name.to_owned(), stats: Some(imported.stats.clone()), ..Options::default() };
+    explain(&imported.evidence, knowledge, &options)
+}
+
+/// Reads `path`; `-` is standard input.
+pub fn load(path: &Path, args: &ReadArgs) -> Result<Imported> {
+    if path == Path::new("-") {
+        let options = args.options();
+        let input = Input::from_reader("standard input", std::io::stdin().lock(), &options.limits)?;
+        return Ok(zwhy_formats::import(input, &options)?);
+    }
+    match capture_path(path)? {
+        Some(capture) => Ok(Capture::open(&capture)?.into_imported(&display_name(path))),
+        None => Ok(zwhy_formats::import_path(path, &args.options())?),
+    }
+}
+
+/// The capture that `path` names, if it is one: a packed file, its folder while it is recorded.
+fn capture_path(path: &Path) -> Result<Option<PathBuf>> {
+    let part = part_folder(path);
+    if !path.exists() && part.is_dir() {
+        return Ok(Some(part));
+    }
+    if path.is_dir() {
+        let is_part = path.extension().is_some_and(|e| e == "part");
+        return Ok(is_part.then(|| path.to_owned()));
+    }
+    let mut head = [0u8; 64];
+    let mut file = std::fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    // A pipe must not be read twice; captures are regular files.
+    if !file.metadata().is_ok_and(|m| m.is_file()) {
+        return Ok(None);
+    }
+    let read = file.read(&mut head).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(Capture::sniff(&head[..read]).then(|| path.to_owned()))
+}

@@ -1,0 +1,67 @@
+//! `zwhy`: why is ZFS eating my CPU?
+
+mod commands;
+mod lab_recorder;
+mod load;
+mod output;
+mod progress;
+mod stop;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Records what an OpenZFS host does, names the root cause of a performance problem with its
+/// evidence, and proves the remedy on real OpenZFS.
+#[derive(Parser, Debug)]
+#[command(name = "zwhy", version, propagate_version = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Record what runs on the CPUs of this host, of a process or of a command.
+    Record(commands::record::Args),
+    /// Say why the CPU is busy: cause, evidence, remedy.
+    Explain(commands::explain::Args),
+    /// Write answer and flame graph as one offline page.
+    Report(commands::report::Args),
+    /// Draw a flame graph.
+    Flame(commands::flame::Args),
+    /// List functions by self and total samples.
+    TopFunctions(commands::top_functions::Args),
+    /// Show what really changed between two profiles.
+    Diff(commands::diff::Args),
+    /// Read files of other tools into a capture.
+    Import(commands::import::Args),
+    /// Write a capture or profile in another tool's format.
+    Export(commands::export::Args),
+    /// Run an experiment on real OpenZFS.
+    Lab(commands::lab::Args),
+    /// Look into the causes that zwhy knows.
+    Knowledge(commands::knowledge::Args),
+}
+
+fn main() -> ExitCode {
+    if let Some(code) = commands::lab::child() {
+        return code;
+    }
+    let result = match &Cli::parse().command {
+        Command::Record(args) => commands::record::run(args),
+        Command::Explain(args) => commands::explain::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Report(args) => commands::report::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Flame(args) => commands::flame::run(args).map(|()| ExitCode::SUCCESS),
+        Command::TopFunctions(args) => commands::top_functions::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Diff(args) => commands::diff::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Import(args) => commands::import::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Export(args) => commands::export::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Lab(args) => commands::lab::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Knowledge(args) => commands::knowledge::run(args).map(|()| ExitCode::SUCCESS),
+    };
+    result.unwrap_or_else(|error| {
+        // Error texts quote file names and tool output, which may hold anything.
+        output::note(&format!("error: {}", zwhy_report::plain_lines(&format!("{error:#}"))));
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,18 @@
+//! A flag that Ctrl-C and SIGTERM set, so that a recording ends cleanly and keeps all.
+
+use anyhow::{Context, Result};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The flag. A second signal of the same kind ends the program at once.
+pub fn flag() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let armed = Arc::clone(&stop);
+        signal_hook::flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&armed))
+            .and_then(|_| signal_hook::flag::register(signal, armed))
+            .context("cannot watch for Ctrl-C")?;
+    }
+    Ok(stop)
+}

@@ -1,0 +1,171 @@
+//! Two profiles side by side: verdict, stages, threads, functions.
+
+use crate::layout::{Align, Grid};
+use crate::style::Style;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use zwhy_diagnose::{Knowledge, classify};
+use zwhy_profile::{Delta, Event, FunctionTotals, Nanos, Pair, Profile, compare};
+
+const WIDTH: usize = 100;
+
+/// How the two sides were made comparable, in words.
+const NORMALISED: &str = "Shares are of all samples of the same profile, so profiles of different length compare; \
+     intervals are 95 %; * marks changes that hold at a false discovery rate of 5 %. Samples are taken as \
+     independent: differences between two runs of the same kind are not covered.";
+
+/// All deltas of two profiles.
+pub struct DiffReport {
+    samples: [u64; 2],
+    /// CPU seconds where the recorder said how much time a sample stands for.
+    cpu_s: [Option<f64>; 2],
+    stages: Vec<Delta>,
+    threads: Vec<Delta>,
+    functions: Vec<Delta>,
+}
+
+impl DiffReport {
+    pub fn new(a: &Profile, b: &Profile, knowledge: &Knowledge) -> DiffReport {
+        let samples = [a.total(Event::Cpu), b.total(Event::Cpu)];
+        let of = |pairs: [BTreeMap<String, u64>; 2]| compare(join(pairs), samples[0], samples[1]);
+        DiffReport {
+            samples,
+            cpu_s: [cpu_seconds(a), cpu_seconds(b)],
+            stages: of([stages(a, knowledge), stages(b, knowledge)]),
+            threads: of([threads(a), threads(b)]),
+            functions: of([functions(a), functions(b)]),
+        }
+    }
+
+    /// Verdict first, then a table each for stages, threads and functions.
+    pub fn text(&self, count: usize, style: Style) -> String {
+        let mut out = format!("{}\n\n", self.verdict());
+        for (title, deltas) in
+            [("stage", &self.stages), ("thread", &self.threads), ("function (with callees)", &self.functions)]
+        {
+            out.push_str(&table(title, deltas, count, style));
+            out.push('\n');
+        }
+        for line in crate::layout::wrap(NORMALISED, 80) {
+            out.push_str(&style.dim(&line));
+            out.push('\n');
+        }
+        out
+    }
+
+    fn verdict(&self) -> String {
+        let [a, b] = self.samples;
+        let mut out = format!("{a} → {b} samples");
+        if let [Some(a), Some(b)] = self.cpu_s {
+            out.push_str(&format!(", {a:.2} → {b:.2} CPU s"));
+        }
+        let real = self.functions.iter().filter(|d| d.real).count();
+        match self.functions.iter().find(|d| d.real) {
+            None => out.push_str(": nothing changed beyond chance."),
+            Some(top) => out.push_str(&format!(
+                ": {real} functions really changed, most of all {} ({} → {} samples, {:.1} % → {:.1} %).",
+                crate::escape::plain(&top.name),
+                top.a,
+                top.b,
+                top.share_a.value.percent(),
+                top.share_b.value.percent()
+            )),
+        }
+        out
+    }
+
+    pub fn json(&self) -> serde_json::Result<String> {
+        let rows = |deltas: &[Delta]| -> Vec<Value> { deltas.iter().map(delta_json).collect() };
+        let value = json!({
+            "samples": self.samples,
+            "cpu_s": self.cpu_s,
+            "normalised": NORMALISED,
+            "stages": rows(&self.stages),
+            "threads": rows(&self.threads),
+            "functions": rows(&self.functions),
+        });
+        serde_json::to_string_pretty(&value).map(|s| s + "\n")
+    }
+}
+
+fn delta_json(d: &Delta) -> Value {
+    let interval = |i: &zwhy_profile::Interval| json!({"value": i.value.0, "low": i.low.0, "high": i.high.0});
+    json!({
+        "name": d.name,
+        "samples": [d.a, d.b],
+        "share_a": interval(&d.share_a),
+        "share_b": interval(&d.share_b),
+        "change": { "value": d.change, "low": d.change_low, "high": d.change_high },
+        "p_value": d.p_value,
+        "real": d.real,
+    })
+}
+
+fn table(title: &str, deltas: &[Delta], count: usize, style: Style) -> String {
+    let right = Align::Right;
+    let mut grid = Grid::new(0, &[right, right, right, right, right, Align::Left, Align::Left]);
+    grid.row(["before", "after", "before", "after", "change", "95 %", title]);
+    for d in deltas.iter().filter(|d| d.a + d.b > 0).take(count) {
+        let mark = if d.real { "*" } else { " " };
+        grid.row([
+            d.a.to_string(),
+            d.b.to_string(),
+            format!("{:.1} %", d.share_a.value.percent()),
+            format!("{:.1} %", d.share_b.value.percent()),
+            format!("{:+.1}{mark}", d.change * 100.0),
+            format!("{:+.1} … {:+.1}", d.change_low * 100.0, d.change_high * 100.0),
+            d.name.clone(),
+        ]);
+    }
+    let mut out = String::new();
+    for (i, line) in grid.lines(WIDTH).iter().enumerate() {
+        out.push_str(&if i == 0 { style.bold(line) } else { line.clone() });
+        out.push('\n');
+    }
+    out
+}
+
+fn join([a, b]: [BTreeMap<String, u64>; 2]) -> Vec<Pair> {
+    let mut pairs: BTreeMap<String, Pair> = BTreeMap::new();
+    for (side, counts) in [a, b].into_iter().enumerate() {
+        for (name, count) in counts {
+            let pair = pairs.entry(name.clone()).or_insert_with(|| Pair { name, ..Pair::default() });
+            if side == 0 { pair.a += count } else { pair.b += count }
+        }
+    }
+    pairs.into_values().collect()
+}
+
+fn functions(profile: &Profile) -> BTreeMap<String, u64> {
+    let mut out = BTreeMap::new();
+    for row in FunctionTotals::of(profile, Event::Cpu).rows {
+        *out.entry(profile.strings.get(row.function).to_owned()).or_default() += row.total;
+    }
+    out
+}
+
+fn threads(profile: &Profile) -> BTreeMap<String, u64> {
+    let mut out = BTreeMap::new();
+    for s in profile.samples.iter().filter(|s| s.event == Event::Cpu) {
+        let comm = profile.strings.get(profile.threads.get(s.thread).comm);
+        *out.entry(comm.to_owned()).or_default() += u64::from(s.count);
+    }
+    out
+}
+
+fn stages(profile: &Profile, knowledge: &Knowledge) -> BTreeMap<String, u64> {
+    let classified = classify(profile, &knowledge.anatomy);
+    let mut out: BTreeMap<String, u64> = BTreeMap::new();
+    for s in profile.samples.iter().filter(|s| s.event == Event::Cpu) {
+        let stage = classified.node_stage.get(s.stack.index()).copied().unwrap_or(0);
+        let name = classified.stages.get(usize::from(stage)).cloned().unwrap_or_default();
+        *out.entry(name).or_default() += u64::from(s.count);
+    }
+    out
+}
+
+fn cpu_seconds(profile: &Profile) -> Option<f64> {
+    let cpu = |row: &usize| profile.samples.event[*row] == Event::Cpu;
+    let sum: i64 = (0..profile.samples.len()).filter(cpu).map(|row| profile.samples.weight[row].0).sum();
+    (sum > 0).then(|| Nanos(sum).as_secs_f64())
+}

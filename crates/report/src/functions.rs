@@ -1,0 +1,51 @@
+//! Functions by self and total samples, as text and JSON.
+
+use crate::layout::{Align, Grid};
+use crate::style::Style;
+use zwhy_profile::{FunctionTotals, Profile, Share};
+
+const WIDTH: usize = 100;
+
+/// A table: self %, self, total %, total, module, function.
+pub fn functions_text(profile: &Profile, totals: &FunctionTotals, style: Style) -> String {
+    if totals.samples == 0 {
+        return "no samples\n".to_owned();
+    }
+    let percent = |part| format!("{:.1} %", Share::of(part, totals.samples).percent());
+    let mut grid =
+        Grid::new(0, &[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]);
+    grid.row(["self", "samples", "total", "samples", "module", "function"]);
+    for r in &totals.rows {
+        let (module, function) = (profile.strings.get(r.module), profile.strings.get(r.function));
+        grid.row([
+            &percent(r.own),
+            &r.own.to_string(),
+            &percent(r.total),
+            &r.total.to_string(),
+            module,
+            function,
+        ]);
+    }
+    let mut lines = grid.lines(WIDTH);
+    lines[0] = style.bold(&lines[0]);
+    format!("{} samples\n{}\n", totals.samples, lines.join("\n"))
+}
+
+/// `{samples, functions: [{function, module, self, total}]}`.
+pub fn functions_json(profile: &Profile, totals: &FunctionTotals) -> serde_json::Result<String> {
+    let rows: Vec<_> = totals
+        .rows
+        .iter()
+        .map(|r| {
+            serde_json::json!({
+                "function": profile.strings.get(r.function),
+                "module": profile.strings.get(r.module),
+                "kind": r.kind.name(),
+                "self": r.own,
+                "total": r.total,
+            })
+        })
+        .collect();
+    let value = serde_json::json!({ "samples": totals.samples, "functions": rows });
+    serde_json::to_string_pretty(&value).map(|s| s + "\n")
+}

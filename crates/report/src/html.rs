@@ -1,0 +1,61 @@
+//! The report page: the viewer's template with the data of one answer in inert blocks.
+//!
+//! Data is gzip in base64, whose alphabet cannot close a script element, so nothing of a profile
+//! is ever parsed as HTML.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
+
+/// Built from `web/` and checked in, so that building zwhy needs no Node.
+static TEMPLATE: &str = include_str!("../template/report.html");
+
+/// Where the template wants its data.
+const MARKER: &str = "<!--zwhy:data-->";
+
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    #[error("cannot encode the page's data: {0}")]
+    Encode(#[from] std::io::Error),
+    #[error("cannot encode the page's data: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("the page template has no place for data; build it again with `make web`")]
+    Template,
+}
+
+/// A named block of data, already compressed.
+pub struct Block {
+    /// Element id: `answer`, `flame`, `flame-wait`.
+    pub id: &'static str,
+    pub gzip: Vec<u8>,
+}
+
+impl Block {
+    /// Compresses JSON.
+    pub fn json(id: &'static str, value: &impl serde::Serialize) -> Result<Block, PageError> {
+        let mut gz = GzEncoder::new(Vec::new(), Compression::new(6));
+        serde_json::to_writer(&mut gz, value)?;
+        gz.flush()?;
+        Ok(Block { id, gzip: gz.finish()? })
+    }
+}
+
+/// The page as bytes to write to a file.
+pub fn page(blocks: &[Block]) -> Result<String, PageError> {
+    let (head, tail) = TEMPLATE.split_once(MARKER).ok_or(PageError::Template)?;
+    let mut out = String::with_capacity(
+        TEMPLATE.len() + blocks.iter().map(|b| b.gzip.len() * 4 / 3).sum::<usize>() + 1024,
+    );
+    out.push_str(head);
+    for block in blocks {
+        out.push_str("<script type=\"application/zwhy\" id=\"");
+        out.push_str(block.id);
+        out.push_str("\">");
+        STANDARD.encode_string(&block.gzip, &mut out);
+        out.push_str("</script>\n");
+    }
+    out.push_str(tail);
+    Ok(out)
+}

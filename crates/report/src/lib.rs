@@ -1,0 +1,28 @@
+//! Answers for people and programs: terminal text, JSON, Markdown and the HTML page.
+//!
+//! Invariant: whatever comes from a profile is escaped for the medium before it gets there.
+
+mod answer;
+mod diff;
+mod escape;
+mod functions;
+mod html;
+mod layout;
+mod markdown;
+mod stats;
+mod style;
+
+pub use answer::answer_text;
+pub use diff::DiffReport;
+pub use escape::{plain, plain_lines};
+pub use functions::{functions_json, functions_text};
+pub use html::{Block, PageError, page};
+pub use layout::{Align, Grid, labelled, wrap};
+pub use markdown::answer_markdown;
+pub use stats::stats_text;
+pub use style::Style;
+
+/// The answer as JSON, the same that the page embeds.
+pub fn answer_json(answer: &zwhy_diagnose::Answer) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(answer).map(|s| s + "\n")
+}

@@ -1,0 +1,104 @@
+//! The answer as Markdown, ready for an issue thread.
+
+use crate::answer::word;
+use crate::escape::plain;
+use std::fmt::Write;
+use zwhy_diagnose::{Answer, Finding};
+
+/// Headline, findings, stages and threads. Names are put in code spans, so they cannot be markup.
+pub fn answer_markdown(answer: &Answer) -> String {
+    let mut out = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "**{}**\n", text(&answer.why));
+    if let Some(what) = &answer.act {
+        let _ = writeln!(out, "{}\n", text(what));
+    }
+    let s = &answer.source;
+    let facts = [("OpenZFS", &s.zfs_version), ("kernel", &s.kernel), ("system", &s.os)];
+    for (name, value) in facts.into_iter().filter_map(|(n, v)| v.as_ref().map(|v| (n, v))) {
+        let _ = writeln!(out, "- {name}: {}", code(value));
+    }
+    let _ = writeln!(out, "- {} samples, {} lost\n", s.samples, s.lost);
+    answer.findings.iter().for_each(|f| finding(&mut out, f));
+    if !answer.stages.is_empty() {
+        out.push_str("| stage | share | 95 % |\n|---|--:|---|\n");
+        for row in &answer.stages {
+            let m = &row.share;
+            let (value, low, high) = (m.value * 100.0, m.low * 100.0, m.high * 100.0);
+            let _ = writeln!(out, "| {} | {value:.1} % | {low:.1}–{high:.1} |", text(&row.stage));
+        }
+        out.push('\n');
+    }
+    if !answer.threads.is_empty() {
+        out.push_str("| thread | number | CPU s |\n|---|--:|--:|\n");
+        for t in &answer.threads {
+            let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
+            let _ = writeln!(out, "| {} | {} | {cpu} |", code(&t.comm), t.threads);
+        }
+    }
+    out
+}
+
+fn finding(out: &mut String, f: &Finding) {
+    let share = f.share.as_ref().map_or(String::new(), |s| format!("{:.1} % of CPU, ", s.value * 100.0));
+    let _ = writeln!(
+        out,
+        "### {}\n\n{share}confidence {}. {}\n",
+        text(&f.title),
+        word(f.confidence_word),
+        text(&f.explanation)
+    );
+    for e in &f.evidence {
+        let _ = writeln!(out, "- {}: {}", text(&e.claim), code(&e.measure));
+    }
+    let _ = writeln!(out, "\n{}\n", text(&f.remedy.text));
+    if !f.remedy.commands.is_empty() {
+        let _ = writeln!(
+            out,
+            "```sh\n{}\n```\n",
+            f.remedy.commands.iter().map(|c| plain(c)).collect::<Vec<_>>().join("\n")
+        );
+    }
+    for reference in &f.references {
+        let _ = writeln!(out, "- <{}>", plain(reference).replace(['<', '>'], ""));
+    }
+    out.push('\n');
+}
+
+/// Running text: characters that Markdown or HTML would act on are escaped.
+fn text(raw: &str) -> String {
+    let mut out = String::new();
+    for c in plain(raw).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A code span that holds `raw` whatever backticks it has (CommonMark 6.1), safe in a table cell.
+fn code(raw: &str) -> String {
+    if raw.is_empty() {
+        return String::new();
+    }
+    let raw = plain(raw).replace('|', "¦");
+    let longest = raw.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if raw.starts_with('`') || raw.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{raw}{pad}{fence}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_become_markup() {
+        assert_eq!(text("<b>*x*</b>"), "&lt;b>\\*x\\*&lt;/b>");
+        assert_eq!(code("a`b|c"), "``a`b¦c``");
+        assert_eq!(code("`x"), "`` `x ``");
+    }
+}
