@@ -115,7 +115,8 @@ fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Measured: a run peaks at the ARC, two copies of what one transaction group holds, and change.
+/// The ARC, two copies (plain and encrypted) of the dirty data OpenZFS allows, and change. With it the
+/// phases of the encryption experiment show no page faults (`perf record -e page-faults`).
 fn heap_needed(plan: &ChildPlan) -> Bytes {
     Bytes(plan.settings.arc_max.0 + plan.bytes.0.min(plan.settings.memory.0 / 10) * 2 + (64 << 20))
 }
