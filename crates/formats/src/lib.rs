@@ -17,6 +17,7 @@ mod input;
 mod kernel_stacks;
 mod options;
 mod outer;
+mod pasted;
 mod perf_data;
 mod perf_report;
 mod perf_script;

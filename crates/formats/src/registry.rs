@@ -1,9 +1,7 @@
 //! All importers, and the choice among them by content.
 
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, outer};
-use crate::{
-    bpftrace, dtrace, evidence_json, folded, kernel_stacks, perf_data, perf_report, perf_script, svg,
-};
+use crate::{bpftrace, dtrace, evidence_json, folded, kernel_stacks, otlp, pasted, perf_data, perf_report, perf_script, pprof, speedscope, svg};
 use std::path::Path;
 
 /// How sure an importer is that an input is its own, from the first bytes alone.
@@ -45,6 +43,8 @@ static IMPORTERS: &[&dyn Importer] = &[
     &bpftrace::Bpftrace,
     &dtrace::DTrace,
     &folded::Folded,
+    // Any text; must stay last.
+    &pasted::Pasted,
 ];
 
 /// Every format there is.

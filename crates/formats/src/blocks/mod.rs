@@ -6,7 +6,7 @@
 mod clean;
 
 use crate::{ErrorKind, FormatError, ImportStats, Imported, Input};
-pub use clean::clean_lines;
+pub use clean::{clean_lines, command};
 use std::borrow::Cow;
 use zwhy_evidence::{Evidence, OriginId};
 use zwhy_profile::Profile;
@@ -67,6 +67,8 @@ pub struct Sink {
     pub evidence: Evidence,
     pub stats: ImportStats,
     pub max_depth: usize,
+    /// The last command line seen; it says what follows.
+    pub command: Option<String>,
 }
 
 impl Sink {
@@ -110,6 +112,7 @@ pub fn read(
         evidence: Evidence::default(),
         stats: ImportStats::new(format, "lines"),
         max_depth,
+        command: None,
     };
     let mut at = 0;
     while at < lines.len() {
@@ -152,6 +155,7 @@ pub fn recognised(head: &[u8], blocks: &[&dyn Block]) -> (f64, u64) {
         evidence: Evidence::default(),
         stats: ImportStats::default(),
         max_depth: usize::MAX,
+        command: None,
     };
     let mut at = 0;
     while at < lines.len() {

@@ -4,7 +4,7 @@ use super::frame::{self, FrameText, NO_SYMBOL};
 use crate::text::names;
 use memchr::{memchr, memchr_iter};
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use zwhy_profile::{Frame, FrameId, FrameKind, Profile, StackId};
+use zwhy_profile::{Frame, FrameId, Profile, StackId};
 
 /// Remembers what it has seen of the text `'a`.
 pub struct StackTexts<'a> {

@@ -43,7 +43,7 @@ impl Count {
                 _ => return None,
             }
         }
-        while count.decimals > 0 && count.digits % 10 == 0 {
+        while count.decimals > 0 && count.digits.is_multiple_of(10) {
             count.digits /= 10;
             count.decimals -= 1;
         }

@@ -1,0 +1,44 @@
+//! Command lines after a prompt: they say what the lines below them are.
+
+use crate::blocks::{Block, Line, Sink, Taken, command};
+
+/// One command; later recognisers look at it.
+pub struct Command;
+
+impl Block for Command {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        const TOOLS: [&str; 20] = [
+            "perf",
+            "cat",
+            "top",
+            "htop",
+            "zfs",
+            "zpool",
+            "arcstat",
+            "arc_summary",
+            "iostat",
+            "vmstat",
+            "grep",
+            "head",
+            "uname",
+            "free",
+            "slabtop",
+            "dtrace",
+            "bpftrace",
+            "echo",
+            "fio",
+            "dd",
+        ];
+        let line = lines.first()?;
+        let typed = command(&line.text)?;
+        let first = typed.trim_start_matches("sudo ").split_whitespace().next()?;
+        let base = first.rsplit('/').next()?.trim_end_matches(".py");
+        if !TOOLS.contains(&base) {
+            return None;
+        }
+        sink.command = Some(typed.to_owned());
+        let mut taken = Taken::default();
+        taken.drop("command line", 1);
+        Some(taken)
+    }
+}

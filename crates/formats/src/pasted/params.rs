@@ -1,0 +1,133 @@
+//! Module parameters: `/sys/module/zfs/parameters/x:1`, `options zfs a=b`, `zfs_arc_max = 0`, the kernel's
+//! command line.
+
+use crate::blocks::{Block, Line, Sink, Taken};
+use zwhy_evidence::Param;
+
+pub struct Parameters;
+
+impl Block for Parameters {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let mut found: Vec<(String, String)> = Vec::new();
+        let used = lines.iter().take_while(|l| read(&l.text, &mut found)).count();
+        if used == 0 {
+            return None;
+        }
+        let origin = sink.origin("module parameters", &lines[..used]);
+        sink.evidence.params.extend(found.into_iter().map(|(name, value)| Param { name, value, origin }));
+        Taken::kept(used)
+    }
+}
+
+/// Adds what a line sets; `false` when it sets nothing.
+fn read(text: &str, out: &mut Vec<(String, String)>) -> bool {
+    let text = text.trim();
+    if let Some(options) = text.strip_prefix("options ") {
+        let before = out.len();
+        let module = options.split_whitespace().next().unwrap_or("");
+        if matches!(module, "zfs" | "spl" | "icp") {
+            out.extend(options.split_whitespace().skip(1).filter_map(|o| pair(o.split_once('=')?)));
+        }
+        return out.len() > before;
+    }
+    if text.starts_with("BOOT_IMAGE=") || text.starts_with("Command line:") {
+        const KERNEL: [&str; 5] =
+            ["init_on_alloc", "init_on_free", "mitigations", "transparent_hugepage", "slub_debug"];
+        let words = text.split_whitespace().filter_map(|w| w.split_once('='));
+        out.extend(words.filter_map(|(name, value)| {
+            match name.strip_prefix("zfs.").or(name.strip_prefix("spl.")) {
+                Some(name) => pair((name, value)),
+                None => KERNEL.contains(&name).then(|| (name.to_owned(), value.to_owned())),
+            }
+        }));
+        return true;
+    }
+    if let Some((_, rest)) = text.split_once("/sys/module/")
+        && !text.contains('>')
+        && let Some((_, rest)) = rest.split_once("/parameters/")
+    {
+        let found = rest
+            .split_once([':', '=', ' '])
+            .and_then(|(name, value)| pair((name, value.trim_start_matches([':', '=', ' ']))));
+        let is_one = found.is_some();
+        out.extend(found);
+        return is_one;
+    }
+    let split = text
+        .split_once('=')
+        .or_else(|| text.split_once(':'))
+        .or_else(|| text.split_once(char::is_whitespace));
+    let Some((name, value)) = split.filter(|(name, _)| is_parameter(name.trim())) else { return false };
+    // Words after a parameter's name are prose; a value is one word, or a choice in brackets.
+    let value = value.trim();
+    let one = !value.is_empty() && (!value.contains(' ') || value.contains('[')) && value.len() < 200;
+    let valued = value.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '[')
+        || text.contains('=')
+        || value.contains('[');
+    let found = if one && valued { pair((name, value)) } else { None };
+    let is_one = found.is_some();
+    out.extend(found);
+    is_one
+}
+
+fn pair((name, value): (&str, &str)) -> Option<(String, String)> {
+    let (name, value) = (name.trim(), value.trim().trim_matches(['"', '\'']));
+    let is_name =
+        !name.is_empty() && name.len() < 80 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    (is_name && !value.is_empty()).then(|| (name.to_owned(), value.to_owned()))
+}
+
+/// Names that only parameters of OpenZFS have.
+fn is_parameter(name: &str) -> bool {
+    const PREFIXES: [&str; 14] = [
+        "zfs_",
+        "spl_",
+        "zvol_",
+        "l2arc_",
+        "dbuf_",
+        "metaslab_",
+        "icp_",
+        "dmu_",
+        "zil_",
+        "zio_",
+        "send_",
+        "spa_",
+        "vdev_",
+        "zfetch_",
+    ];
+    PREFIXES.iter().any(|p| name.starts_with(p) && name.len() > p.len() + 2)
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_parameters() {
+        for (text, want) in [
+            ("/sys/module/zfs/parameters/zfs_arc_max:4294967296", &[("zfs_arc_max", "4294967296")][..]),
+            (
+                "options zfs zfs_arc_max=1 zfs_prefetch_disable=0",
+                &[("zfs_arc_max", "1"), ("zfs_prefetch_disable", "0")],
+            ),
+            ("zfs_arc_max                0", &[("zfs_arc_max", "0")]),
+            (
+                "icp_aes_impl: cycle [fastest] generic x86_64",
+                &[("icp_aes_impl", "cycle [fastest] generic x86_64")],
+            ),
+            (
+                "BOOT_IMAGE=/vmlinuz root=/dev/sda zfs.zfs_arc_max=5 init_on_alloc=0",
+                &[("zfs_arc_max", "5"), ("init_on_alloc", "0")],
+            ),
+            ("zfs_arc_max is too low", &[]),
+            ("zfs_read 5 times", &[]),
+            ("options snd x=1", &[]),
+        ] {
+            let mut found = Vec::new();
+            read(text, &mut found);
+            let got: Vec<(&str, &str)> = found.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+            assert_eq!(got, want, "{text}");
+        }
+    }
+}

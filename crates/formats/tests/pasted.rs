@@ -1,0 +1,62 @@
+//! Issue threads and terminal copies: what is recognised, and that every line is accounted for.
+
+mod common;
+
+use common::{Random, describe, golden, import_as, import_detected, input, survives_damage};
+use proptest::prelude::*;
+use zwhy_formats::ErrorKind;
+
+const INPUTS: [&str; 2] = ["issue-arc-prune", "tables"];
+
+#[test]
+fn goldens() {
+    for name in INPUTS {
+        let imported = import_detected("pasted", &input(&format!("pasted/{name}.txt")));
+        golden(&format!("pasted/{name}.txt"), &describe(&imported));
+    }
+}
+
+#[test]
+fn prose_alone_is_an_error_that_says_what_to_paste() {
+    let error = import_as("pasted", &input("pasted/only-prose.txt")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Empty);
+    assert!(error.to_string().contains("paste output of"), "{error}");
+}
+
+/// All blocks of all text formats one after the other are still told apart.
+#[test]
+fn files_of_other_formats_are_recognised_inside_a_thread() {
+    let mut text = Vec::new();
+    for name in
+        ["perf_report/self-callee", "kernel_stacks/hung-task", "bpftrace/kstack", "dtrace/aggregation"]
+    {
+        text.extend_from_slice(b"\nHere is what I see:\n\n```\n");
+        text.extend(input(&format!("{name}.txt")));
+        text.extend_from_slice(b"```\n");
+    }
+    let e = import_as("pasted", &text).unwrap().evidence;
+    assert_eq!(e.flat.len(), 5);
+    assert_eq!(e.trees.iter().filter(|t| t.waiting).count(), 2);
+    assert_eq!(e.profile.total(zwhy_profile::Event::Cpu), 3 + 4 + 5 + 12 + 3 + 4000);
+}
+
+#[test]
+fn cut_flipped_and_shuffled_text_does_no_harm() {
+    for name in INPUTS {
+        survives_damage("pasted", &input(&format!("pasted/{name}.txt")));
+    }
+    let text = INPUTS.map(|n| String::from_utf8(input(&format!("pasted/{n}.txt"))).unwrap()).join("\n");
+    let lines: Vec<&str> = text.lines().collect();
+    let mut random = Random(7);
+    for _ in 0..200 {
+        let shuffled: Vec<&str> = (0..80).map(|_| lines[random.below(lines.len())]).collect();
+        let _ = import_as("pasted", shuffled.join("\n").as_bytes());
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_accounted_for(text in "([ -~]{0,60}\n|[a-z_ 0-9:%.\\[\\]|+-]{0,80}\n){0,40}") {
+        let _ = import_as("pasted", text.as_bytes());
+    }
+}
