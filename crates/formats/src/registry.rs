@@ -1,7 +1,6 @@
 //! All importers, and the choice among them by content.
 
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, outer};
-use crate::{bpftrace, dtrace, evidence_json, folded, kernel_stacks, otlp, pasted, perf_data, perf_report, perf_script, pprof, speedscope, svg};
 use std::path::Path;
 
 /// How sure an importer is that an input is its own, from the first bytes alone.
@@ -34,17 +33,17 @@ pub const HEAD_BYTES: usize = 64 * 1024;
 
 /// Every format there is, one line each; of two equally sure ones the first is taken.
 static IMPORTERS: &[&dyn Importer] = &[
-    &perf_data::PerfData,
-    &evidence_json::EvidenceJson,
-    &svg::FlameSvg,
-    &perf_script::PerfScript,
-    &perf_report::PerfReport,
-    &kernel_stacks::KernelStacks,
-    &bpftrace::Bpftrace,
-    &dtrace::DTrace,
-    &folded::Folded,
+    &crate::perf_data::PerfData,
+    &crate::evidence_json::EvidenceJson,
+    &crate::svg::FlameSvg,
+    &crate::perf_script::PerfScript,
+    &crate::perf_report::PerfReport,
+    &crate::kernel_stacks::KernelStacks,
+    &crate::bpftrace::Bpftrace,
+    &crate::dtrace::DTrace,
+    &crate::folded::Folded,
     // Any text; must stay last.
-    &pasted::Pasted,
+    &crate::pasted::Pasted,
 ];
 
 /// Every format there is.
