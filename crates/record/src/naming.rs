@@ -27,16 +27,19 @@ enum Address {
     Nameless(FrameKind, Reason),
 }
 
-/// Symbol tables are dropped, largest first, when they hold more than this.
-const TABLE_BUDGET: usize = 24 << 20;
+/// Symbol tables that were not used lately are dropped when all hold more than this.
+const TABLE_BUDGET: usize = 16 << 20;
+/// A table used in so many of the last flushes is kept all the same: reading it again costs more.
+const TABLE_KEEP: u32 = 15;
 /// Addresses kept; at 40 bytes each this is the bound of the cache.
 const ADDRESS_BUDGET: usize = 400_000;
 /// kallsyms is read again for modules loaded later, but not more often than every so many flushes.
 const KALLSYMS_PAUSE: u32 = 10;
 
-enum Table {
-    Symbols(ElfSymbols),
-    Missing(Reason),
+struct Table {
+    symbols: Result<ElfSymbols, Reason>,
+    /// Flush in which it last gave a name.
+    used: u32,
 }
 
 pub(crate) struct Names {
@@ -45,6 +48,7 @@ pub(crate) struct Names {
     addresses: Vec<(Address, Option<FrameId>)>,
     tables: FxHashMap<ImageId, Table>,
     kallsyms_wait: u32,
+    flushes: u32,
     /// Frames without a name by reason, counted a sample and frame.
     pub unresolved: BTreeMap<&'static str, u64>,
 }
@@ -58,6 +62,7 @@ impl Names {
             addresses: Vec::new(),
             tables: FxHashMap::default(),
             kallsyms_wait: 0,
+            flushes: 0,
             unresolved: BTreeMap::new(),
         }
     }
@@ -128,15 +133,15 @@ impl Names {
             self.ids = FxHashMap::default();
             self.addresses = Vec::new();
         }
-        let size = |table: &Table| match table {
-            Table::Symbols(symbols) => symbols.memory(),
-            Table::Missing(_) => 0,
-        };
-        while self.tables.values().map(size).sum::<usize>() > TABLE_BUDGET {
-            let Some(largest) = self.tables.iter().max_by_key(|(_, t)| size(t)).map(|(id, _)| *id) else {
-                break;
-            };
-            self.tables.remove(&largest);
+        self.flushes += 1;
+        let size = |table: &Table| table.symbols.as_ref().map_or(0, ElfSymbols::memory);
+        let mut all: usize = self.tables.values().map(size).sum();
+        while all > TABLE_BUDGET {
+            let oldest = self.tables.iter().filter(|(_, t)| size(t) > 0).min_by_key(|(_, t)| t.used);
+            let Some((id, table)) = oldest.filter(|(_, t)| self.flushes - t.used > TABLE_KEEP) else { break };
+            let id = *id;
+            all -= size(table);
+            self.tables.remove(&id);
         }
     }
 
@@ -179,9 +184,11 @@ impl Names {
         if image.kind == ImageKind::Anonymous {
             return self.nameless(profile, FrameKind::User, module, Reason::Anonymous);
         }
-        let symbols = match self.tables.entry(id).or_insert_with(|| load(image)) {
-            Table::Symbols(symbols) => symbols,
-            Table::Missing(reason) => {
+        let table = self.tables.entry(id).or_insert_with(|| Table { symbols: load(image), used: 0 });
+        table.used = self.flushes;
+        let symbols = match &table.symbols {
+            Ok(symbols) => symbols,
+            Err(reason) => {
                 let reason = *reason;
                 return self.nameless(profile, FrameKind::User, module, reason);
             }
@@ -230,7 +237,7 @@ fn read_kernel_symbols() -> Result<KernelSymbols, Reason> {
 }
 
 /// Opens what was mapped: through the process while it lives, else by path if it is the same file.
-fn load(image: &Image) -> Table {
+fn load(image: &Image) -> Result<ElfSymbols, Reason> {
     if image.kind == ImageKind::Vdso {
         return load_vdso();
     }
@@ -242,23 +249,22 @@ fn load(image: &Image) -> Table {
     if fs::read_link(&link).is_ok_and(|to| to.as_os_str() == path.as_str())
         && let Ok(symbols) = load_elf(&[link], FileId::default())
     {
-        return Table::Symbols(symbols);
+        return Ok(symbols);
     }
     let rooted = PathBuf::from(format!("/proc/{pid}/root{plain}"));
     let id = FileId { inode: (image.inode != 0).then_some(image.inode), build_id: None };
     match load_elf(&[rooted, PathBuf::from(plain)], id) {
-        Ok(symbols) => Table::Symbols(symbols),
         Err(Reason::Unreadable | Reason::Replaced)
             if matches!(image.kind, ImageKind::DeletedFile | ImageKind::Memfd) =>
         {
-            Table::Missing(Reason::Deleted)
+            Err(Reason::Deleted)
         }
-        Err(reason) => Table::Missing(reason),
+        other => other,
     }
 }
 
 /// The vdso is the same in every process of our kind, so our own serves.
-fn load_vdso() -> Table {
+fn load_vdso() -> Result<ElfSymbols, Reason> {
     let bytes = || -> Option<Vec<u8>> {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
         let map = parse_maps(&maps).find(|m| m.path == "[vdso]")?;
@@ -266,9 +272,6 @@ fn load_vdso() -> Table {
         File::open("/proc/self/mem").ok()?.read_exact_at(&mut bytes, map.start).ok()?;
         Some(bytes)
     };
-    match bytes().map(|b| ElfSymbols::parse(b.as_slice())) {
-        Some(Ok(symbols)) => Table::Symbols(symbols),
-        Some(Err(_)) => Table::Missing(Reason::NotElf),
-        None => Table::Missing(Reason::Unreadable),
-    }
+    let bytes = bytes().ok_or(Reason::Unreadable)?;
+    ElfSymbols::parse(bytes.as_slice()).map_err(|_| Reason::NotElf)
 }

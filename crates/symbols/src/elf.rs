@@ -3,7 +3,7 @@
 //! Invariants: a symbol covers its stated size and no more; one without a size ends at the next
 //! symbol or with its section. Data symbols are never answers.
 
-use crate::unwind_table::function_starts;
+use crate::unwind_table::FunctionStarts;
 use object::read::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ReadRef};
 use object::{SectionFlags, SymbolKind};
 
@@ -45,7 +45,7 @@ pub struct ElfSymbols {
     segments: Vec<Segment>,
     functions: Vec<Function>,
     names: String,
-    starts: Vec<u64>,
+    starts: FunctionStarts,
     build_id: Option<Vec<u8>>,
 }
 
@@ -60,7 +60,8 @@ struct Candidate<'a> {
 }
 
 impl ElfSymbols {
-    /// Reads the symbol tables of an ELF file: a byte slice, or `object::ReadCache` over a file.
+    /// Reads the symbol tables of an ELF file, for example a byte slice; see [`crate::load_elf`] for
+    /// a file on disk.
     pub fn parse<'d, R: ReadRef<'d>>(data: R) -> Result<ElfSymbols, ElfError> {
         let file = object::File::parse(data).map_err(|e| ElfError(e.to_string()))?;
         let mut symbols = ElfSymbols {
@@ -72,10 +73,13 @@ impl ElfSymbols {
                 })
                 .collect(),
             build_id: file.build_id().ok().flatten().map(<[u8]>::to_vec),
-            starts: unwind_starts(&file),
             ..ElfSymbols::default()
         };
         symbols.add(candidates(&file));
+        // Only stripped code needs them, and large programs have millions.
+        if file.symbols().next().is_none() {
+            symbols.starts = unwind_starts(&file);
+        }
         Ok(symbols)
     }
 
@@ -102,7 +106,7 @@ impl ElfSymbols {
 
     /// Bytes held in memory, about.
     pub fn memory(&self) -> usize {
-        self.functions.len() * size_of::<Function>() + self.names.len() + self.starts.len() * 8
+        self.functions.len() * size_of::<Function>() + self.names.len() + self.starts.memory()
     }
 
     /// Virtual address of a byte of the file, by the program headers.
@@ -124,8 +128,7 @@ impl ElfSymbols {
             let name = self.names.get(from..from + function.name_len as usize).unwrap_or("");
             return ElfSymbol::Named { name, start: function.start };
         }
-        let after = self.starts.partition_point(|s| *s <= address);
-        let start = after.checked_sub(1).and_then(|i| self.starts.get(i)).copied();
+        let start = self.starts.before(address);
         ElfSymbol::Unnamed { start: start.filter(|start| address - start < LARGEST_UNNAMED) }
     }
 
@@ -194,10 +197,10 @@ fn candidates<'d, 'f, R: ReadRef<'d>>(file: &'f object::File<'d, R>) -> Vec<Cand
         .collect()
 }
 
-fn unwind_starts<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> Vec<u64> {
-    let Some(section) = file.section_by_name(".eh_frame_hdr") else { return Vec::new() };
+fn unwind_starts<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> FunctionStarts {
+    let Some(section) = file.section_by_name(".eh_frame_hdr") else { return FunctionStarts::default() };
     let data = section.data().unwrap_or_default();
-    function_starts(data, section.address(), file.is_little_endian())
+    FunctionStarts::parse(data, section.address(), file.is_little_endian())
 }
 
 #[cfg(test)]

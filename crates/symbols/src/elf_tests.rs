@@ -78,7 +78,6 @@ fn a_stripped_library_is_named_from_its_dynamic_table() {
     let ElfSymbol::Named { name, start } = symbols.resolve(getpid + 1) else { panic!("getpid has no name") };
     assert!(name.ends_with("getpid"), "{name}");
     assert_eq!(start, getpid);
-    // Every function start of the unwind table is inside code, so offsets map back and forth.
-    assert!(symbols.starts.len() > 1000);
+    assert!(symbols.starts.memory() > 4000, "libc is stripped and has an unwind table");
     assert!(matches!(symbols.resolve(0), ElfSymbol::Unnamed { start: None }));
 }

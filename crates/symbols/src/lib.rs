@@ -7,6 +7,7 @@
 mod address_space;
 mod demangle;
 mod elf;
+mod file_reader;
 mod kallsyms;
 mod load;
 mod maps;

@@ -1,15 +1,11 @@
 //! Opening the object that was mapped, and nothing else: the file's identity is checked.
 
 use crate::elf::ElfSymbols;
+use crate::file_reader::FileReader;
 use crate::reason::Reason;
-use object::read::ReadCache;
 use std::fs::File;
-use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-
-/// Bytes of the largest object that is read in one go.
-const READ_WHOLE: u64 = 16 << 20;
 
 /// What must hold for a file to be the one that was mapped; `None` is not checked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,15 +45,8 @@ fn load_one(path: &Path, id: FileId<'_>) -> Result<ElfSymbols, Reason> {
     if id.inode.is_some_and(|inode| inode != meta.ino()) {
         return Err(Reason::Replaced);
     }
-    // Piecewise reading costs a system call a symbol name, which only a large object is worth.
-    let symbols = if meta.len() <= READ_WHOLE {
-        let mut bytes = Vec::with_capacity(meta.len() as usize);
-        file.take(READ_WHOLE).read_to_end(&mut bytes).map_err(|_| Reason::Unreadable)?;
-        ElfSymbols::parse(&*bytes)
-    } else {
-        ElfSymbols::parse(&ReadCache::new(file))
-    };
-    let symbols = symbols.map_err(|_| Reason::NotElf)?;
+    let reader = FileReader::new(file, meta.len());
+    let symbols = ElfSymbols::parse(&reader).map_err(|_| Reason::NotElf)?;
     if id.build_id.is_some_and(|wanted| symbols.build_id() != Some(wanted)) {
         return Err(Reason::Replaced);
     }
