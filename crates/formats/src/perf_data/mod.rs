@@ -83,6 +83,9 @@ impl Importer for PerfData {
         let user = std::mem::replace(&mut survey.user, UserNames::new(options));
         let mut stacks = Stacks::new(kernel, user, options.limits.max_depth);
         second_pass(input, &layout, options, &survey, spaces, &mut stacks, &mut profile);
+        let cut_chains = stacks.cut_chains;
+        // Its tables are as large as the rows of a large file; sorting needs that room.
+        drop(stacks);
         order::by_time(&mut profile.samples);
         Ok(report::imported(report::Parts {
             input,
@@ -91,7 +94,7 @@ impl Importer for PerfData {
             survey: &survey,
             profile,
             kernel_problem: problem,
-            cut_chains: stacks.cut_chains,
+            cut_chains,
             untracked_processes: refused,
         }))
     }
@@ -151,6 +154,8 @@ fn second_pass(
 ) {
     // The same start as the first pass, or the two could disagree on a damaged file.
     let mut walker = walker(layout, survey.features.arch.as_deref());
+    // Exactly: columns that grow step by step leave holes in the heap as large as themselves.
+    profile.samples.reserve(usize::try_from(survey.samples).unwrap_or(0));
     let mut rules: Vec<(Event, Weight)> = Vec::new();
     let mut era = (i32::MIN, u64::MAX, spaces::Era(0));
     walker.walk(input, layout.data.clone(), &options.limits, &mut |schema, item| {

@@ -23,6 +23,8 @@ const MARK_USER_DEFERRED: u64 = -640i64 as u64;
 const MODE_KERNEL: u16 = 1;
 const MODE_USER: u16 = 2;
 const MODE_HYPERVISOR: u16 = 3;
+const MODE_GUEST_KERNEL: u16 = 4;
+const MODE_GUEST_USER: u16 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Space {
@@ -33,13 +35,38 @@ enum Space {
     Unknown,
 }
 
+impl Space {
+    fn of_mode(mode: u16) -> Space {
+        match mode {
+            MODE_KERNEL => Space::Kernel,
+            MODE_USER => Space::User,
+            MODE_HYPERVISOR => Space::Hypervisor,
+            MODE_GUEST_KERNEL | MODE_GUEST_USER => Space::Guest,
+            _ => Space::Unknown,
+        }
+    }
+
+    fn of_mark(mark: u64) -> Space {
+        match mark {
+            MARK_KERNEL => Space::Kernel,
+            MARK_USER | MARK_USER_DEFERRED => Space::User,
+            MARK_HYPERVISOR => Space::Hypervisor,
+            _ => Space::Guest,
+        }
+    }
+}
+
 pub struct Stacks {
     chains: ChainTable,
+    /// Chains without their leaves.
+    callers: ChainTable,
     kernel: KernelNames,
     user: UserNames,
     kernel_frames: FxHashMap<u64, FrameId>,
     user_frames: FxHashMap<(Era, u64), FrameId>,
     object_frames: FxHashMap<(u32, u64), FrameId>,
+    /// Of addresses that no code can have, and of those in no mapping.
+    unknown_frames: [Option<FrameId>; 2],
     /// Frames of the chain at hand, leaf first.
     scratch: Vec<FrameId>,
     /// The chain before, root first: neighbours share most of it.
@@ -53,11 +80,13 @@ impl Stacks {
     pub fn new(kernel: KernelNames, user: UserNames, max_depth: usize) -> Stacks {
         Stacks {
             chains: ChainTable::new(),
+            callers: ChainTable::new(),
             kernel,
             user,
             kernel_frames: FxHashMap::default(),
             user_frames: FxHashMap::default(),
             object_frames: FxHashMap::default(),
+            unknown_frames: [None; 2],
             scratch: Vec::new(),
             path: Vec::new(),
             max_depth,
@@ -77,52 +106,78 @@ impl Stacks {
         stack
     }
 
+    /// Chains differ mostly in their leaf, so what is below the leaf is looked up by itself.
     fn build(&mut self, profile: &mut Profile, spaces: &Spaces, era: Era, sample: &Sample<'_>) -> StackId {
-        self.scratch.clear();
-        let mode = match sample.mode {
-            MODE_KERNEL => Space::Kernel,
-            MODE_USER => Space::User,
-            MODE_HYPERVISOR => Space::Hypervisor,
-            4 | 5 => Space::Guest,
-            _ => Space::Unknown,
+        let chain = sample.chain;
+        let mode = Space::of_mode(sample.mode);
+        let marked = chain.u64(0).filter(|w| *w >= FIRST_MARK).map(Space::of_mark);
+        let (space, leaf, rest) = match (marked, chain.u64(8)) {
+            (Some(space), Some(leaf)) if leaf < FIRST_MARK => (space, leaf, chain.from(16)),
+            // No chain, or one that does not begin with its context: the sample's own address, which
+            // such a chain has again.
+            _ => match chain.u64(0) {
+                Some(leaf) if leaf < FIRST_MARK => (mode, leaf, chain.from(8)),
+                _ => (mode, sample.ip, chain.from(usize::MAX)),
+            },
         };
-        let mut space = mode;
+        let user_ip = sample.user_ip.filter(|_| space != Space::User);
+        let key = callers_key(era, space, user_ip, rest);
+        let callers = match self.callers.get(key) {
+            Some(stack) => stack,
+            None => {
+                self.scratch.clear();
+                self.collect(profile, spaces, era, space, rest, user_ip);
+                let stack = self.stack_of_scratch(profile);
+                if stack != StackId::ROOT {
+                    self.callers.insert(key, stack);
+                }
+                stack
+            }
+        };
+        let frame = self.frame(profile, spaces, era, space, leaf);
+        profile.stacks.child(callers, frame)
+    }
+
+    /// Adds the frames of a chain's rest to the scratch, leaf first.
+    fn collect(
+        &mut self,
+        profile: &mut Profile,
+        spaces: &Spaces,
+        era: Era,
+        mut space: Space,
+        rest: View<'_>,
+        user_ip: Option<u64>,
+    ) {
         let mut saw_user = false;
         // The first address of a space is where it was; the others are where calls return to, which
         // may be the first byte of another function when the call never returns.
-        let mut exact = true;
-        for i in 0..sample.chain.len() / 8 {
-            let Some(address) = sample.chain.u64(i * 8) else { break };
+        let mut exact = false;
+        for address in (0..rest.len() / 8).filter_map(|i| rest.u64(i * 8)) {
             if address >= FIRST_MARK {
-                space = match address {
-                    MARK_KERNEL => Space::Kernel,
-                    MARK_USER | MARK_USER_DEFERRED => Space::User,
-                    MARK_HYPERVISOR => Space::Hypervisor,
-                    _ => Space::Guest,
-                };
+                space = Space::of_mark(address);
                 exact = true;
+                if address == MARK_USER_DEFERRED {
+                    break; // what follows is a cookie, no address
+                }
                 continue;
             }
-            if self.scratch.len() >= self.max_depth {
+            if self.scratch.len() + 1 >= self.max_depth {
                 self.cut_chains += 1;
                 break;
             }
-            // A cookie of a chain that the kernel would deliver later is no address.
             let at = if exact { address } else { address.wrapping_sub(1) };
             exact = false;
             saw_user |= space == Space::User;
             let frame = self.frame(profile, spaces, era, space, at);
             self.scratch.push(frame);
         }
-        if self.scratch.is_empty() {
-            let frame = self.frame(profile, spaces, era, mode, sample.ip);
-            self.scratch.push(frame);
-            saw_user |= mode == Space::User;
-        }
-        if let Some(ip) = sample.user_ip.filter(|_| !saw_user) {
+        if let Some(ip) = user_ip.filter(|_| !saw_user) {
             let frame = self.frame(profile, spaces, era, Space::User, ip);
             self.scratch.push(frame);
         }
+    }
+
+    fn stack_of_scratch(&mut self, profile: &mut Profile) -> StackId {
         let frames = self.scratch.iter().rev();
         let common = frames.clone().zip(&self.path).take_while(|(frame, (old, _))| *frame == old).count();
         self.path.truncate(common);
@@ -148,17 +203,25 @@ impl Stacks {
                 if let Some(frame) = self.user_frames.get(&(era, at)) {
                     return *frame;
                 }
-                let frame = match spaces.resolve(era, at) {
-                    Some((image, offset)) => self.object_frame(profile, image, offset),
-                    None if !(4096..1 << 63).contains(&at) => unknown(profile, Reason::BadAddress),
-                    None => unknown(profile, Reason::NotMapped),
+                // Not kept by address: there is no end to them.
+                let Some((image, offset)) = spaces.resolve(era, at) else {
+                    return self.unknown(profile, (4096..1 << 63).contains(&at));
                 };
+                let frame = self.object_frame(profile, image, offset);
                 self.user_frames.insert((era, at), frame);
                 frame
             }
             Space::Hypervisor => profile.frame("[hypervisor]", "hypervisor", FrameKind::Unknown),
             Space::Guest => unnamed(profile, "guest", at, Reason::Guest.text(), FrameKind::Unknown),
         }
+    }
+
+    /// An address in no mapping. Code without frame pointers leaves such numbers in call chains, a new
+    /// one each time: kept apart they would be frames without end that mean nothing.
+    fn unknown(&mut self, profile: &mut Profile, plausible: bool) -> FrameId {
+        let reason = if plausible { Reason::NotMapped } else { Reason::BadAddress };
+        *self.unknown_frames[usize::from(plausible)]
+            .get_or_insert_with(|| anonymous(profile, "[unknown]", "", reason.text(), FrameKind::User))
     }
 
     fn object_frame(&mut self, profile: &mut Profile, image: Image, offset: u64) -> FrameId {
@@ -190,12 +253,6 @@ fn unnamed(profile: &mut Profile, module: &str, offset: u64, reason: &str, kind:
     anonymous(profile, &format!("{module}+{offset:#x}"), module, reason, kind)
 }
 
-/// An address in no mapping. Code without frame pointers leaves such numbers in call chains, a new
-/// one each time: kept apart they would be frames without end that mean nothing.
-fn unknown(profile: &mut Profile, reason: Reason) -> FrameId {
-    anonymous(profile, "[unknown]", "", reason.text(), FrameKind::User)
-}
-
 fn anonymous(profile: &mut Profile, function: &str, module: &str, reason: &str, kind: FrameKind) -> FrameId {
     let frame = Frame {
         function: profile.strings.intern(function),
@@ -208,9 +265,9 @@ fn anonymous(profile: &mut Profile, function: &str, module: &str, reason: &str, 
     profile.frames.intern(frame)
 }
 
-/// 96 bits that stand for a chain in an era.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Key(u64, u32);
+/// 64 bits that stand for a chain in an era. Equal keys are taken for equal chains: by chance that
+/// happens once in a million files of five million distinct chains.
+type Key = u64;
 
 fn chain_key(era: Era, sample: &Sample<'_>) -> Key {
     let mut hash = Hash::new(u64::from(era.0) << 16 | u64::from(sample.mode));
@@ -224,34 +281,36 @@ fn chain_key(era: Era, sample: &Sample<'_>) -> Key {
     hash.finish()
 }
 
-/// Two multiply-and-fold hashes side by side. Equal keys are taken for equal chains: by chance that
-/// happens once in 10^15 files of ten million chains.
-struct Hash(u64, u64);
+fn callers_key(era: Era, space: Space, user_ip: Option<u64>, rest: View<'_>) -> Key {
+    let mut hash = Hash::new(u64::from(era.0) << 16 | space as u64);
+    if let Some(ip) = user_ip {
+        hash.add(ip);
+    }
+    hash.add_words(rest);
+    hash.finish()
+}
+
+/// Multiply and fold, one word after the other.
+struct Hash(u64);
 
 impl Hash {
     fn new(seed: u64) -> Hash {
-        Hash(seed ^ 0x2d35_8dcc_aa6c_78a5, seed ^ 0x8bb8_4b93_962e_acc9)
+        Hash(seed ^ 0x2d35_8dcc_aa6c_78a5)
     }
 
     #[inline]
     fn add(&mut self, word: u64) {
         self.0 = fold(self.0 ^ word, 0x9e37_79b9_7f4a_7c15);
-        self.1 = (self.1.rotate_left(23) ^ word).wrapping_mul(0xd6e8_feb8_6659_fd93);
     }
 
     #[inline]
     fn add_words(&mut self, view: View<'_>) {
-        for word in view.bytes.chunks_exact(8) {
-            self.add(u64::from_ne_bytes([
-                word[0], word[1], word[2], word[3], word[4], word[5], word[6], word[7],
-            ]));
-        }
+        let (words, _) = view.bytes.as_chunks::<8>();
+        words.iter().for_each(|word| self.add(u64::from_ne_bytes(*word)));
     }
 
     fn finish(self) -> Key {
-        let low = fold(self.0, 0xa076_1d64_78bd_642f);
-        let high = fold(self.1, 0xe703_7ed1_a0b4_28db);
-        Key(low, (high >> 32) as u32)
+        fold(self.0, 0xa076_1d64_78bd_642f)
     }
 }
 
@@ -261,25 +320,28 @@ fn fold(a: u64, b: u64) -> u64 {
     (product as u64) ^ (product >> 64) as u64
 }
 
-/// Chain key → stack, open addressing, 16 bytes a slot.
+/// Chain key → stack, open addressing, 12 bytes a slot.
 struct ChainTable {
-    slots: Vec<(u64, u32, StackId)>,
+    keys: Vec<Key>,
+    /// No chain has the root as its stack, so the root marks a free slot.
+    stacks: Vec<StackId>,
     len: usize,
 }
 
 impl ChainTable {
-    /// No chain has the root as its stack, so it marks a free slot.
-    const FREE: (u64, u32, StackId) = (0, 0, StackId::ROOT);
-
     fn new() -> ChainTable {
-        ChainTable { slots: vec![Self::FREE; 1 << 12], len: 0 }
+        ChainTable::with_slots(1 << 12)
+    }
+
+    fn with_slots(slots: usize) -> ChainTable {
+        ChainTable { keys: vec![0; slots], stacks: vec![StackId::ROOT; slots], len: 0 }
     }
 
     #[inline]
     fn find(&self, key: Key) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut at = key.0 as usize & mask;
-        while self.slots[at].2 != StackId::ROOT && (self.slots[at].0, self.slots[at].1) != (key.0, key.1) {
+        let mask = self.keys.len() - 1;
+        let mut at = key as usize & mask;
+        while self.keys[at] != key && self.stacks[at] != StackId::ROOT {
             at = (at + 1) & mask;
         }
         at
@@ -287,21 +349,22 @@ impl ChainTable {
 
     #[inline]
     fn get(&self, key: Key) -> Option<StackId> {
-        let stack = self.slots[self.find(key)].2;
+        let stack = self.stacks[self.find(key)];
         (stack != StackId::ROOT).then_some(stack)
     }
 
     fn insert(&mut self, key: Key, stack: StackId) {
-        if (self.len + 1) * 4 > self.slots.len() * 3 {
-            let doubled = vec![Self::FREE; self.slots.len() * 2];
-            let old = std::mem::replace(&mut self.slots, doubled);
-            for slot in old.into_iter().filter(|slot| slot.2 != StackId::ROOT) {
-                let at = self.find(Key(slot.0, slot.1));
-                self.slots[at] = slot;
+        if (self.len + 1) * 4 > self.keys.len() * 3 {
+            let mut grown = ChainTable::with_slots(self.keys.len() * 2);
+            for (key, stack) in self.keys.iter().zip(&self.stacks).filter(|(_, s)| **s != StackId::ROOT) {
+                let at = grown.find(*key);
+                (grown.keys[at], grown.stacks[at]) = (*key, *stack);
             }
+            grown.len = self.len;
+            *self = grown;
         }
         let at = self.find(key);
-        self.slots[at] = (key.0, key.1, stack);
-        self.len += 1;
+        self.len += usize::from(self.stacks[at] == StackId::ROOT);
+        (self.keys[at], self.stacks[at]) = (key, stack);
     }
 }

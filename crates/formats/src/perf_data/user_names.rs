@@ -96,7 +96,9 @@ impl UserNames {
             Err(reason) => return UserName::Unnamed { module, offset, reason },
         };
         match symbols.address_of_offset(offset).map(|address| symbols.resolve(address)) {
-            Some(ElfSymbol::Named { name, .. }) => UserName::Named { function: demangle(name), module },
+            Some(ElfSymbol::Named { name, .. }) => {
+                UserName::Named { function: Cow::Owned(demangle(&name).into_owned()), module }
+            }
             Some(ElfSymbol::Unnamed { start: Some(start) }) => {
                 UserName::Unnamed { module, offset: start, reason: Reason::NoSymbol.text() }
             }
