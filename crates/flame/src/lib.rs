@@ -9,6 +9,5 @@ mod svg;
 mod tree;
 
 pub use block::encode_block;
-pub use palette::stage_colour;
 pub use svg::{SvgOptions, svg};
 pub use tree::{FlameTree, Node, Roots, Side, StageOf};

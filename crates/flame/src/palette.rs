@@ -8,16 +8,31 @@ const HUES: [&str; 9] =
 const MUTED: &str = "#b9b9b9";
 const STRUCTURE: &str = "#d7d4cf";
 
-/// Fill colour of a stage by name.
-pub fn stage_colour(stage: &str) -> &'static str {
-    match stage {
-        "" => STRUCTURE,
-        "unknown" | "idle" | "not zfs" => MUTED,
-        name => {
-            let sum = name.bytes().fold(0usize, |h, b| h.wrapping_mul(31).wrapping_add(usize::from(b)));
-            HUES[sum % HUES.len()]
+/// Colours of one drawing: the largest stages get the hues, so that neighbours differ.
+pub struct Palette<'a> {
+    ranked: Vec<&'a str>,
+}
+
+impl<'a> Palette<'a> {
+    /// `ranked` are stage names, the largest first.
+    pub fn new(ranked: impl IntoIterator<Item = &'a str>) -> Palette<'a> {
+        Palette { ranked: ranked.into_iter().filter(|name| !is_muted(name)).collect() }
+    }
+
+    /// Fill colour of a stage by name.
+    pub fn colour(&self, stage: &str) -> &'static str {
+        if stage.is_empty() {
+            return STRUCTURE;
+        }
+        match self.ranked.iter().position(|name| *name == stage) {
+            Some(rank) => HUES[rank % HUES.len()],
+            None => MUTED,
         }
     }
+}
+
+fn is_muted(stage: &str) -> bool {
+    matches!(stage, "" | "unknown" | "idle" | "not zfs")
 }
 
 #[cfg(test)]

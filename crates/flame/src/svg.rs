@@ -1,12 +1,14 @@
 //! A static SVG flame graph: opens anywhere, names in tooltips, no script.
 
-use crate::palette::stage_colour;
+use crate::palette::Palette;
 use crate::tree::{FlameTree, Node};
 use std::fmt::Write;
 
 const ROW: f64 = 17.0;
 const MARGIN: f64 = 10.0;
-const TOP: f64 = 46.0;
+const TOP: f64 = 64.0;
+/// Stages named in the legend, the largest first.
+const LEGEND: usize = 8;
 /// Advance of one character of the 12 px monospace text.
 const CHAR: f64 = 7.25;
 
@@ -47,8 +49,13 @@ pub fn svg(tree: &FlameTree, options: &SvgOptions) -> String {
         escape(&options.title),
         escape(&subtitle(tree, &nodes, cut, options)),
     );
+    let stages = ranked_stages(tree, &nodes);
+    let palette = Palette::new(stages.iter().map(|(name, _)| *name));
+    if !tree.is_diff() {
+        legend(&mut out, &stages, &palette, nodes[0].value[0]);
+    }
     for p in &placed {
-        draw(&mut out, tree, &nodes, p, height);
+        draw(&mut out, tree, &nodes, &palette, p, height);
     }
     out.push_str("</svg>\n");
     out
@@ -61,6 +68,37 @@ fn subtitle(tree: &FlameTree, nodes: &[Node], cut: usize, options: &SvgOptions) 
     match cut {
         0 => format!("{samples}, {colour}"),
         n => format!("{samples}, {colour}; {n} boxes narrower than {} px not drawn", options.min_width),
+    }
+}
+
+/// Stages by samples of their own, the largest first.
+fn ranked_stages<'a>(tree: &'a FlameTree, nodes: &[Node]) -> Vec<(&'a str, u64)> {
+    let mut own = vec![0u64; tree.stages().len()];
+    for node in nodes {
+        if let Some(sum) = own.get_mut(usize::from(node.stage)) {
+            *sum += node.own[0];
+        }
+    }
+    let mut order: Vec<(&str, u64)> = tree.stages().iter().map(String::as_str).zip(own).collect();
+    order.retain(|(name, own)| !name.is_empty() && *own > 0);
+    order.sort_by(|x, y| (y.1, x.0).cmp(&(x.1, y.0)));
+    order
+}
+
+/// Swatches of the largest stages.
+fn legend(out: &mut String, stages: &[(&str, u64)], palette: &Palette<'_>, total: u64) {
+    let mut x = MARGIN;
+    for (name, samples) in stages.iter().take(LEGEND) {
+        let text = format!("{name} {:.1}%", 100.0 * *samples as f64 / total.max(1) as f64);
+        let _ = writeln!(
+            out,
+            "<rect x=\"{x:.1}\" y=\"46\" width=\"11\" height=\"11\" fill=\"{}\"/>\
+             <text x=\"{:.1}\" y=\"56\" fill=\"#333\">{}</text>",
+            palette.colour(name),
+            x + 15.0,
+            escape(&text)
+        );
+        x += 15.0 + (text.chars().count() as f64 + 2.0) * CHAR;
     }
 }
 
@@ -95,16 +133,16 @@ fn place(tree: &FlameTree, nodes: &[Node], options: &SvgOptions) -> Vec<Placed> 
     placed
 }
 
-fn draw(out: &mut String, tree: &FlameTree, nodes: &[Node], p: &Placed, height: f64) {
+fn draw(out: &mut String, tree: &FlameTree, nodes: &[Node], palette: &Palette<'_>, p: &Placed, height: f64) {
     let node = &nodes[p.node];
-    let (name, module) = tree.label_text(node.label);
+    let (name, _) = tree.label_text(node.label);
     let y = height - MARGIN - f64::from(node.level + 1) * ROW;
     let stage = tree.stages().get(usize::from(node.stage)).map_or("", String::as_str);
-    let fill = if tree.is_diff() { diff_colour(node, &nodes[0]) } else { stage_colour(stage).to_owned() };
+    let fill = if tree.is_diff() { diff_colour(node, &nodes[0]) } else { palette.colour(stage).to_owned() };
     let _ = write!(
         out,
         "<g><title>{}</title><rect x=\"{:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{}\" rx=\"1\" fill=\"{fill}\"/>",
-        escape(&tooltip(tree, node, &nodes[0], name, module, stage)),
+        escape(&tooltip(tree, node, &nodes[0], name)),
         p.x,
         p.width,
         ROW - 1.0,
@@ -122,18 +160,17 @@ fn draw(out: &mut String, tree: &FlameTree, nodes: &[Node], p: &Placed, height: 
     out.push_str("</g>\n");
 }
 
-/// `name (1,234 samples, 5.67%)`, the form that other flame graph tools write and read.
-fn tooltip(tree: &FlameTree, node: &Node, root: &Node, name: &str, module: &str, stage: &str) -> String {
-    let percent = |side: usize| 100.0 * node.value[side] as f64 / root.value[side].max(1) as f64;
-    let mut text = format!("{name} ({} samples, {:.2}%", thousands(node.value[0]), percent(0));
+/// `name (1,234 samples, 5.67%)`: the form that other flame graph tools write and read, nothing more.
+fn tooltip(tree: &FlameTree, node: &Node, root: &Node, name: &str) -> String {
+    let side = |side: usize| {
+        let percent = 100.0 * node.value[side] as f64 / root.value[side].max(1) as f64;
+        format!("{} samples, {percent:.2}%", thousands(node.value[side]))
+    };
     if tree.is_diff() {
-        let _ = write!(text, " → {} samples, {:.2}%", thousands(node.value[1]), percent(1));
+        format!("{name} ({} → {})", side(0), side(1))
+    } else {
+        format!("{name} ({})", side(0))
     }
-    text.push(')');
-    for extra in [module, stage].into_iter().filter(|e| !e.is_empty()) {
-        let _ = write!(text, " · {extra}");
-    }
-    text
 }
 
 fn diff_colour(node: &Node, root: &Node) -> String {
@@ -216,7 +253,7 @@ mod tests {
     fn boxes_left_out_are_counted() {
         let picture = svg(&tree(&[("big", 1_000_000), ("small", 1)]), &SvgOptions::default());
         assert!(picture.contains("1 boxes narrower than 0.1 px not drawn"), "{picture}");
-        assert!(picture.contains("big (1,000,000 samples, 100.00%) · zfs"));
+        assert!(picture.contains("<title>big (1,000,000 samples, 100.00%)</title>"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::escape::plain;
 use crate::layout::{Align, Grid, labelled, wrap};
 use crate::style::Style;
-use zwhy_diagnose::{Answer, ConfidenceWord, Finding, ShareOf, StageRow};
+use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, ShareOf, StageRow};
 
 const WIDTH: usize = 80;
 const INDENT: usize = 5;
@@ -83,11 +83,7 @@ fn finding(f: &Finding, evidence: usize, with_title: bool, style: Style) -> Stri
         out.push_str(&format!("\n{}\n", style.bold("Evidence")));
     }
     for item in f.evidence.iter().take(evidence) {
-        let text = if item.measure.is_empty() {
-            item.claim.clone()
-        } else {
-            format!("{}: {}", item.claim, item.measure)
-        };
+        let text = evidence_text(item);
         out.push_str(&labelled("  ·", 4, &text, WIDTH));
     }
     if f.evidence.len() > evidence {
@@ -97,6 +93,14 @@ fn finding(f: &Finding, evidence: usize, with_title: bool, style: Style) -> Stri
         out.push_str(&labelled("Next", INDENT + 1, next, WIDTH));
     }
     out
+}
+
+/// Claim and measure in one sentence.
+fn evidence_text(item: &EvidenceLine) -> String {
+    if item.measure.is_empty() {
+        return item.claim.clone();
+    }
+    format!("{}: {}", item.claim.trim_end_matches('.'), item.measure)
 }
 
 /// Everything a finding says.
@@ -133,7 +137,7 @@ pub fn word(confidence: ConfidenceWord) -> &'static str {
 }
 
 fn paragraph(text: &str) -> String {
-    wrap(&plain(text), WIDTH - INDENT).iter().map(|l| format!("{}{l}\n", " ".repeat(INDENT))).collect()
+    wrap(text, WIDTH - INDENT).iter().map(|l| format!("{}{}\n", " ".repeat(INDENT), plain(l))).collect()
 }
 
 fn interval(s: &ShareOf) -> String {
@@ -176,8 +180,13 @@ fn stages(answer: &Answer, verbose: bool, style: Style) -> String {
 }
 
 fn stage_cells(row: &StageRow) -> [String; 4] {
-    let who: Vec<String> =
-        row.who.iter().take(2).map(|w| format!("{} {:.0} %", w.thread, w.share * 100.0)).collect();
+    let who: Vec<String> = row
+        .who
+        .iter()
+        .filter(|w| !w.thread.is_empty())
+        .take(2)
+        .map(|w| format!("{} {:.0} %", w.thread, w.share * 100.0))
+        .collect();
     [
         row.stage.clone(),
         format!("{:.1} %", row.share.value * 100.0),
@@ -238,5 +247,6 @@ fn more(answer: &Answer, verbose: bool, input: &str, style: Style) -> String {
     if answer.source.samples > 0 {
         ways.push(format!("zwhy flame {input} -o flame.svg"));
     }
-    style.dim(&format!("\nMore: {}\n", ways.join(" · ")))
+    let lines: String = ways.iter().map(|way| labelled("  ", 2, way, usize::MAX)).collect();
+    format!("\n{}\n{}", style.bold("More"), lines)
 }

@@ -45,11 +45,11 @@ pub fn wrap(text: &str, cells: usize) -> Vec<String> {
 /// `label` once, then `text` wrapped beside it with a hanging indent.
 pub fn labelled(label: &str, indent: usize, text: &str, total: usize) -> String {
     let mut out = String::new();
-    for (i, line) in wrap(&plain(text), total.saturating_sub(indent).max(20)).iter().enumerate() {
+    for (i, line) in wrap(text, total.saturating_sub(indent).max(20)).iter().enumerate() {
         let head = if i == 0 { label } else { "" };
         out.push_str(head);
         out.push_str(&" ".repeat(indent.saturating_sub(width(head))));
-        out.push_str(line);
+        out.push_str(&plain(line));
         out.push('\n');
     }
     out

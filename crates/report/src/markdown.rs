@@ -46,7 +46,7 @@ fn finding(out: &mut String, f: &Finding) {
         "### {}\n\n{share}confidence {}. {}\n",
         text(&f.title),
         word(f.confidence_word),
-        text(&f.explanation)
+        text(&f.explanation.split_whitespace().collect::<Vec<_>>().join(" "))
     );
     for e in &f.evidence {
         let _ = writeln!(out, "- {}: {}", text(&e.claim), code(&e.measure));

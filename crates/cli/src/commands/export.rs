@@ -4,29 +4,46 @@ use crate::load::{ReadArgs, load};
 use crate::output;
 use anyhow::Result;
 use std::path::PathBuf;
+use zwhy_diagnose::Knowledge;
+use zwhy_flame::{Roots, SvgOptions};
 use zwhy_formats::ExportOptions;
+use zwhy_profile::Event;
+
+/// Drawn by zwhy itself; all others are formats of other tools.
+const SVG: &str = "svg";
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Capture or profile; `-` is standard input.
     input: PathBuf,
     /// Format to write; an unknown name lists them.
-    #[arg(long = "to", short = 't', value_name = "FORMAT", default_value = "folded")]
-    to: String,
+    #[arg(short, long, value_name = "FORMAT", default_value = "folded")]
+    format: String,
     /// File to write; `-` is standard output.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
-    #[command(flatten)]
-    read: ReadArgs,
+    /// Read the input as this format instead of telling it by its content.
+    #[arg(long, value_name = "FORMAT")]
+    input_format: Option<String>,
+    /// Name kernel addresses of a perf.data with this copy of /proc/kallsyms.
+    #[arg(long, value_name = "FILE")]
+    kallsyms: Option<PathBuf>,
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let imported = load(&args.input, &args.read)?;
+    let read = ReadArgs { format: args.input_format.clone(), kallsyms: args.kallsyms.clone() };
+    let imported = load(&args.input, &read)?;
     if imported.stats.kept < imported.stats.read {
         output::note(&zwhy_report::stats_text(&args.input.display().to_string(), &imported.stats));
     }
     let mut bytes = Vec::new();
-    let name = args.output.display().to_string();
-    zwhy_formats::export(&imported.evidence, &args.to, &ExportOptions::default(), &name, &mut bytes)?;
+    if args.format == SVG {
+        let tree = super::flame::tree(&imported, &Knowledge::embedded(), Event::Cpu, Roots::Threads);
+        let title = args.input.display().to_string();
+        bytes = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() }).into_bytes();
+    } else {
+        let name = args.output.display().to_string();
+        zwhy_formats::export(&imported.evidence, &args.format, &ExportOptions::default(), &name, &mut bytes)?;
+    }
     output::write_file(&args.output, &bytes)
 }
