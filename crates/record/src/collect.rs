@@ -182,6 +182,9 @@ impl Collector {
     }
 
     /// Appends the chain's addresses; of callers the address inside the call instruction.
+    ///
+    /// A chain ends where its next caller cannot be code: what follows is chance, and would only
+    /// split equal stacks.
     fn chain(&mut self, sample: &Sample<'_>) {
         let begin = self.arena.len();
         let mut user = false;
@@ -192,13 +195,16 @@ impl Collector {
                 leaf = true;
                 continue;
             }
-            let at = if leaf { address } else { address.saturating_sub(1) };
-            leaf = false;
+            let caller = !std::mem::take(&mut leaf);
+            let at = if caller { address.saturating_sub(1) } else { address };
             let id = if user {
                 self.names.user_address(&mut self.processes, sample.pid, at)
             } else {
                 self.names.kernel_address(at)
             };
+            if caller && self.names.breaks_chain(id) {
+                break;
+            }
             // Addresses that fold into one nameless frame are shown once in a row.
             if self.arena.len() == begin || self.arena.last() != Some(&id) || !self.names.is_nameless(id) {
                 self.arena.push(id);

@@ -101,6 +101,21 @@ impl Names {
         matches!(self.addresses.get(id.0 as usize), Some((Address::Nameless(..), _)))
     }
 
+    /// Whether this cannot be a caller: code built without frame pointers leaves other values where
+    /// return addresses should be. Counts it by its reason.
+    pub(crate) fn breaks_chain(&mut self, id: AddressId) -> bool {
+        match self.addresses.get(id.0 as usize) {
+            Some((
+                Address::Nameless(FrameKind::User, reason @ (Reason::BadAddress | Reason::NotMapped)),
+                _,
+            )) => {
+                *self.unresolved.entry(reason.text()).or_default() += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+
     fn intern(&mut self, address: Address) -> AddressId {
         let next = AddressId(self.addresses.len() as u32);
         *self.ids.entry(address).or_insert_with(|| {
@@ -196,7 +211,7 @@ impl Names {
         let at = symbols.address_of_offset(offset);
         let start = match at.map(|at| symbols.resolve(at)) {
             Some(ElfSymbol::Named { name, .. }) => {
-                return profile.frame(&demangle(name), module, FrameKind::User);
+                return profile.frame(&demangle(&name), module, FrameKind::User);
             }
             Some(ElfSymbol::Unnamed { start }) => start,
             None => None,
@@ -273,5 +288,5 @@ fn load_vdso() -> Result<ElfSymbols, Reason> {
         Some(bytes)
     };
     let bytes = bytes().ok_or(Reason::Unreadable)?;
-    ElfSymbols::parse(bytes.as_slice()).map_err(|_| Reason::NotElf)
+    ElfSymbols::parse(&bytes).map_err(|_| Reason::NotElf)
 }

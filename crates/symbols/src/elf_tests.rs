@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::{FileId, Reason, load_elf, parse_maps};
+use object::read::ObjectSymbol;
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -25,7 +26,7 @@ fn a_function_of_this_binary_is_found_by_its_address() {
     let symbols = load_elf(&[path], FileId::default()).unwrap();
     let at = symbols.address_of_offset(offset).unwrap();
     let ElfSymbol::Named { name, start } = symbols.resolve(at) else { panic!("no name at {at:#x}") };
-    assert!(crate::demangle(name).ends_with("a_function_with_a_known_name"), "{name}");
+    assert!(crate::demangle(&name).ends_with("a_function_with_a_known_name"), "{name}");
     assert_eq!(start, at);
     assert!(symbols.build_id().is_some() || symbols.len() > 100);
 }
@@ -47,8 +48,8 @@ fn another_file_under_the_path_is_refused() {
 fn damaged_objects_are_survived() {
     let mut bytes = std::fs::read("/proc/self/exe").unwrap();
     bytes.truncate(4096);
-    let _ = ElfSymbols::parse(bytes.as_slice());
-    assert!(ElfSymbols::parse(&b"\x7fELF"[..]).is_err());
+    let _ = ElfSymbols::parse(&bytes);
+    assert!(ElfSymbols::parse(b"\x7fELF").is_err());
 }
 
 proptest! {
@@ -56,7 +57,7 @@ proptest! {
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         let mut elf = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0".to_vec();
         elf.extend(bytes);
-        if let Ok(symbols) = ElfSymbols::parse(elf.as_slice()) {
+        if let Ok(symbols) = ElfSymbols::parse(&elf) {
             let _ = (symbols.resolve(0x1000), symbols.address_of_offset(64));
         }
     }
@@ -74,7 +75,7 @@ fn a_stripped_library_is_named_from_its_dynamic_table() {
     let bytes = std::fs::read(libc).unwrap();
     let file = object::File::parse(bytes.as_slice()).unwrap();
     let getpid = file.dynamic_symbols().find(|s| s.name() == Ok("getpid")).unwrap().address();
-    let symbols = ElfSymbols::parse(bytes.as_slice()).unwrap();
+    let symbols = ElfSymbols::parse(&bytes).unwrap();
     let ElfSymbol::Named { name, start } = symbols.resolve(getpid + 1) else { panic!("getpid has no name") };
     assert!(name.ends_with("getpid"), "{name}");
     assert_eq!(start, getpid);

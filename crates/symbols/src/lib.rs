@@ -7,10 +7,12 @@
 mod address_space;
 mod demangle;
 mod elf;
+mod elf_tables;
 mod file_reader;
 mod kallsyms;
 mod load;
 mod maps;
+mod names;
 mod reason;
 mod unwind_table;
 

@@ -45,8 +45,9 @@ fn load_one(path: &Path, id: FileId<'_>) -> Result<ElfSymbols, Reason> {
     if id.inode.is_some_and(|inode| inode != meta.ino()) {
         return Err(Reason::Replaced);
     }
+    let again = file.try_clone().map_err(|_| Reason::Unreadable)?;
     let reader = FileReader::new(file, meta.len());
-    let symbols = ElfSymbols::parse(&reader).map_err(|_| Reason::NotElf)?;
+    let symbols = ElfSymbols::parse_file(&reader, again).map_err(|_| Reason::NotElf)?;
     if id.build_id.is_some_and(|wanted| symbols.build_id() != Some(wanted)) {
         return Err(Reason::Replaced);
     }

@@ -25,6 +25,8 @@ struct Object {
     key: ImageKey,
     module: String,
     symbols: Option<Result<ElfSymbols, &'static str>>,
+    /// What was asked and answered, if that is kept.
+    answers: KnownNames,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub enum UserName<'a> {
         module: &'a str,
         /// Of the function's first byte where the object tells functions apart, else as asked.
         offset: u64,
-        reason: &'static str,
+        reason: &'a str,
     },
 }
 
@@ -48,16 +50,17 @@ pub struct UserNames {
     /// Folders that hold `.build-id/ab/cdef…`.
     dirs: Vec<PathBuf>,
     host: bool,
+    known: FxHashMap<ImageKey, KnownNames>,
 }
 
 impl UserNames {
-    pub fn new(options: &ImportOptions) -> UserNames {
+    pub fn new(options: &ImportOptions, known: FxHashMap<ImageKey, KnownNames>) -> UserNames {
         let mut dirs = options.debug_dirs.clone();
         if options.host_symbols {
             dirs.extend(std::env::var_os("HOME").map(|home| Path::new(&home).join(".debug")));
             dirs.push("/usr/lib/debug".into());
         }
-        UserNames { objects: Vec::new(), ids: FxHashMap::default(), dirs, host: options.host_symbols }
+        UserNames { objects: Vec::new(), ids: FxHashMap::default(), dirs, host: options.host_symbols, known }
     }
 
     /// The image of a mapping.
@@ -68,7 +71,7 @@ impl UserNames {
             None => {
                 let path = String::from_utf8_lossy(&key.path);
                 let module = module_name(&path).to_owned();
-                self.objects.push(Object { module, key: key.clone(), symbols: None });
+                self.objects.push(Object { module, key: key.clone(), symbols: None, answers: KnownNames::default() });
                 self.ids.insert(key, next);
                 next
             }
@@ -77,9 +80,17 @@ impl UserNames {
 
     /// Gives images that came without a build-id the one that the file lists for their path.
     pub fn add_build_ids(&mut self, known: &FxHashMap<Vec<u8>, Vec<u8>>) {
-        for object in self.objects.iter_mut().filter(|o| o.key.build_id.is_none()) {
-            object.key.build_id = known.get(&object.key.path).cloned();
+        for object in &mut self.objects {
+            if object.key.build_id.is_none() {
+                object.key.build_id = known.get(&object.key.path).cloned();
+            }
+            object.answers = self.known.remove(&object.key).unwrap_or_default();
         }
+    }
+
+    /// The objects and the name of each offset that was asked for, to be known elsewhere.
+    pub fn into_known(self) -> impl Iterator<Item = (ImageKey, KnownNames)> {
+        self.objects.into_iter().filter(|o| !o.answers.is_empty()).map(|o| (o.key, o.answers))
     }
 
     /// The name of the code at an offset of an object.
