@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use zwhy_profile::Nanos;
+use zwhy_profile::Nanos;
 
 struct MarkNow {
     at_ns: u64,
@@ -16,7 +17,8 @@ struct MarkNow {
     text: String,
 }
 
-/// Handle of a recording that runs beside the caller.
+/// Handle of a recording that runs beside the caller. Dropped without [`Background::stop`], the
+/// recording ends and its capture is completed all the same.
 pub struct Background {
     marks: Sender<MarkNow>,
     thread: JoinHandle<Result<Summary, RecordError>>,

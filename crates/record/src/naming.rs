@@ -33,8 +33,9 @@ const TABLE_BUDGET: usize = 16 << 20;
 const TABLE_KEEP: u32 = 15;
 /// Addresses kept; at 40 bytes each this is the bound of the cache.
 const ADDRESS_BUDGET: usize = 400_000;
-/// kallsyms is read again for modules loaded later, but not more often than every so many flushes.
-const KALLSYMS_PAUSE: u32 = 10;
+/// kallsyms is read again for modules loaded later, but only after so many flushes, and after twice
+/// as many each time that it did not help.
+const KALLSYMS_PAUSE: u32 = 5;
 
 struct Table {
     symbols: Result<ElfSymbols, Reason>,
@@ -48,6 +49,7 @@ pub(crate) struct Names {
     addresses: Vec<(Address, Option<FrameId>)>,
     tables: FxHashMap<ImageId, Table>,
     kallsyms_wait: u32,
+    kallsyms_pause: u32,
     flushes: u32,
     /// Frames without a name by reason, counted a sample and frame.
     pub unresolved: BTreeMap<&'static str, u64>,
@@ -62,6 +64,7 @@ impl Names {
             addresses: Vec::new(),
             tables: FxHashMap::default(),
             kallsyms_wait: 0,
+            kallsyms_pause: KALLSYMS_PAUSE,
             flushes: 0,
             unresolved: BTreeMap::new(),
         }
@@ -129,7 +132,11 @@ impl Names {
         let Some(&(address, named)) = self.addresses.get(id.0 as usize) else { return FrameId::default() };
         let frame = named.unwrap_or_else(|| {
             let frame = self.name(address, processes, profile);
-            self.addresses[id.0 as usize].1 = Some(frame);
+            // A kernel address without a name may get one when its module is known.
+            let known = profile.frames.get(frame).reason == Default::default();
+            if known || !matches!(address, Address::Kernel(_)) {
+                self.addresses[id.0 as usize].1 = Some(frame);
+            }
             frame
         });
         let reason = profile.frames.get(frame).reason;
@@ -183,11 +190,13 @@ impl Names {
             return frame;
         }
         if self.kallsyms_wait == 0 {
-            self.kallsyms_wait = KALLSYMS_PAUSE;
             if let Ok(fresh) = read_kernel_symbols() {
                 self.kernel = Ok(fresh);
             }
-            if let Some(frame) = known(&self.kernel, profile) {
+            let found = known(&self.kernel, profile);
+            let pause = if found.is_some() { KALLSYMS_PAUSE } else { self.kallsyms_pause.saturating_mul(2) };
+            (self.kallsyms_wait, self.kallsyms_pause) = (pause, pause);
+            if let Some(frame) = found {
                 return frame;
             }
         }

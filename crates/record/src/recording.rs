@@ -55,6 +55,8 @@ pub struct Recording {
     exit_status: Option<ExitStatus>,
     /// Become readable when a process of the target ends.
     pidfds: Vec<OwnedFd>,
+    /// There is a descriptor for each process that was asked for.
+    all_watched: bool,
     start_ns: u64,
     start_unix_s: f64,
     next_read: Duration,
@@ -116,6 +118,7 @@ impl Recording {
             child: None,
             exit_status: None,
             pidfds: Vec::new(),
+            all_watched: false,
             start_ns,
             start_unix_s: 0.0,
             next_read: Duration::ZERO,
@@ -142,10 +145,11 @@ impl Recording {
             Target::Command(_) => command.iter().map(|c| c.pid).collect(),
             Target::System => Vec::new(),
         };
-        for pid in pids.into_iter().filter_map(Pid::from_raw) {
-            // Without it (before Linux 5.3) the end of a process is seen at the next reading.
+        for pid in pids.iter().copied().filter_map(Pid::from_raw) {
+            // Without it (before Linux 5.3) the end of a process is seen a moment later.
             self.pidfds.extend(pidfd_open(pid, PidfdFlags::empty()));
         }
+        self.all_watched = self.pidfds.len() == pids.len();
         if let Some(waiting) = command {
             self.start_ns = monotonic_ns();
             self.child = Some(waiting.release()?);
@@ -239,7 +243,7 @@ impl Recording {
             return self.exit_status.is_some();
         }
         let Target::Pid(pids) = &self.options.target else { return false };
-        if self.pidfds.len() != pids.len() {
+        if !self.all_watched {
             return pids.iter().all(|pid| !std::path::Path::new(&format!("/proc/{pid}")).exists());
         }
         self.pidfds.retain(|fd| {
@@ -247,12 +251,7 @@ impl Recording {
             let none = Timespec { tv_sec: 0, tv_nsec: 0 };
             !poll(&mut fds, Some(&none)).is_ok_and(|ready| ready > 0)
         });
-        if self.pidfds.is_empty() {
-            return true;
-        }
-        let Target::Pid(pids) = &mut self.options.target else { return false };
-        pids.truncate(self.pidfds.len().max(1));
-        false
+        self.pidfds.is_empty()
     }
 
     fn write_when_due(&mut self) -> Result<(), RecordError> {

@@ -25,6 +25,26 @@ fn child() {
             let mut recording = Recording::start(options(Target::System, &out())).unwrap();
             recording.run(&AtomicBool::new(false), &mut ()).unwrap();
         }
+        "threads" => {
+            let work = || {
+                while !out().exists() {
+                    burn(Duration::from_millis(4));
+                    std::thread::sleep(Duration::from_millis(200));
+                }
+            };
+            std::thread::scope(|scope| {
+                for _ in 0..60 {
+                    scope.spawn(work);
+                }
+                std::fs::write(out().with_extension("ready"), "").unwrap();
+            });
+        }
+        "record a process" => {
+            let pid = std::env::var("ZWHY_TEST_PID").unwrap().parse().unwrap();
+            let mut options = options(Target::Pid(vec![pid]), &out());
+            options.duration = Some(Duration::from_secs(2));
+            record(options);
+        }
         "record until full" => {
             let mut options = options(Target::System, &out());
             options.interval = Duration::from_millis(20);
@@ -100,6 +120,36 @@ fn a_busy_host_is_recorded_without_loss() {
         assert!(capture.facts[key].is_object(), "no {key} in {}", capture.facts);
     }
     assert!(capture.facts["zfs"]["in_use"].is_boolean());
+}
+
+#[test]
+fn a_target_of_too_many_threads_is_recorded_by_way_of_all_cpus() {
+    if !is_root() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let me = std::env::current_exe().unwrap();
+    let done = dir.path().join("done");
+    let mut target = run_child(&["env"], &me, "threads", &done).spawn().unwrap();
+    wait_for(&dir.path().join("done.ready"));
+    let out = dir.path().join("m.zwhy");
+    let few_descriptors = ["sh", "-c", "ulimit -n 50 && exec \"$@\"", "sh"];
+    let pid = target.id();
+    let status = run_child(&few_descriptors, &me, "record a process", &out)
+        .env("ZWHY_TEST_PID", pid.to_string())
+        .status()
+        .unwrap();
+    std::fs::write(&done, "").unwrap();
+    target.wait().unwrap();
+    assert!(status.success());
+    let capture = Capture::open(&out).unwrap();
+    let profile = &capture.profile;
+    let pids: std::collections::BTreeSet<i32> =
+        profile.samples.thread.iter().map(|t| profile.threads.get(*t).pid).collect();
+    assert_eq!(pids.into_iter().collect::<Vec<_>>(), [pid as i32]);
+    let (with, all) = samples_with(&capture, "leaf_of_the_test");
+    assert!(with * 2 > all && all > 20, "{with} of {all}");
+    assert!(capture.facts["recorder"]["limits"].to_string().contains("too many threads"));
 }
 
 #[test]
