@@ -1,0 +1,182 @@
+//! The answer as data: what `zwhy explain --json` prints and every face shows.
+//!
+//! Shares are fractions 0 to 1 of all CPU samples, idle ones included.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+use zwhy_profile::Interval;
+
+/// Version of the answer's layout.
+pub const SCHEMA: u32 = 1;
+
+/// A share with its 95 % interval; without counts both ends are the value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ShareOf {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl ShareOf {
+    pub fn counted(part: u64, whole: u64) -> ShareOf {
+        let Interval { value, low, high } = Interval::wilson(part, whole);
+        ShareOf { value: value.0, low: low.0, high: high.0 }
+    }
+
+    pub fn figure(value: f64) -> ShareOf {
+        ShareOf { value, low: value, high: value }
+    }
+}
+
+/// What the answer is about.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Source {
+    pub name: String,
+    /// `record`, `lab`, `import`, or "" where the source does not say.
+    pub kind: String,
+    pub host: Option<String>,
+    pub kernel: Option<String>,
+    pub os: Option<String>,
+    pub zfs_version: Option<String>,
+    pub duration_s: Option<f64>,
+    pub hz: Option<f64>,
+    pub samples: u64,
+    pub lost: u64,
+    /// Whether ZFS holds any pool; `None` where that is not known.
+    pub zfs_in_use: Option<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ConfidenceWord {
+    High,
+    Medium,
+    Low,
+}
+
+/// From here on a finding is called confident.
+pub const CONFIDENT: f64 = 0.7;
+
+impl ConfidenceWord {
+    pub fn of(confidence: f64) -> ConfidenceWord {
+        match confidence {
+            c if c >= CONFIDENT => ConfidenceWord::High,
+            c if c >= 0.4 => ConfidenceWord::Medium,
+            _ => ConfidenceWord::Low,
+        }
+    }
+}
+
+/// One thing that speaks for a finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EvidenceLine {
+    pub claim: String,
+    pub measure: String,
+    pub source: String,
+    pub frames: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RemedyAnswer {
+    pub text: String,
+    pub commands: Vec<String>,
+    pub undo: String,
+    pub risk: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RuledOut {
+    pub class: String,
+    pub why: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    pub class: String,
+    pub title: String,
+    pub confidence: f64,
+    pub confidence_word: ConfidenceWord,
+    /// Of all CPU samples; samples that a finding above accounts for are not counted again.
+    pub share: Option<ShareOf>,
+    pub evidence: Vec<EvidenceLine>,
+    pub explanation: String,
+    pub remedy: RemedyAnswer,
+    /// What to measure to be surer.
+    pub next: Vec<String>,
+    pub rules_out: Vec<RuledOut>,
+    pub experiment: Option<String>,
+    pub references: Vec<String>,
+    pub affected: String,
+    pub fixed_in: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LabelRow {
+    pub label: String,
+    pub share: ShareOf,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhoRow {
+    pub thread: String,
+    /// Of the stage.
+    pub share: f64,
+}
+
+/// One stage; over all rows the samples add up to all samples.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StageRow {
+    pub stage: String,
+    pub samples: u64,
+    pub share: ShareOf,
+    /// Generic work inside the stage, of all CPU samples.
+    #[serde(rename = "self_label", skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<LabelRow>,
+    pub who: Vec<WhoRow>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OriginRow {
+    pub origin: String,
+    pub samples: u64,
+    pub share: ShareOf,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ThreadRow {
+    pub comm: String,
+    /// What the thread does for ZFS; empty when it is not of ZFS.
+    pub role: String,
+    pub threads: usize,
+    pub cpu_s: Option<f64>,
+    /// CPUs' worth of time; 1 is one CPU full.
+    pub cpu_share: Option<f64>,
+    pub samples: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Quality {
+    pub read: u64,
+    pub kept: u64,
+    pub dropped: BTreeMap<String, u64>,
+    pub lost: u64,
+    /// CPU samples whose leaf has no name, by reason.
+    pub unresolved: BTreeMap<String, u64>,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    pub zwhy: String,
+    pub schema: u32,
+    pub source: Source,
+    pub why: String,
+    #[serde(rename = "do")]
+    pub act: Option<String>,
+    pub findings: Vec<Finding>,
+    pub stages: Vec<StageRow>,
+    pub origins: Vec<OriginRow>,
+    pub threads: Vec<ThreadRow>,
+    pub quality: Quality,
+    pub stats: serde_json::Value,
+}

@@ -1,0 +1,257 @@
+//! Conditions of causes: CEL expressions over questions to the fact base.
+//!
+//! A call such as `share('zio_*')` is taken out of the expression when it is compiled and becomes a
+//! [`Query`]; what is left is compared by CEL. A question without an answer makes the condition
+//! unknown, unless the rest decides it (`unknown || true` is true).
+
+use crate::facts::{Query, Reading, ResultKind, Value};
+use cel::common::ast::{Expr, IdedExpr, LiteralValue};
+use cel::common::types::{CelBool, CelDouble, CelString};
+use cel::common::value::CowVal;
+use cel::context::VariableResolver;
+use cel::parser::Parser;
+use cel::{Context, Value as CelValue};
+use rustc_hash::FxHashMap;
+
+/// Index into a [`QueryBank`].
+pub type QueryId = usize;
+
+/// Every distinct question of all causes.
+#[derive(Clone, Debug, Default)]
+pub struct QueryBank {
+    queries: Vec<Query>,
+    ids: FxHashMap<String, QueryId>,
+}
+
+impl QueryBank {
+    pub fn len(&self) -> usize {
+        self.queries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.queries.is_empty()
+    }
+
+    pub fn get(&self, id: QueryId) -> Option<&Query> {
+        self.queries.get(id)
+    }
+
+    fn add(&mut self, query: Query) -> QueryId {
+        *self.ids.entry(query.text()).or_insert_with(|| {
+            self.queries.push(query);
+            self.queries.len() - 1
+        })
+    }
+}
+
+/// What a condition came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    Yes,
+    No,
+    Unknown,
+}
+
+/// A compiled expression.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    pub text: String,
+    /// Its questions, in the order of the text.
+    pub queries: Vec<QueryId>,
+    expression: IdedExpr,
+}
+
+impl Condition {
+    /// # Errors
+    /// A sentence that says what is wrong with the text.
+    pub fn compile(text: &str, bank: &mut QueryBank) -> Result<Condition, String> {
+        let mut expression = Parser::default().parse(text).map_err(|e| {
+            let first = e.errors.first();
+            first.map_or_else(|| e.to_string(), |e| format!("column {}: {}", e.pos.1, e.msg))
+        })?;
+        let mut queries = Vec::new();
+        take_queries(&mut expression, bank, &mut queries)?;
+        Ok(Condition { text: text.to_owned(), queries, expression })
+    }
+
+    /// Evaluates with the answers of a fact base.
+    pub fn truth(&self, answers: &dyn Answers) -> Truth {
+        match self.value(answers) {
+            Some(CelValue::Bool(true)) => Truth::Yes,
+            Some(CelValue::Bool(false)) => Truth::No,
+            _ => Truth::Unknown,
+        }
+    }
+
+    fn value(&self, answers: &dyn Answers) -> Option<CelValue> {
+        let resolver = Resolver(answers);
+        let mut context = Context::default();
+        context.set_variable_resolver(&resolver);
+        CelValue::resolve(&self.expression, &context).ok()
+    }
+
+    /// Whether the expression is one of truth, given answers of the declared types.
+    pub fn is_well_typed(&self, bank: &QueryBank) -> bool {
+        let sample = |number: f64| SampleAnswers { bank, number };
+        // One of the two may be decided early on the left side of || or &&; both never are.
+        [0.0, 1.0].iter().all(|n| matches!(self.value(&sample(*n)), Some(CelValue::Bool(_))))
+    }
+}
+
+/// Where a condition's questions get their answers.
+pub trait Answers: Sync {
+    fn answer(&self, id: QueryId) -> Option<Reading>;
+}
+
+struct SampleAnswers<'a> {
+    bank: &'a QueryBank,
+    number: f64,
+}
+
+impl Answers for SampleAnswers<'_> {
+    fn answer(&self, id: QueryId) -> Option<Reading> {
+        let value = match self.bank.get(id)?.signature().result {
+            ResultKind::Share | ResultKind::Number | ResultKind::Any => Value::Number(self.number),
+            ResultKind::Truth => Value::Truth(self.number > 0.0),
+            ResultKind::Text => Value::Text(String::new()),
+        };
+        Some(Reading { value, quality: crate::facts::Quality::Counted, origin: String::new() })
+    }
+}
+
+struct Resolver<'a>(&'a dyn Answers);
+
+impl VariableResolver for Resolver<'_> {
+    fn resolve<'b>(&'b self, name: &str) -> Option<CowVal<'b, 'b>> {
+        let id = name.strip_prefix('q')?.parse().ok()?;
+        Some(match self.0.answer(id)?.value {
+            Value::Number(n) => CowVal::owned(CelDouble::from(n)),
+            Value::Truth(b) => CowVal::owned(CelBool::from(b)),
+            Value::Text(s) => CowVal::owned(CelString::from(s)),
+        })
+    }
+}
+
+/// Replaces calls by variables, and whole numbers by doubles, as every answer is one.
+fn take_queries(node: &mut IdedExpr, bank: &mut QueryBank, out: &mut Vec<QueryId>) -> Result<(), String> {
+    match &mut node.expr {
+        Expr::Literal(literal) => {
+            if let LiteralValue::Int(int) = literal {
+                *literal = LiteralValue::Double(CelDouble::from(*int.inner() as f64));
+            }
+            Ok(())
+        }
+        Expr::List(list) => list.elements.iter_mut().try_for_each(|e| take_queries(e, bank, out)),
+        Expr::Call(call) if is_operator(&call.func_name) => {
+            call.target.iter_mut().try_for_each(|t| take_queries(t, bank, out))?;
+            call.args.iter_mut().try_for_each(|a| take_queries(a, bank, out))
+        }
+        Expr::Call(call) => {
+            if call.target.is_some() {
+                return Err(format!("`.{}(…)` is not part of the condition language", call.func_name));
+            }
+            let arguments: Result<Vec<String>, String> = call.args.iter().map(literal_text).collect();
+            let id = bank.add(Query::new(&call.func_name, arguments?)?);
+            if !out.contains(&id) {
+                out.push(id);
+            }
+            node.expr = Expr::Ident(format!("q{id}"));
+            Ok(())
+        }
+        Expr::Ident(name) => Err(format!("`{name}` is no value; text is written in quotes")),
+        _ => Err("only comparisons, &&, ||, !, ?: and arithmetic over questions are allowed".to_owned()),
+    }
+}
+
+/// CEL names its operators with signs and underscores: `_>_`, `!_`, `@in`.
+fn is_operator(name: &str) -> bool {
+    name.starts_with(['_', '!', '-', '@'])
+}
+
+fn literal_text(argument: &IdedExpr) -> Result<String, String> {
+    match &argument.expr {
+        Expr::Literal(LiteralValue::String(text)) => Ok(text.inner().to_string()),
+        _ => Err("arguments are texts in quotes".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::Quality;
+
+    struct Fixed(Vec<Option<Value>>);
+
+    impl Answers for Fixed {
+        fn answer(&self, id: QueryId) -> Option<Reading> {
+            let value = self.0.get(id)?.clone()?;
+            Some(Reading { value, quality: Quality::Counted, origin: String::new() })
+        }
+    }
+
+    fn truth(text: &str, answers: &[Option<f64>]) -> Truth {
+        let mut bank = QueryBank::default();
+        let condition = Condition::compile(text, &mut bank).unwrap();
+        condition.truth(&Fixed(answers.iter().map(|a| a.map(Value::Number)).collect()))
+    }
+
+    #[test]
+    fn what_is_unknown_stays_unknown_unless_the_rest_decides() {
+        let (yes, no, unknown) = (Truth::Yes, Truth::No, Truth::Unknown);
+        for (text, answers, expected) in [
+            ("share('a') > 0.5", vec![Some(0.6)], yes),
+            ("share('a') > 0.5", vec![None], unknown),
+            ("share('a') > 1 || share('b') > 0", vec![None, Some(1.0)], yes),
+            ("share('b') > 0 || share('a') > 1", vec![Some(1.0), None], yes),
+            ("share('a') > 1 || share('b') > 0", vec![None, Some(0.0)], unknown),
+            ("share('a') > 1 && share('b') > 0", vec![None, Some(0.0)], no),
+            ("!(share('a') > 1)", vec![None], unknown),
+            ("rate('s','a') / rate('s','b') >= 2", vec![Some(4.0), Some(2.0)], yes),
+            ("rate('s','a') > rate('s','b') * 2 - 1", vec![Some(4.0), Some(2.0)], yes),
+            ("share('a') > -1 ? true : false", vec![Some(0.0)], yes),
+        ] {
+            assert_eq!(truth(text, &answers), expected, "{text} {answers:?}");
+        }
+    }
+
+    #[test]
+    fn mistakes_are_found_when_compiling() {
+        for (text, says) in [
+            ("shares('a') > 1", "no function is called `shares`"),
+            ("share('a', 'b') > 1", "takes 1 arguments, not 2"),
+            ("share(a) > 1", "texts in quotes"),
+            ("foo > 1", "`foo` is no value"),
+            ("share('a' > 1", "column 14"),
+            ("zfs('0.8') && true", "not a version requirement"),
+            ("share('') > 1", "empty argument"),
+            ("['a'].exists(x, x == 'a')", "only comparisons"),
+        ] {
+            let error = Condition::compile(text, &mut QueryBank::default()).unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn types_are_checked_without_evidence() {
+        let mut bank = QueryBank::default();
+        for (text, good) in [
+            ("share('a') > 0.1 && seen('b')", true),
+            ("chosen('icp_aes_impl') == 'generic'", true),
+            ("chosen('icp_aes_impl') in ['generic', 'x86_64']", true),
+            ("share('a')", false),
+            ("seen('a') > 1", false),
+            ("seen('a') && chosen('b')", false),
+        ] {
+            let condition = Condition::compile(text, &mut bank).unwrap();
+            assert_eq!(condition.is_well_typed(&bank), good, "{text}");
+        }
+    }
+
+    #[test]
+    fn equal_questions_are_asked_once() {
+        let mut bank = QueryBank::default();
+        let a = Condition::compile("share('a') > 0.1 && share('a') < 0.5", &mut bank).unwrap();
+        let b = Condition::compile("share('a') > 0.3", &mut bank).unwrap();
+        assert_eq!((bank.len(), a.queries.len(), a.queries == b.queries), (1, 1, true));
+    }
+}

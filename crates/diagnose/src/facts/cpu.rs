@@ -1,0 +1,191 @@
+//! Answers from counted samples. Shares are of busy CPU: idle samples are left out, so that a
+//! quiet host and a full one are judged alike.
+
+use super::index::{Span, StackIndex};
+use super::query::{Function, Query};
+use super::reading::{Quality, Reading};
+use super::threads::thread_base;
+use crate::anatomy::{Anatomy, IDLE};
+use crate::classify::{Classified, classify};
+use crate::pattern::Pattern;
+use std::sync::OnceLock;
+use zwhy_profile::{Event, FrameKind, Profile, StackTotals, ThreadId};
+
+const ORIGIN: &str = "samples";
+
+/// CPU samples of a profile, classified and indexed.
+pub struct CpuFacts<'a> {
+    profile: &'a Profile,
+    pub classified: Classified,
+    /// CPU samples that end at each stack, idle ones included.
+    pub own: Vec<u64>,
+    /// All CPU samples.
+    pub all: u64,
+    /// Those that were not idle.
+    pub busy: u64,
+    index: StackIndex,
+    waiting: OnceLock<Option<StackIndex>>,
+    /// `(thread, preorder number, count)` of busy samples, in preorder.
+    by_thread: OnceLock<Vec<(ThreadId, u32, u64)>>,
+}
+
+impl<'a> CpuFacts<'a> {
+    pub fn new(profile: &'a Profile, anatomy: &Anatomy) -> CpuFacts<'a> {
+        let classified = classify(profile, anatomy);
+        let own = StackTotals::of(profile, Event::Cpu).own;
+        let busy_own: Vec<u64> = own
+            .iter()
+            .zip(&classified.node_stage)
+            .map(|(count, stage)| if *stage == IDLE { 0 } else { *count })
+            .collect();
+        CpuFacts {
+            profile,
+            all: own.iter().sum(),
+            busy: busy_own.iter().sum(),
+            index: StackIndex::new(profile, &busy_own),
+            classified,
+            own,
+            waiting: OnceLock::new(),
+            by_thread: OnceLock::new(),
+        }
+    }
+
+    fn share(&self, samples: u64) -> Option<Reading> {
+        Reading::number(samples as f64 / self.busy as f64, Quality::Counted, ORIGIN)
+    }
+
+    fn spans(&self, pattern: &Pattern) -> Vec<Span> {
+        self.index.nodes(&self.index.matching(pattern))
+    }
+
+    pub fn answer(&self, query: &Query, anatomy: &Anatomy) -> Option<Reading> {
+        use Function as F;
+        let pattern = |at: usize| query.patterns.get(at);
+        match query.function {
+            F::Share => self.share(self.index.inclusive(&self.spans(pattern(0)?))),
+            F::SelfShare => self.share(self.index.own(&self.spans(pattern(0)?))),
+            F::Seen => Reading::truth(!self.spans(pattern(0)?).is_empty(), Quality::Counted, ORIGIN),
+            F::Under => self.share(self.below(pattern(0)?, pattern(1)?)),
+            F::Calls => Reading::truth(self.below(pattern(1)?, pattern(0)?) > 0, Quality::Counted, ORIGIN),
+            F::PartOf => {
+                let whole = self.index.inclusive(&self.spans(pattern(1)?));
+                let part = self.below(pattern(0)?, pattern(1)?);
+                Reading::number(part as f64 / whole as f64, Quality::Counted, ORIGIN)
+            }
+            F::Stage => {
+                let stage = anatomy.stage(query.argument(0))?;
+                self.share(self.count_nodes(|node| self.classified.node_stage[node] == stage))
+            }
+            F::Label => {
+                let label = anatomy.label(query.argument(0))?;
+                let zfs = |node: usize| self.classified.node_stage[node] > crate::anatomy::NOT_ZFS;
+                self.share(self.count_nodes(|node| self.classified.node_label[node] == label && zfs(node)))
+            }
+            F::LabelIn => {
+                let (label, stage) = (anatomy.label(query.argument(0))?, anatomy.stage(query.argument(1))?);
+                let whole = self.count_nodes(|node| self.classified.node_stage[node] == stage);
+                let part = self.count_nodes(|node| {
+                    self.classified.node_stage[node] == stage && self.classified.node_label[node] == label
+                });
+                Reading::number(part as f64 / whole as f64, Quality::Counted, ORIGIN)
+            }
+            F::InThread => self.share(self.in_thread(pattern(0)?, pattern(1)?)),
+            _ => None,
+        }
+    }
+
+    fn below(&self, inner: &Pattern, outer: &Pattern) -> u64 {
+        self.index.inclusive(&self.index.below(&self.spans(inner), &self.spans(outer)))
+    }
+
+    fn count_nodes(&self, keep: impl Fn(usize) -> bool) -> u64 {
+        self.own.iter().enumerate().filter(|(node, count)| **count > 0 && keep(*node)).map(|(_, c)| c).sum()
+    }
+
+    /// Busy samples below any of `functions`, and the spans of their outermost nodes.
+    pub fn spans_of(&self, functions: &Pattern, within: Option<&Pattern>) -> Vec<Span> {
+        let spans = self.spans(functions);
+        match within {
+            Some(outer) => self.index.below(&spans, &self.spans(outer)),
+            None => spans,
+        }
+    }
+
+    /// Preorder number of a stack, as in [`Span`].
+    pub fn preorder(&self, stack: usize) -> u32 {
+        self.index.preorder(zwhy_profile::StackId(stack as u32))
+    }
+
+    pub fn heaviest(&self, pattern: &Pattern, most: usize) -> Vec<String> {
+        let names = self.index.matching(pattern);
+        self.index.heaviest(&names, most).iter().map(|(n, _)| self.index.name(*n).to_owned()).collect()
+    }
+
+    fn by_thread(&self) -> &[(ThreadId, u32, u64)] {
+        self.by_thread.get_or_init(|| {
+            let samples = &self.profile.samples;
+            let mut rows: Vec<(ThreadId, u32, u64)> = (0..samples.len())
+                .filter(|i| samples.event[*i] == Event::Cpu)
+                .filter(|i| self.classified.node_stage.get(samples.stack[*i].index()) != Some(&IDLE))
+                .map(|i| {
+                    let at = self.index.preorder(samples.stack[i]);
+                    (samples.thread[i], at, u64::from(samples.count[i]))
+                })
+                .collect();
+            rows.sort_unstable_by_key(|(_, at, _)| *at);
+            rows
+        })
+    }
+
+    fn threads_like(&self, pattern: &Pattern) -> Vec<bool> {
+        let matches = |comm: &str| pattern.matches(thread_base(comm)) || pattern.matches(comm);
+        self.profile.threads.iter().map(|(_, t)| matches(self.profile.strings.get(t.comm))).collect()
+    }
+
+    fn in_thread(&self, functions: &Pattern, threads: &Pattern) -> u64 {
+        let wanted = self.threads_like(threads);
+        let spans: Vec<Span> = super::index::outermost(&self.spans(functions)).collect();
+        let inside = |at: u32| {
+            let i = spans.partition_point(|s| s.start <= at);
+            i > 0 && at < spans[i - 1].end
+        };
+        let rows = self.by_thread().iter();
+        rows.filter(|(t, at, _)| wanted.get(t.index()) == Some(&true) && inside(*at)).map(|r| r.2).sum()
+    }
+
+    /// Busy samples on threads called like that.
+    pub fn thread_samples(&self, threads: &Pattern) -> u64 {
+        let wanted = self.threads_like(threads);
+        self.by_thread().iter().filter(|(t, ..)| wanted.get(t.index()) == Some(&true)).map(|r| r.2).sum()
+    }
+
+    /// Part of waiting samples in some functions; `None` without waiting samples.
+    pub fn wait_share(&self, pattern: &Pattern) -> Option<f64> {
+        let index = self.waiting.get_or_init(|| {
+            let own = StackTotals::of(self.profile, Event::Wait).own;
+            own.iter().any(|c| *c > 0).then(|| StackIndex::new(self.profile, &own))
+        });
+        let index = index.as_ref()?;
+        let part = index.inclusive(&index.nodes(&index.matching(pattern)));
+        Some(part as f64 / index.total() as f64)
+    }
+
+    pub fn busy_share(&self) -> Option<Reading> {
+        Reading::number(self.busy as f64 / self.all as f64, Quality::Counted, ORIGIN)
+    }
+
+    /// Part of busy samples whose leaf is kernel code; `None` where the source does not say.
+    pub fn kernel_share(&self) -> Option<Reading> {
+        let kind = |node: usize| {
+            let frame = self.profile.stacks.frame(zwhy_profile::StackId(node as u32))?;
+            Some(self.profile.frames.get(frame).kind)
+        };
+        let not_idle = |node: usize| self.classified.node_stage[node] != IDLE;
+        let kernel = self.count_nodes(|n| not_idle(n) && kind(n) == Some(FrameKind::Kernel));
+        let user = self.count_nodes(|n| not_idle(n) && kind(n) == Some(FrameKind::User));
+        if (kernel + user) * 2 < self.busy {
+            return None;
+        }
+        self.share(kernel)
+    }
+}

@@ -1,0 +1,149 @@
+//! The fact base: evidence indexed so that questions are answered once and fast, each answer with
+//! where it comes from; what the evidence does not say stays unknown.
+
+mod cpu;
+mod index;
+mod number;
+mod percent;
+mod query;
+mod reading;
+mod tables;
+mod threads;
+mod values;
+mod version;
+
+pub use cpu::CpuFacts;
+pub use index::outermost;
+pub use number::leading_number;
+pub use query::{Argument, CATALOGUE, Function, Query, ResultKind, Signature};
+pub use reading::{Quality, Reading, Value};
+pub use threads::thread_base;
+
+use crate::anatomy::Anatomy;
+use percent::PercentFacts;
+use zwhy_evidence::Evidence;
+
+/// All that can be asked of one host's evidence.
+pub struct FactBase<'a> {
+    pub evidence: &'a Evidence,
+    pub anatomy: &'a Anatomy,
+    pub cpu: CpuFacts<'a>,
+    percent: PercentFacts,
+}
+
+impl<'a> FactBase<'a> {
+    pub fn new(evidence: &'a Evidence, anatomy: &'a Anatomy) -> FactBase<'a> {
+        FactBase {
+            evidence,
+            anatomy,
+            cpu: CpuFacts::new(&evidence.profile, anatomy),
+            percent: PercentFacts::new(evidence, anatomy),
+        }
+    }
+
+    /// `true` when real CPU samples were counted, so that what is absent is known to be absent.
+    pub fn has_samples(&self) -> bool {
+        self.cpu.busy > 0
+    }
+
+    /// Answers a question; `None` when the evidence does not say.
+    pub fn answer(&self, query: &Query) -> Option<Reading> {
+        use Function as F;
+        match query.function {
+            F::Share
+            | F::SelfShare
+            | F::Under
+            | F::PartOf
+            | F::Calls
+            | F::Seen
+            | F::Stage
+            | F::Label
+            | F::LabelIn
+            | F::InThread => {
+                if self.has_samples() {
+                    // A function may also be known from a waiting stack or a table of counts.
+                    match self.cpu.answer(query, self.anatomy) {
+                        Some(Reading { value: Value::Truth(false), .. }) if query.function == F::Seen => {
+                            self.seen_elsewhere(query).or_else(|| self.cpu.answer(query, self.anatomy))
+                        }
+                        answer => answer,
+                    }
+                } else {
+                    self.percent
+                        .answer(query, self.anatomy)
+                        .or_else(|| (query.function == F::Seen).then(|| self.seen_elsewhere(query)).flatten())
+                }
+            }
+            F::ThreadShare | F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadSeen => {
+                self.thread_answer(query)
+            }
+            F::Waits | F::WaitShare => self.wait_answer(query),
+            F::Busy => self.cpu.busy_share(),
+            F::KernelShare => self.cpu.kernel_share(),
+            F::Kstat | F::Rate => self.kstat_answer(query),
+            F::Param | F::Chosen => self.param_answer(query),
+            F::Prop | F::PropNumber => self.property_answer(query),
+            F::ZfsVersion | F::KernelVersion | F::Os | F::CpuFlag | F::CpuModel => self.host_answer(query),
+            F::Table | F::ColumnMax | F::ColumnMin | F::ColumnSum | F::Cell | F::Growth => {
+                self.table_answer(query)
+            }
+            F::Fact => self.fact_answer(query),
+        }
+    }
+
+    /// Stage and share of each row of a flat list.
+    pub fn flat_stages(&self) -> impl Iterator<Item = (crate::anatomy::StageId, f64)> + '_ {
+        self.percent.stage_shares().map(|(stage, _, share)| (stage, share))
+    }
+
+    /// A function named in a waiting stack or a cell of a table.
+    fn seen_elsewhere(&self, query: &Query) -> Option<Reading> {
+        let pattern = query.patterns.first()?;
+        if let Some(stack) = self.percent.waiting_with(pattern) {
+            return Reading::truth(true, Quality::Named, stack);
+        }
+        let table =
+            self.evidence.tables.iter().find(|t| t.rows.iter().flatten().any(|c| pattern.matches(c)))?;
+        Reading::truth(true, Quality::Figure, self.evidence.origin_name(table.origin))
+    }
+
+    fn wait_answer(&self, query: &Query) -> Option<Reading> {
+        let pattern = query.patterns.first()?;
+        let waits = self.cpu.wait_share(pattern);
+        if query.function == Function::WaitShare {
+            return Reading::number(waits?, Quality::Counted, "waiting samples");
+        }
+        if waits.is_some_and(|w| w > 0.0) {
+            return Reading::truth(true, Quality::Counted, "waiting samples");
+        }
+        match self.percent.waiting_with(pattern) {
+            Some(origin) => Reading::truth(true, Quality::Named, origin),
+            None if waits.is_some() => Reading::truth(false, Quality::Counted, "waiting samples"),
+            None => None,
+        }
+    }
+
+    /// Names behind an answer, heaviest first: the functions that a pattern matched.
+    pub fn frames(&self, query: &Query, most: usize) -> Vec<String> {
+        use Function as F;
+        let (pattern, caller) = match query.function {
+            F::Share | F::SelfShare | F::Seen | F::InThread | F::Waits | F::WaitShare => {
+                (query.patterns.first(), None)
+            }
+            F::Under | F::PartOf => (query.patterns.first(), query.patterns.get(1)),
+            F::Calls => (query.patterns.get(1), query.patterns.first()),
+            _ => return Vec::new(),
+        };
+        let Some(pattern) = pattern else { return Vec::new() };
+        let mut names = self.cpu.heaviest(pattern, most);
+        if names.is_empty() {
+            names = self.percent.names(pattern, most);
+        }
+        if let Some(caller) = caller {
+            let top = self.cpu.heaviest(caller, 1);
+            names.extend(if top.is_empty() { self.percent.names(caller, 1) } else { top });
+        }
+        names.dedup();
+        names
+    }
+}

@@ -1,0 +1,218 @@
+//! Answers from percentages without counts: rows of `perf top`, stacks somebody pasted.
+//!
+//! Such lists are cut, so a function that is not in them is not known to be absent, unless what is
+//! left over is too small to matter.
+
+use super::query::{Function, Query};
+use super::reading::{Quality, Reading};
+use super::threads::thread_base;
+use crate::anatomy::{Anatomy, StageId};
+use crate::classify::classify_alone;
+use crate::name::bare;
+use crate::pattern::Pattern;
+use zwhy_evidence::Evidence;
+
+/// A function missing from a list counts as absent when at most this share could have been cut.
+const NEGLIGIBLE: f64 = 0.02;
+
+struct Row {
+    name: String,
+    comm: Option<String>,
+    own: Option<f64>,
+    children: Option<f64>,
+    stage: StageId,
+    label: u8,
+    origin: String,
+}
+
+struct Stack {
+    names: Vec<String>,
+    comm: Option<String>,
+    share: Option<f64>,
+    waiting: bool,
+    origin: String,
+}
+
+/// Flat rows and stacks, shares 0 to 1.
+#[derive(Default)]
+pub struct PercentFacts {
+    rows: Vec<Row>,
+    stacks: Vec<Stack>,
+    /// The most that a function which is in no row can have by itself.
+    unseen: Option<f64>,
+}
+
+impl PercentFacts {
+    pub fn new(evidence: &Evidence, anatomy: &Anatomy) -> PercentFacts {
+        let rows: Vec<Row> = evidence
+            .flat
+            .iter()
+            .map(|row| {
+                let (stage, label) =
+                    classify_alone(&row.symbol, row.module.as_deref().unwrap_or(""), anatomy);
+                Row {
+                    name: bare(&row.symbol).function.to_owned(),
+                    comm: row.comm.clone(),
+                    own: row.pct.map(|p| p / 100.0),
+                    children: row.children_pct.map(|p| p / 100.0),
+                    stage,
+                    label,
+                    origin: evidence.origin_name(row.origin).to_owned(),
+                }
+            })
+            .collect();
+        let stacks = evidence
+            .trees
+            .iter()
+            .map(|tree| Stack {
+                names: tree.frames.iter().map(|f| bare(f).function.to_owned()).collect(),
+                comm: tree.comm.clone(),
+                share: tree.pct.map(|p| p / 100.0),
+                waiting: tree.waiting,
+                origin: evidence.origin_name(tree.origin).to_owned(),
+            })
+            .collect();
+        let own = || rows.iter().filter_map(|r| r.own);
+        let smallest = own().fold(f64::INFINITY, f64::min);
+        let unseen = smallest.is_finite().then(|| smallest.min((1.0 - own().sum::<f64>()).max(0.0)));
+        PercentFacts { rows, stacks, unseen }
+    }
+
+    /// Share of each stage from rows alone, as far as they go.
+    pub fn stage_shares(&self) -> impl Iterator<Item = (StageId, u8, f64)> + '_ {
+        self.rows.iter().filter_map(|r| Some((r.stage, r.label, r.own?)))
+    }
+
+    pub fn answer(&self, query: &Query, anatomy: &Anatomy) -> Option<Reading> {
+        use Function as F;
+        let pattern = |at: usize| query.patterns.get(at);
+        match query.function {
+            F::Share => self.share(pattern(0)?),
+            F::SelfShare => self.self_share(pattern(0)?),
+            F::Seen => self.seen(pattern(0)?),
+            F::Calls => self.calls(pattern(0)?, pattern(1)?),
+            F::Under => self.under(pattern(0)?, pattern(1)?),
+            F::InThread => self.in_thread(pattern(0)?, pattern(1)?),
+            F::Stage => {
+                let stage = anatomy.stage(query.argument(0))?;
+                self.sum_rows(|row| row.stage == stage)
+            }
+            F::Label => {
+                let label = anatomy.label(query.argument(0))?;
+                self.sum_rows(|row| row.label == label)
+            }
+            _ => None,
+        }
+    }
+
+    fn sum_rows(&self, keep: impl Fn(&Row) -> bool) -> Option<Reading> {
+        let mut kept = self.rows.iter().filter(|r| r.own.is_some() && keep(r)).peekable();
+        let origin = kept.peek()?.origin.clone();
+        Reading::number(kept.filter_map(|r| r.own).sum(), Quality::Figure, origin)
+    }
+
+    fn absent(&self) -> Option<Reading> {
+        let row = self.rows.first()?;
+        (self.unseen? <= NEGLIGIBLE).then(|| Reading::number(0.0, Quality::Figure, row.origin.as_str()))?
+    }
+
+    fn self_share(&self, pattern: &Pattern) -> Option<Reading> {
+        if !self.rows.iter().any(|r| pattern.matches(&r.name)) {
+            return self.absent();
+        }
+        self.sum_rows(|row| pattern.matches(&row.name))
+    }
+
+    /// The largest figure that speaks of these functions: rows summed, a row with children, a stack.
+    fn share(&self, pattern: &Pattern) -> Option<Reading> {
+        let matching = || self.rows.iter().filter(|r| pattern.matches(&r.name));
+        let own: f64 = matching().filter_map(|r| r.own).sum();
+        let children = matching().filter_map(|r| r.children).fold(0.0, f64::max);
+        let stacks = self.stacks.iter().filter(|s| !s.waiting && s.names.iter().any(|n| pattern.matches(n)));
+        let of_stacks = stacks.clone().filter_map(|s| s.share).fold(0.0, f64::max);
+        let best = own.max(children).max(of_stacks).min(1.0);
+        let origin = matching().map(|r| &r.origin).chain(stacks.map(|s| &s.origin)).next();
+        match origin {
+            Some(origin) if best > 0.0 => Reading::number(best, Quality::Figure, origin.as_str()),
+            Some(_) => None,
+            None => self.absent(),
+        }
+    }
+
+    fn seen(&self, pattern: &Pattern) -> Option<Reading> {
+        let row = self.rows.iter().find(|r| pattern.matches(&r.name));
+        if let Some(row) = row {
+            let quality = if row.own.is_some() { Quality::Figure } else { Quality::Named };
+            return Reading::truth(true, quality, row.origin.as_str());
+        }
+        let stack = self.stacks.iter().find(|s| s.names.iter().any(|n| pattern.matches(n)))?;
+        let quality = if stack.share.is_some() { Quality::Figure } else { Quality::Named };
+        Reading::truth(true, quality, stack.origin.as_str())
+    }
+
+    fn with_call<'s>(&'s self, caller: &'s Pattern, callee: &'s Pattern) -> impl Iterator<Item = &'s Stack> {
+        self.stacks.iter().filter(|s| {
+            let at = s.names.iter().position(|n| caller.matches(n));
+            at.is_some_and(|i| s.names[i + 1..].iter().any(|n| callee.matches(n)))
+        })
+    }
+
+    fn calls(&self, caller: &Pattern, callee: &Pattern) -> Option<Reading> {
+        let best = self.with_call(caller, callee).max_by_key(|s| s.share.is_some())?;
+        let quality = if best.share.is_some() { Quality::Figure } else { Quality::Named };
+        Reading::truth(true, quality, best.origin.as_str())
+    }
+
+    fn under(&self, callee: &Pattern, caller: &Pattern) -> Option<Reading> {
+        let stacks = self.with_call(caller, callee).filter(|s| !s.waiting && s.share.is_some());
+        let best = stacks.max_by(|a, b| a.share.unwrap_or(0.0).total_cmp(&b.share.unwrap_or(0.0)))?;
+        Reading::number(best.share?, Quality::Figure, best.origin.as_str())
+    }
+
+    fn in_thread(&self, pattern: &Pattern, threads: &Pattern) -> Option<Reading> {
+        let on = |comm: &Option<String>| {
+            comm.as_deref().is_some_and(|c| threads.matches(thread_base(c)) || threads.matches(c))
+        };
+        let rows = self.sum_rows(|r| on(&r.comm) && pattern.matches(&r.name));
+        rows.or_else(|| {
+            let stacks = self.stacks.iter().filter(|s| !s.waiting && on(&s.comm));
+            let best = stacks
+                .filter(|s| s.share.is_some() && s.names.iter().any(|n| pattern.matches(n)))
+                .max_by(|a, b| a.share.unwrap_or(0.0).total_cmp(&b.share.unwrap_or(0.0)))?;
+            Reading::number(best.share?, Quality::Figure, best.origin.as_str())
+        })
+    }
+
+    /// Origin of a waiting stack with one of these functions. A stack that came without a figure
+    /// may be a waiting one, so it counts.
+    pub fn waiting_with(&self, pattern: &Pattern) -> Option<&str> {
+        let stack = self
+            .stacks
+            .iter()
+            .find(|s| (s.waiting || s.share.is_none()) && s.names.iter().any(|n| pattern.matches(n)))?;
+        Some(&stack.origin)
+    }
+
+    pub fn has_thread(&self, threads: &Pattern) -> Option<&str> {
+        let on = |comm: &Option<String>| {
+            comm.as_deref().is_some_and(|c| threads.matches(thread_base(c)) || threads.matches(c))
+        };
+        let rows = self.rows.iter().filter(|r| on(&r.comm)).map(|r| r.origin.as_str());
+        rows.chain(self.stacks.iter().filter(|s| on(&s.comm)).map(|s| s.origin.as_str())).next()
+    }
+
+    /// Names that a pattern matches, heaviest first.
+    pub fn names(&self, pattern: &Pattern, most: usize) -> Vec<String> {
+        let rows = self.rows.iter().map(|r| (&r.name, r.children.or(r.own).unwrap_or(0.0)));
+        let stacks = self.stacks.iter().flat_map(|s| s.names.iter().map(|n| (n, s.share.unwrap_or(0.0))));
+        let mut found: Vec<(&String, f64)> = rows.chain(stacks).filter(|(n, _)| pattern.matches(n)).collect();
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
+        let mut names: Vec<String> = Vec::new();
+        for (name, _) in found {
+            if names.len() < most && !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names
+    }
+}

@@ -1,0 +1,83 @@
+//! Answers about threads: their CPU time where a source gave it, else their samples.
+
+use super::FactBase;
+use super::query::{Function, Query};
+use super::reading::{Quality, Reading};
+use crate::pattern::Pattern;
+
+/// The name of a thread without its number: `z_wr_iss/3`, `z_wr_iss_3` and `zvol_tq-0` are
+/// `z_wr_iss` and `zvol_tq`.
+pub fn thread_base(comm: &str) -> &str {
+    let name = comm.trim();
+    if let Some(role) = zwhy_zfs::thread_role(name) {
+        return role.name;
+    }
+    let name = name.split('/').next().unwrap_or(name);
+    let short = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    if short.len() == name.len() {
+        return name;
+    }
+    short.strip_suffix(['_', '-']).filter(|s| !s.is_empty()).unwrap_or(name)
+}
+
+impl FactBase<'_> {
+    pub(super) fn thread_answer(&self, query: &Query) -> Option<Reading> {
+        let pattern = query.patterns.first()?;
+        match query.function {
+            Function::ThreadSeen => self.thread_seen(pattern),
+            Function::ThreadShare => {
+                let samples = self.has_samples().then(|| self.cpu.thread_samples(pattern))?;
+                Reading::number(samples as f64 / self.cpu.busy as f64, Quality::Counted, "samples")
+            }
+            Function::ThreadCount => {
+                let (listed, origin) = self.listed(pattern)?;
+                Reading::number(listed.len() as f64, Quality::Figure, origin)
+            }
+            Function::ThreadMax => {
+                let (listed, origin) = self.listed(pattern)?;
+                let most = listed.into_iter().flatten().max_by(f64::total_cmp)?;
+                Reading::number(most, Quality::Figure, origin)
+            }
+            _ => self.thread_cpu(pattern),
+        }
+    }
+
+    /// CPUs' worth of each matching thread that is listed, and where; `None` when none is.
+    fn listed(&self, pattern: &Pattern) -> Option<(Vec<Option<f64>>, String)> {
+        let like = |comm: &str| pattern.matches(thread_base(comm)) || pattern.matches(comm);
+        let threads: Vec<_> = self.evidence.threads.iter().filter(|t| like(&t.comm)).collect();
+        let origin = self.evidence.origin_name(threads.first()?.origin).to_owned();
+        Some((threads.iter().map(|t| t.cpu_pct.map(|p| p / 100.0)).collect(), origin))
+    }
+
+    fn thread_cpu(&self, pattern: &Pattern) -> Option<Reading> {
+        if let Some((listed, origin)) = self.listed(pattern) {
+            let known: Vec<f64> = listed.into_iter().flatten().collect();
+            if !known.is_empty() {
+                return Reading::number(known.iter().sum(), Quality::Figure, origin);
+            }
+        }
+        let samples = self.has_samples().then(|| self.cpu.thread_samples(pattern))?;
+        let recorder = &self.evidence.facts["recorder"];
+        let ticks = recorder["hz"].as_f64()? * recorder["duration_s"].as_f64()?;
+        Reading::number(samples as f64 / ticks, Quality::Counted, "samples")
+    }
+
+    /// Named without a figure, or with one that is worth naming: every host has these threads.
+    fn thread_seen(&self, pattern: &Pattern) -> Option<Reading> {
+        if let Some((listed, origin)) = self.listed(pattern) {
+            let worth = listed.iter().any(|cpu| cpu.is_none_or(|c| c >= WORTH_NAMING));
+            let named = listed.iter().any(Option::is_none);
+            return Reading::truth(worth, if named { Quality::Named } else { Quality::Figure }, origin);
+        }
+        if let Some(origin) = self.percent.has_thread(pattern) {
+            return Reading::truth(true, Quality::Named, origin);
+        }
+        let samples = self.has_samples().then(|| self.cpu.thread_samples(pattern))?;
+        let worth = samples as f64 / self.cpu.busy as f64 >= WORTH_NAMING;
+        Reading::truth(worth, Quality::Counted, "samples")
+    }
+}
+
+/// Part of a CPU, or of busy CPU, from which a thread counts as seen at work.
+const WORTH_NAMING: f64 = 0.02;

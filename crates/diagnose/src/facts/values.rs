@@ -1,0 +1,111 @@
+//! Answers from kstats, parameters, properties, versions and recorded facts.
+
+use super::FactBase;
+use super::number::leading_number;
+use super::query::{Function, Query};
+use super::reading::{Quality, Reading};
+use crate::pattern::Pattern;
+
+impl FactBase<'_> {
+    pub(super) fn kstat_answer(&self, query: &Query) -> Option<Reading> {
+        let (source, name) = (query.patterns.first()?, query.argument(1));
+        let found = self.evidence.kstats.iter().filter(|k| k.name == name && source.matches(&k.source));
+        let value = |k: &zwhy_evidence::Kstat| match query.function {
+            Function::Rate => k.rate,
+            _ => Some(k.value),
+        };
+        let (value, origin) =
+            found.filter_map(|k| Some((value(k)?, k.origin))).max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Reading::number(value, Quality::Figure, self.evidence.origin_name(origin))
+    }
+
+    pub(super) fn param_answer(&self, query: &Query) -> Option<Reading> {
+        let param = self.evidence.params.iter().rev().find(|p| p.name == query.argument(0))?;
+        let origin = self.evidence.origin_name(param.origin);
+        match query.function {
+            Function::Param => Reading::number(leading_number(&param.value)?, Quality::Configured, origin),
+            _ => Reading::text(chosen(&param.value), Quality::Configured, origin),
+        }
+    }
+
+    pub(super) fn property_answer(&self, query: &Query) -> Option<Reading> {
+        let name = query.argument(0);
+        let found: Vec<_> = self.evidence.properties.iter().filter(|p| p.name == name).collect();
+        let origin = self.evidence.origin_name(found.first()?.origin);
+        if query.function == Function::PropNumber {
+            let numbers = found.iter().filter_map(|p| leading_number(&p.value));
+            return Reading::number(numbers.max_by(f64::total_cmp)?, Quality::Configured, origin);
+        }
+        let like = query.patterns.get(1)?;
+        Reading::truth(found.iter().any(|p| value_like(&p.value, like)), Quality::Configured, origin)
+    }
+
+    pub(super) fn host_answer(&self, query: &Query) -> Option<Reading> {
+        let host = &self.evidence.host;
+        let like = query.patterns.first()?;
+        let truth = |value| Reading::truth(value, Quality::Configured, "host");
+        match query.function {
+            Function::ZfsVersion => truth(query.requirement.as_ref()?.holds(host.zfs_version.as_deref()?)?),
+            Function::KernelVersion => truth(query.requirement.as_ref()?.holds(host.kernel.as_deref()?)?),
+            Function::Os => {
+                let texts: Vec<&str> =
+                    [host.os.as_deref(), host.kernel.as_deref()].into_iter().flatten().collect();
+                (!texts.is_empty()).then(|| truth(texts.iter().any(|t| like.matches_any_case(t))))?
+            }
+            Function::CpuFlag => {
+                (!host.cpu_flags.is_empty()).then(|| truth(host.cpu_flags.iter().any(|f| like.matches(f))))?
+            }
+            _ => truth(like.matches_any_case(host.cpu_model.as_deref()?)),
+        }
+    }
+
+    /// A scalar of facts.json; whether ZFS is in use is also told by a list of pools.
+    pub(super) fn fact_answer(&self, query: &Query) -> Option<Reading> {
+        let value = self.evidence.facts.pointer(query.argument(0))?;
+        match value {
+            serde_json::Value::Bool(b) => Reading::truth(*b, Quality::Configured, "facts"),
+            serde_json::Value::Number(n) => Reading::number(n.as_f64()?, Quality::Configured, "facts"),
+            serde_json::Value::String(s) => Reading::text(s.as_str(), Quality::Configured, "facts"),
+            serde_json::Value::Array(list) => {
+                Reading::number(list.len() as f64, Quality::Configured, "facts")
+            }
+            _ => None,
+        }
+    }
+
+    /// Names of datasets (or pools) whose property has a value like that.
+    pub fn datasets_with(&self, name: &str, like: &Pattern) -> Vec<&str> {
+        let found = self.evidence.properties.iter().filter(|p| p.name == name && value_like(&p.value, like));
+        found.filter_map(|p| p.dataset.as_deref()).collect()
+    }
+}
+
+/// Whether a property's text has such a value. People list several: `aes-128-gcm, aes-256-ccm`.
+fn value_like(text: &str, like: &Pattern) -> bool {
+    like.matches_any_case(text) || text.split([',', ';', ' ']).any(|word| like.matches_any_case(word.trim()))
+}
+
+/// What is selected in `cycle [fastest] avx`; the text itself when nothing is in brackets.
+fn chosen(text: &str) -> String {
+    let selected = zwhy_zfs::parse_implementation(text).and_then(|i| i.selected);
+    selected.unwrap_or_else(|| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_in_brackets_is_chosen() {
+        assert_eq!(chosen("cycle [fastest] avx"), "fastest");
+        assert_eq!(chosen(" generic\n"), "generic");
+        assert_eq!(chosen("[broken"), "[broken");
+    }
+
+    #[test]
+    fn listed_property_values_count_each() {
+        let ccm = Pattern::new("aes-*-ccm");
+        assert!(value_like("aes-128-gcm, aes-256-ccm tried", &ccm));
+        assert!(!value_like("aes-128-gcm", &ccm));
+    }
+}

@@ -1,0 +1,117 @@
+//! Versions in free text, compared number by number.
+
+/// Numbers of a version: `0.8.4-1` is `[0, 8, 4]`.
+type Numbers = Vec<u64>;
+
+/// All versions in a text such as `2.3.4 / 2.3.5` or `zfs-2.1.11-1 (Debian)`.
+fn versions(text: &str) -> Vec<Numbers> {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '/' | ',' | ';' | '(' | ')'))
+        .filter_map(|word| numbers(word.trim_start_matches(|c: char| !c.is_ascii_digit())))
+        .collect()
+}
+
+/// The leading `digits.digits…` of a word; one number alone is no version.
+fn numbers(word: &str) -> Option<Numbers> {
+    let end = word.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(word.len());
+    let parts: Option<Numbers> =
+        word[..end].trim_end_matches('.').split('.').map(|part| part.parse().ok()).collect();
+    parts.filter(|p| p.len() > 1)
+}
+
+/// One comparison of a requirement such as `>=0.7,<0.8.4`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Bound {
+    operator: Operator,
+    version: Numbers,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+}
+
+/// Bounds that must all hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requirement(Vec<Bound>);
+
+impl Requirement {
+    /// Parses `<0.8.4`, `>=2.1`, `=2.3` (any 2.3.x), joined by commas; `None` if it is malformed.
+    pub fn parse(text: &str) -> Option<Requirement> {
+        let bounds: Option<Vec<Bound>> = text.split(',').map(|part| bound(part.trim())).collect();
+        bounds.filter(|b| !b.is_empty()).map(Requirement)
+    }
+
+    /// Whether the versions in a text satisfy this; `None` when there are none or they disagree.
+    pub fn holds(&self, text: &str) -> Option<bool> {
+        let mut results = versions(text).into_iter().map(|v| self.0.iter().all(|b| b.holds(&v)));
+        let first = results.next()?;
+        results.all(|r| r == first).then_some(first)
+    }
+}
+
+fn bound(text: &str) -> Option<Bound> {
+    let (operator, rest) = [
+        ("<=", Operator::LessOrEqual),
+        (">=", Operator::GreaterOrEqual),
+        ("<", Operator::Less),
+        (">", Operator::Greater),
+        ("=", Operator::Equal),
+    ]
+    .into_iter()
+    .find_map(|(sign, operator)| Some((operator, text.strip_prefix(sign)?)))?;
+    let version: Option<Numbers> = rest.trim().split('.').map(|p| p.parse().ok()).collect();
+    Some(Bound { operator, version: version? })
+}
+
+impl Bound {
+    fn holds(&self, version: &[u64]) -> bool {
+        let at = |list: &[u64], i: usize| list.get(i).copied().unwrap_or(0);
+        let length = self.version.len().max(version.len());
+        let order = (0..length)
+            .map(|i| at(version, i).cmp(&at(&self.version, i)))
+            .find(|o| o.is_ne())
+            .unwrap_or(std::cmp::Ordering::Equal);
+        match self.operator {
+            Operator::Less => order.is_lt(),
+            Operator::LessOrEqual => order.is_le(),
+            Operator::Greater => order.is_gt(),
+            Operator::GreaterOrEqual => order.is_ge(),
+            Operator::Equal => (0..self.version.len()).all(|i| at(version, i) == self.version[i]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_real_texts_compare() {
+        for (requirement, text, expected) in [
+            ("<0.8.4", "0.8.3", Some(true)),
+            ("<0.8.4", "0.8.4-1~bpo10+1", Some(false)),
+            ("<0.8.4", "0.8.6-1~bpo10+1 / 2.0.1-2", Some(false)),
+            ("<0.8.4", "0.8.4 and 0.7.13", None),
+            (">=2.3", "2.3.0-rc1", Some(true)),
+            ("=2.3", "zfs-2.3.9-1 (Debian)", Some(true)),
+            (">=0.7,<0.8.4", "0.6.5.9-1", Some(false)),
+            ("<0.7", "0.6.5.4 (1ffc4c1) with 650f6cf", Some(true)),
+            (">=5.0", "3.10.0-1062.18.1.el7.x86_64", Some(false)),
+            ("<2", "none", None),
+            ("<2", "99999999999999999999999.1", None),
+        ] {
+            assert_eq!(
+                Requirement::parse(requirement).unwrap().holds(text),
+                expected,
+                "{requirement} {text}"
+            );
+        }
+        for bad in ["", "0.8", "<", "<a", "<0.8,,"] {
+            assert_eq!(Requirement::parse(bad), None, "{bad}");
+        }
+    }
+}

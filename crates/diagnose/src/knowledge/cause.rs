@@ -1,0 +1,132 @@
+//! A root-cause class as data: how to recognise it, what to tell people, how to test it.
+
+use super::fixture::{Expectation, Fixture};
+use crate::condition::Condition;
+use crate::pattern::Pattern;
+use serde::Deserialize;
+
+/// How much a sign says for its cause, in log-odds; when it is false, against it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weight {
+    /// Almost only this cause looks so.
+    Decisive,
+    /// Few other causes look so.
+    Strong,
+    /// Fits this cause, and some others.
+    Moderate,
+    /// Makes it a little likelier.
+    Weak,
+}
+
+impl Weight {
+    pub fn when_true(self) -> f64 {
+        match self {
+            Weight::Decisive => 4.5,
+            Weight::Strong => 2.5,
+            Weight::Moderate => 1.5,
+            Weight::Weak => 0.6,
+        }
+    }
+
+    pub fn when_false(self) -> f64 {
+        match self {
+            Weight::Decisive => -3.0,
+            Weight::Strong => -1.5,
+            Weight::Moderate => -0.6,
+            Weight::Weak => -0.2,
+        }
+    }
+}
+
+/// What it means that a sign is known to be false.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IfFalse {
+    /// As much as its weight says.
+    #[default]
+    Weakens,
+    /// Nothing: other ways to have this cause do not show it.
+    SaysNothing,
+    /// The cause cannot be.
+    RulesOut,
+}
+
+/// One weighted condition.
+#[derive(Clone, Debug)]
+pub struct Sign {
+    pub when: Condition,
+    pub weight: Weight,
+    pub if_false: IfFalse,
+    /// What it shows, in words.
+    pub claim: String,
+    /// How to get the evidence when it is missing; the questions' own way when empty.
+    pub ask: String,
+}
+
+/// Which CPU samples a cause accounts for.
+#[derive(Clone, Debug, Default)]
+pub struct CpuOf {
+    pub functions: Option<Pattern>,
+    pub within: Option<Pattern>,
+    pub threads: Option<Pattern>,
+    pub stage: Option<String>,
+}
+
+impl CpuOf {
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_none() && self.threads.is_none() && self.stage.is_none()
+    }
+}
+
+/// Another cause that looks similar.
+#[derive(Clone, Debug)]
+pub struct LookAlike {
+    pub class: String,
+    /// How to tell the two apart.
+    pub tell: String,
+    /// When this holds, the other one is ruled out in favour of this cause.
+    pub ruled_out_when: Option<Condition>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Remedy {
+    pub text: String,
+    /// With placeholders `{dataset}` and `{pool}`.
+    pub commands: Vec<String>,
+    pub undo: String,
+    pub risk: String,
+}
+
+/// Evidence and what explaining it must give for this cause.
+#[derive(Clone, Debug)]
+pub struct TestCase {
+    pub name: String,
+    pub expect: Expectation,
+    pub evidence: Fixture,
+}
+
+/// One class.
+#[derive(Clone, Debug)]
+pub struct Cause {
+    pub class: String,
+    pub file: String,
+    pub title: String,
+    /// Sentence with `{share}`.
+    pub why: String,
+    /// The remedy in one sentence.
+    pub act: String,
+    pub explanation: String,
+    pub affected: String,
+    pub fixed_in: Option<String>,
+    pub experiment: Option<String>,
+    pub references: Vec<String>,
+    pub cpu: CpuOf,
+    /// Property and value that the datasets concerned have: fills `{dataset}`.
+    pub dataset: Option<(String, Pattern)>,
+    pub signs: Vec<Sign>,
+    pub look_alikes: Vec<LookAlike>,
+    pub remedy: Remedy,
+    pub tests: Vec<TestCase>,
+}

@@ -1,0 +1,238 @@
+//! Checks of the knowledge itself: what is misspelt, missing, or does not do what its tests say.
+
+use super::fixture::Expectation;
+use super::{Cause, Knowledge, Sign};
+use crate::answer::{Answer, CONFIDENT};
+use crate::explain::{Options, explain};
+use crate::facts::{Argument, Query};
+use crate::knowledge::Weight;
+
+/// Something to repair in a knowledge file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LintIssue {
+    pub file: String,
+    pub what: String,
+}
+
+/// What one inline test of a cause gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestOutcome {
+    pub class: String,
+    pub test: String,
+    pub passed: bool,
+    /// What was expected and what came, for people.
+    pub what: String,
+}
+
+/// Kstat sources that OpenZFS has had; the last part of a path counts.
+const KSTAT_SOURCES: &[&str] = &[
+    "abdstats",
+    "arcstats",
+    "brtstats",
+    "chksum_bench",
+    "dbufstats",
+    "dbufs",
+    "ddt_stats_sha256",
+    "dmu_tx",
+    "dnodestats",
+    "fletcher_4_bench",
+    "fm",
+    "import_progress",
+    "io",
+    "iostats",
+    "l2arc",
+    "metaslab_stats",
+    "qat",
+    "simd",
+    "state",
+    "txgs",
+    "dmu_tx_assign",
+    "vdev_cache_stats",
+    "vdev_mirror_stats",
+    "vdev_raidz_bench",
+    "xuio_stats",
+    "zfetchstats",
+    "zil",
+    "zil_pmem",
+    "zio_stats",
+    "zone_dataset",
+    "zstd",
+    "zvol",
+    "slab",
+    "taskq",
+    "meminfo",
+    "vmstat",
+];
+
+/// All that is wrong with the knowledge, files in order.
+pub fn lint(knowledge: &Knowledge) -> Vec<LintIssue> {
+    let mut issues: Vec<LintIssue> =
+        knowledge.problems.iter().map(|p| LintIssue { file: p.file.clone(), what: p.what.clone() }).collect();
+    for cause in &knowledge.causes {
+        let mut say = |what: String| issues.push(LintIssue { file: cause.file.clone(), what });
+        texts(cause, &mut say);
+        signs(cause, knowledge, &mut say);
+        others(cause, knowledge, &mut say);
+        tests(cause, &mut say);
+    }
+    issues
+}
+
+fn texts(cause: &Cause, say: &mut impl FnMut(String)) {
+    for (what, text) in [
+        ("title", &cause.title),
+        ("why", &cause.why),
+        ("do", &cause.act),
+        ("explanation", &cause.explanation),
+        ("affected", &cause.affected),
+        ("remedy.text", &cause.remedy.text),
+    ] {
+        if text.trim().is_empty() {
+            say(format!("`{what}` is empty"));
+        }
+    }
+    if !cause.cpu.is_empty() && !cause.why.contains("{share}") {
+        say("`why` has no {share}, though [cpu] measures one".to_owned());
+    }
+    if cause.cpu.is_empty() && cause.why.contains("{share}") {
+        say("`why` has a {share}, but there is no [cpu] to measure it".to_owned());
+    }
+    if cause.references.is_empty() {
+        say("no references".to_owned());
+    }
+    for reference in cause.references.iter().filter(|r| !r.starts_with("https://")) {
+        say(format!("reference `{reference}` is no https address"));
+    }
+    if !cause.remedy.commands.is_empty() && cause.remedy.undo.trim().is_empty() {
+        say("remedy has commands but does not say how to undo them".to_owned());
+    }
+}
+
+fn signs(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
+    if !cause.signs.iter().any(|s| s.weight != Weight::Weak) {
+        say("no sign weighs more than weak".to_owned());
+    }
+    for sign in &cause.signs {
+        if sign.claim.trim().is_empty() {
+            say(format!("sign `{}` has no claim", sign.when.text));
+        }
+        if sign.when.queries.is_empty() {
+            say(format!("sign `{}` asks nothing of the evidence", sign.when.text));
+        }
+        if !sign.when.is_well_typed(&knowledge.bank) {
+            say(format!("sign `{}` does not come to true or false: check the types", sign.when.text));
+        }
+        names(sign, knowledge, say);
+    }
+    for look_alike in &cause.look_alikes {
+        let Some(condition) = &look_alike.ruled_out_when else { continue };
+        if !condition.is_well_typed(&knowledge.bank) {
+            say(format!("`{}` does not come to true or false", condition.text));
+        }
+    }
+}
+
+/// Names in questions that nothing knows.
+fn names(sign: &Sign, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
+    let queries: Vec<&Query> = sign.when.queries.iter().filter_map(|id| knowledge.bank.get(*id)).collect();
+    for query in queries {
+        for (argument, kind) in query.arguments.iter().zip(query.signature().arguments) {
+            match kind {
+                Argument::Stage if knowledge.anatomy.stage(argument).is_none() => {
+                    say(format!("no stage is called `{argument}`"));
+                }
+                Argument::Label if knowledge.anatomy.label(argument).is_none() => {
+                    say(format!("no label is called `{argument}`"));
+                }
+                Argument::Functions => functions(argument, knowledge, say),
+                Argument::KstatSource => {
+                    let last = argument.rsplit('/').next().unwrap_or(argument);
+                    if !last.contains('*') && !KSTAT_SOURCES.contains(&last) {
+                        say(format!("no kstat is called `{argument}`"));
+                    }
+                }
+                Argument::Parameter | Argument::Property | Argument::KstatName
+                    if argument.contains(['*', '|', ' ']) =>
+                {
+                    say(format!("`{argument}` must be one plain name"));
+                }
+                Argument::Pointer if !argument.starts_with('/') => {
+                    say(format!("`{argument}` is no JSON pointer: it starts with /"));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Function names that the anatomy does not know, by their fixed part.
+fn functions(argument: &str, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
+    for name in argument.split('|').map(str::trim) {
+        if name.starts_with('*') {
+            say(format!("`{name}` begins with a star: that is slow and matches too much"));
+            continue;
+        }
+        if !knowledge.anatomy.knows(name) {
+            say(format!("function `{name}` is in no anatomy file: misspelt, or add it there"));
+        }
+    }
+}
+
+fn others(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
+    for other in &cause.look_alikes {
+        if knowledge.cause(&other.class).is_none() {
+            say(format!("look-alike `{}` is no class", other.class));
+        }
+        if other.tell.trim().is_empty() {
+            say(format!("look-alike `{}` does not say how to tell it apart", other.class));
+        }
+    }
+    if let Some(stage) = cause.cpu.stage.as_deref()
+        && knowledge.anatomy.stage(stage).is_none()
+    {
+        say(format!("[cpu] names stage `{stage}`, which is not there"));
+    }
+}
+
+fn tests(cause: &Cause, say: &mut impl FnMut(String)) {
+    let has = |wanted: &[Expectation]| cause.tests.iter().any(|t| wanted.contains(&t.expect));
+    if !has(&[Expectation::Confident, Expectation::Candidate, Expectation::Listed]) {
+        say("no test where the cause is found".to_owned());
+    }
+    if !has(&[Expectation::Absent]) {
+        say("no test where the cause is absent".to_owned());
+    }
+    for test in &cause.tests {
+        for line in test.evidence.evidence().1 {
+            say(format!("test `{}`: `{line}` is not of the line's format", test.name));
+        }
+    }
+}
+
+/// Runs the inline tests of all causes against all knowledge.
+pub fn run_tests(knowledge: &Knowledge) -> Vec<TestOutcome> {
+    let mut outcomes = Vec::new();
+    for cause in &knowledge.causes {
+        for test in &cause.tests {
+            let (evidence, _) = test.evidence.evidence();
+            let answer = explain(&evidence, knowledge, &Options::default());
+            let at = answer.findings.iter().position(|f| f.class == cause.class);
+            let confidence = at.map_or(0.0, |i| answer.findings[i].confidence);
+            let passed = match test.expect {
+                Expectation::Confident => at == Some(0) && confidence >= CONFIDENT,
+                Expectation::Candidate => at == Some(0) && (0.15..CONFIDENT).contains(&confidence),
+                Expectation::Listed => at.is_some(),
+                Expectation::Absent => confidence < 0.3,
+            };
+            let what = format!("expected {:?}, got {}", test.expect, summary(&answer));
+            outcomes.push(TestOutcome { class: cause.class.clone(), test: test.name.clone(), passed, what });
+        }
+    }
+    outcomes
+}
+
+fn summary(answer: &Answer) -> String {
+    let found: Vec<String> =
+        answer.findings.iter().map(|f| format!("{} {:.2}", f.class, f.confidence)).collect();
+    if found.is_empty() { "nothing".to_owned() } else { found.join(", ") }
+}

@@ -1,0 +1,135 @@
+//! Reading `knowledge/causes/*.toml`.
+
+use super::cause::{Cause, CpuOf, IfFalse, LookAlike, Remedy, Sign, TestCase, Weight};
+use super::fixture::{Expectation, Fixture};
+use super::{KnowledgeError, SourceText};
+use crate::condition::{Condition, QueryBank};
+use crate::pattern::Pattern;
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    title: String,
+    why: String,
+    #[serde(rename = "do")]
+    act: String,
+    explanation: String,
+    affected: String,
+    fixed_in: Option<String>,
+    experiment: Option<String>,
+    references: Vec<String>,
+    #[serde(default)]
+    cpu: Cpu,
+    dataset: Option<DatasetWith>,
+    signs: Vec<SignEntry>,
+    #[serde(default)]
+    look_alikes: Vec<LookAlikeEntry>,
+    remedy: Remedy,
+    tests: Vec<TestEntry>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Cpu {
+    functions: Option<String>,
+    within: Option<String>,
+    threads: Option<String>,
+    stage: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DatasetWith {
+    property: String,
+    like: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignEntry {
+    when: String,
+    weight: Weight,
+    claim: String,
+    #[serde(default)]
+    if_false: IfFalse,
+    #[serde(default)]
+    ask: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LookAlikeEntry {
+    class: String,
+    tell: String,
+    ruled_out_when: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TestEntry {
+    name: String,
+    expect: Expectation,
+    evidence: Fixture,
+}
+
+/// Compiles all causes; the class is the file's name without `.toml`.
+pub fn causes(texts: &[SourceText], bank: &mut QueryBank, problems: &mut Vec<KnowledgeError>) -> Vec<Cause> {
+    let mut causes: Vec<Cause> = Vec::new();
+    for text in texts {
+        match cause(text, bank) {
+            Ok(cause) => match causes.iter_mut().find(|c| c.class == cause.class) {
+                Some(same) => *same = cause,
+                None => causes.push(cause),
+            },
+            Err(what) => problems.push(KnowledgeError::new(&text.name, what)),
+        }
+    }
+    causes
+}
+
+fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
+    let file: File = toml::from_str(&text.text).map_err(|e| e.to_string())?;
+    let base = text.name.rsplit('/').next().unwrap_or(&text.name);
+    let class = base.strip_suffix(".toml").unwrap_or(base).to_owned();
+    let mut compile = |text: &str| Condition::compile(text, bank).map_err(|e| format!("`{text}`: {e}"));
+    let mut signs = Vec::new();
+    for sign in file.signs {
+        let when = compile(&sign.when)?;
+        let SignEntry { weight, if_false, claim, ask, .. } = sign;
+        signs.push(Sign { when, weight, if_false, claim, ask });
+    }
+    let mut look_alikes = Vec::new();
+    for other in file.look_alikes {
+        let ruled_out_when = other.ruled_out_when.as_deref().map(&mut compile).transpose()?;
+        look_alikes.push(LookAlike { class: other.class, tell: other.tell, ruled_out_when });
+    }
+    let pattern = |text: Option<String>| text.map(|t| Pattern::new(&t));
+    Ok(Cause {
+        class,
+        file: text.name.clone(),
+        title: file.title,
+        why: file.why,
+        act: file.act,
+        explanation: file.explanation.trim().to_owned(),
+        affected: file.affected,
+        fixed_in: file.fixed_in,
+        experiment: file.experiment,
+        references: file.references,
+        cpu: CpuOf {
+            functions: pattern(file.cpu.functions),
+            within: pattern(file.cpu.within),
+            threads: pattern(file.cpu.threads),
+            stage: file.cpu.stage,
+        },
+        dataset: file.dataset.map(|d| (d.property, Pattern::new(&d.like))),
+        signs,
+        look_alikes,
+        remedy: file.remedy,
+        tests: file
+            .tests
+            .into_iter()
+            .map(|t| TestCase { name: t.name, expect: t.expect, evidence: t.evidence })
+            .collect(),
+    })
+}

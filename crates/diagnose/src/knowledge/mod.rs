@@ -1,0 +1,85 @@
+//! What zwhy knows of OpenZFS: the anatomy and the causes, embedded and loadable from text.
+//!
+//! A broken file never stops the others: it is reported, and the rest is used.
+
+mod cause;
+mod fixture;
+mod lint;
+mod load;
+
+pub use cause::{Cause, CpuOf, IfFalse, LookAlike, Remedy, Sign, TestCase, Weight};
+pub use fixture::{Expectation, Fixture};
+pub use lint::{LintIssue, TestOutcome, lint, run_tests};
+
+use crate::anatomy::Anatomy;
+use crate::condition::QueryBank;
+
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/knowledge.rs"));
+}
+
+/// A knowledge file as text; `name` is used in messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceText {
+    pub name: String,
+    pub text: String,
+}
+
+impl SourceText {
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> SourceText {
+        SourceText { name: name.into(), text: text.into() }
+    }
+}
+
+/// What is wrong in a knowledge file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {what}")]
+pub struct KnowledgeError {
+    pub file: String,
+    pub what: String,
+}
+
+impl KnowledgeError {
+    pub fn new(file: &str, what: impl Into<String>) -> KnowledgeError {
+        KnowledgeError { file: file.to_owned(), what: what.into().trim_end().to_owned() }
+    }
+}
+
+/// All knowledge, ready to explain with.
+#[derive(Clone, Debug)]
+pub struct Knowledge {
+    pub anatomy: Anatomy,
+    pub causes: Vec<Cause>,
+    pub bank: QueryBank,
+    /// Files or parts of files that could not be used.
+    pub problems: Vec<KnowledgeError>,
+}
+
+impl Knowledge {
+    /// The knowledge that comes with zwhy.
+    pub fn embedded() -> Knowledge {
+        Knowledge::with(&[], &[])
+    }
+
+    /// The embedded knowledge and more files; a cause of the same class replaces the embedded one.
+    pub fn with(more_anatomy: &[SourceText], more_causes: &[SourceText]) -> Knowledge {
+        let texts = |embedded: &[(&str, &str)], more: &[SourceText]| -> Vec<SourceText> {
+            let own = embedded.iter().map(|(name, text)| SourceText::new(*name, *text));
+            own.chain(more.iter().cloned()).collect()
+        };
+        Knowledge::from_texts(&texts(embedded::ANATOMY, more_anatomy), &texts(embedded::CAUSES, more_causes))
+    }
+
+    /// Only the given files.
+    pub fn from_texts(anatomy: &[SourceText], causes: &[SourceText]) -> Knowledge {
+        let mut problems = Vec::new();
+        let anatomy = Anatomy::load(anatomy, &mut problems);
+        let mut bank = QueryBank::default();
+        let causes = load::causes(causes, &mut bank, &mut problems);
+        Knowledge { anatomy, causes, bank, problems }
+    }
+
+    pub fn cause(&self, class: &str) -> Option<&Cause> {
+        self.causes.iter().find(|c| c.class == class)
+    }
+}

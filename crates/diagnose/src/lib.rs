@@ -1,0 +1,34 @@
+//! Why the CPU goes where it goes: stages, findings and what to do, computed from evidence alone.
+//!
+//! The knowledge is data (`knowledge/anatomy`, `knowledge/causes`); the code here reads it, asks
+//! its questions of the evidence and weighs the answers. No I/O, no clock, no panic on any input.
+
+mod anatomy;
+mod answer;
+mod breakdown;
+mod classify;
+mod condition;
+mod explain;
+mod facts;
+mod knowledge;
+mod name;
+mod pattern;
+mod score;
+mod share;
+mod wording;
+
+pub use anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, PatternSource, Stage, StageId, UNKNOWN};
+pub use answer::{
+    Answer, CONFIDENT, ConfidenceWord, EvidenceLine, Finding, LabelRow, OriginRow, Quality, RemedyAnswer,
+    RuledOut, SCHEMA, ShareOf, Source, StageRow, ThreadRow, WhoRow,
+};
+pub use classify::{Classified, StackOrigin, classify, classify_alone};
+pub use condition::{Condition, QueryBank};
+pub use explain::{Options, explain};
+pub use facts::{Argument, CATALOGUE, Query, ResultKind, Signature};
+pub use knowledge::{
+    Cause, CpuOf, Expectation, Fixture, IfFalse, Knowledge, KnowledgeError, LintIssue, LookAlike, Remedy,
+    Sign, SourceText, TestCase, TestOutcome, Weight, lint, run_tests,
+};
+pub use name::{BareName, bare};
+pub use pattern::{Glob, Pattern};

@@ -1,0 +1,83 @@
+//! Function names as the knowledge files spell them, from what profilers print.
+//!
+//! Sources add modules (`zfs!arc_read`, ``zfs`arc_read``, `arc_read [zfs]`), offsets
+//! (`arc_read+0x12/0x340`), marks (`[k] arc_read`) and compiler suffixes (`arc_read.isra.0`).
+
+/// A name without decoration, and the module that was written into it (or "").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BareName<'a> {
+    pub function: &'a str,
+    pub module: &'a str,
+}
+
+/// What compilers append to a copy of a function; a dot and one of these ends the name.
+const SUFFIXES: [&str; 10] =
+    ["isra", "part", "constprop", "cold", "lto_priv", "llvm", "unlikely", "localalias", "clone", "ipa"];
+
+/// Takes a printed name apart.
+pub fn bare(printed: &str) -> BareName<'_> {
+    let mut name = printed.trim();
+    for mark in ["[k]", "[.]", "[K]", "[g]", "[u]"] {
+        name = name.strip_prefix(mark).map_or(name, str::trim_start);
+    }
+    let mut module = "";
+    if let Some((head, tail)) = name.rsplit_once(" [")
+        && let Some(inside) = tail.strip_suffix(']')
+    {
+        (name, module) = (head.trim_end(), inside);
+    }
+    if let Some((head, tail)) = name.split_once(['!', '`'])
+        && !head.is_empty()
+        && !head.contains(['(', '<', ' '])
+        && !tail.is_empty()
+    {
+        (module, name) = (head, tail);
+    }
+    if let Some((head, offset)) = name.rsplit_once('+')
+        && !head.is_empty()
+        && offset.starts_with(|c: char| c.is_ascii_digit())
+    {
+        name = head;
+    }
+    BareName { function: without_suffix(name), module }
+}
+
+fn without_suffix(name: &str) -> &str {
+    let mut end = name.len();
+    for (at, _) in name.match_indices('.') {
+        let word = name[at + 1..].split('.').next().unwrap_or("");
+        if at > 0 && SUFFIXES.contains(&word) {
+            end = at;
+            break;
+        }
+    }
+    &name[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decorations_of_every_profiler_come_off() {
+        for (printed, function, module) in [
+            ("arc_read", "arc_read", ""),
+            ("zfs`arc_read", "arc_read", "zfs"),
+            ("zfs.ko`arc_read+0x1f", "arc_read", "zfs.ko"),
+            ("libzpool.so.6!arc_read", "arc_read", "libzpool.so.6"),
+            ("arc_read [zfs]", "arc_read", "zfs"),
+            ("[k] arc_read.isra.0.part.3", "arc_read", ""),
+            ("kfpu_restore_xsave.constprop.0", "kfpu_restore_xsave", ""),
+            ("arc_evict_state.cold", "arc_evict_state", ""),
+            ("zfs_write+0x5c4/0xd70 [zfs]", "zfs_write", "zfs"),
+            ("arc_hdr.llvm.1234", "arc_hdr", ""),
+            ("std::map<a.b>::find", "std::map<a.b>::find", ""),
+            ("", "", ""),
+            ("+0x10", "+0x10", ""),
+            ("`", "`", ""),
+            (".cold", ".cold", ""),
+        ] {
+            assert_eq!(bare(printed), BareName { function, module }, "{printed}");
+        }
+    }
+}

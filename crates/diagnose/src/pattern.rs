@@ -1,0 +1,101 @@
+//! Name patterns of the knowledge files: alternatives split by `|`, each with `*` for any text.
+
+/// One alternative.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Glob {
+    Exact(String),
+    /// `text*`
+    Prefix(String),
+    /// Any other place of `*`: the pieces between the stars, in order.
+    Pieces(Vec<String>),
+}
+
+impl Glob {
+    pub fn new(text: &str) -> Glob {
+        match text.split_once('*') {
+            None => Glob::Exact(text.to_owned()),
+            Some((head, "")) => Glob::Prefix(head.to_owned()),
+            Some(_) => Glob::Pieces(text.split('*').map(str::to_owned).collect()),
+        }
+    }
+
+    pub fn matches(&self, name: &str) -> bool {
+        match self {
+            Glob::Exact(text) => name == text,
+            Glob::Prefix(head) => name.starts_with(head.as_str()),
+            Glob::Pieces(pieces) => matches_pieces(pieces, name),
+        }
+    }
+}
+
+fn matches_pieces(pieces: &[String], name: &str) -> bool {
+    let [first, middle @ .., last] = pieces else { return false };
+    let Some(mut rest) = name.strip_prefix(first.as_str()) else { return false };
+    for piece in middle {
+        let Some(at) = rest.find(piece.as_str()) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last.as_str())
+}
+
+/// Alternatives of [`Glob`]s: `ccm_*|aes_xor_block`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    pub globs: Vec<Glob>,
+}
+
+impl std::fmt::Display for Glob {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Glob::Exact(text) => f.write_str(text),
+            Glob::Prefix(head) => write!(f, "{head}*"),
+            Glob::Pieces(pieces) => f.write_str(&pieces.join("*")),
+        }
+    }
+}
+
+impl std::fmt::Display for Pattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (i, glob) in self.globs.iter().enumerate() {
+            if i > 0 {
+                f.write_str("|")?;
+            }
+            write!(f, "{glob}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Pattern {
+    pub fn new(text: &str) -> Pattern {
+        Pattern { globs: text.split('|').map(str::trim).filter(|t| !t.is_empty()).map(Glob::new).collect() }
+    }
+
+    pub fn matches(&self, name: &str) -> bool {
+        self.globs.iter().any(|g| g.matches(name))
+    }
+
+    /// As [`Pattern::matches`], upper and lower case alike.
+    pub fn matches_any_case(&self, text: &str) -> bool {
+        self.matches(text) || self.matches(&text.to_lowercase())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stand_for_any_text() {
+        let p = Pattern::new("ccm_*|aes_xor_block | *-ccm|a*b*c");
+        for yes in ["ccm_", "ccm_format", "aes_xor_block", "aes-256-ccm", "abc", "a-b-b-c"] {
+            assert!(p.matches(yes), "{yes}");
+        }
+        for no in ["ccm", "aes_xor_blocks", "aes-ccm-256", "ab", "acb", ""] {
+            assert!(!p.matches(no), "{no}");
+        }
+        assert!(!Pattern::new("").matches(""));
+        assert!(Pattern::new("*").matches(""));
+        assert!(!Pattern::new("ab*ba").matches("aba"), "pieces do not overlap");
+    }
+}

@@ -1,0 +1,175 @@
+//! From signs to confidence.
+//!
+//! Every cause starts unlikely ([`PRIOR`]); each sign that holds or fails adds its log-odds; causes
+//! that look alike share their odds, as at most one of them holds for the same samples. Then
+//! confidence is limited by what it rests on: without figures, with few samples, or where next to
+//! no CPU is concerned, no finding is confident, however many signs agree.
+
+use crate::condition::{Answers, QueryBank, QueryId, Truth};
+use crate::facts::{FactBase, Quality, Reading};
+use crate::knowledge::{Cause, IfFalse, Knowledge, Weight};
+use std::sync::OnceLock;
+
+/// Log-odds of any one cause before anything is seen.
+const PRIOR: f64 = -3.0;
+/// Log-odds taken from a cause that another one rules out.
+const RULED_OUT: f64 = -4.0;
+/// A cause rules others out from this confidence on.
+const RULES_OUT_FROM: f64 = 0.5;
+/// Measured log-odds that a confident finding needs: one strong sign with a figure.
+const MEASURED: f64 = 2.5;
+/// Most that can be said when figures are missing.
+const UNMEASURED_MOST: f64 = 0.65;
+/// Most that can be said when the CPU concerned hardly matters.
+const IMMATERIAL_MOST: f64 = 0.45;
+/// Share of busy CPU below which a cause hardly matters.
+const MATERIAL: f64 = 0.02;
+/// Nothing is certain.
+const MOST: f64 = 0.97;
+
+/// Answers to all questions, each asked at most once.
+pub struct Asked<'a> {
+    pub facts: &'a FactBase<'a>,
+    bank: &'a QueryBank,
+    answers: Vec<OnceLock<Option<Reading>>>,
+}
+
+impl<'a> Asked<'a> {
+    pub fn new(facts: &'a FactBase<'a>, bank: &'a QueryBank) -> Asked<'a> {
+        Asked { facts, bank, answers: vec![OnceLock::new(); bank.len()] }
+    }
+
+    pub fn reading(&self, id: QueryId) -> Option<&Reading> {
+        let cell = self.answers.get(id)?;
+        cell.get_or_init(|| self.bank.get(id).and_then(|q| self.facts.answer(q))).as_ref()
+    }
+}
+
+impl Answers for Asked<'_> {
+    fn answer(&self, id: QueryId) -> Option<Reading> {
+        self.reading(id).cloned()
+    }
+}
+
+/// What became of one cause.
+#[derive(Clone, Debug)]
+pub struct Verdict<'k> {
+    pub cause: &'k Cause,
+    /// By sign, in the order of the file.
+    pub truths: Vec<Truth>,
+    pub log_odds: f64,
+    pub confidence: f64,
+    /// Classes ruled out in favour of this one, by index into its look-alikes.
+    pub rules_out: Vec<usize>,
+    measured: f64,
+}
+
+/// Judges all causes; the likeliest first, those without any sign left out.
+pub fn judge<'k>(knowledge: &'k Knowledge, asked: &Asked<'_>) -> Vec<Verdict<'k>> {
+    let mut verdicts: Vec<Verdict> =
+        knowledge.causes.iter().filter_map(|cause| Verdict::of(cause, asked)).collect();
+    rule_out(&mut verdicts, asked);
+    share_odds(&mut verdicts);
+    for verdict in &mut verdicts {
+        verdict.confidence = verdict.confidence.min(verdict.limit(asked));
+    }
+    verdicts.sort_by(|a, b| {
+        (b.confidence, b.log_odds)
+            .partial_cmp(&(a.confidence, a.log_odds))
+            .unwrap_or(std::cmp::Ordering::Equal)
+            .then_with(|| a.cause.class.cmp(&b.cause.class))
+    });
+    verdicts
+}
+
+fn odds(log_odds: f64) -> f64 {
+    log_odds.clamp(-20.0, 20.0).exp()
+}
+
+impl<'k> Verdict<'k> {
+    fn of(cause: &'k Cause, asked: &Asked<'_>) -> Option<Verdict<'k>> {
+        let truths: Vec<Truth> = cause.signs.iter().map(|s| s.when.truth(asked)).collect();
+        let (mut log_odds, mut measured) = (PRIOR, 0.0);
+        let mut any = false;
+        for (sign, truth) in cause.signs.iter().zip(&truths) {
+            match (truth, sign.if_false) {
+                (Truth::Yes, _) => {
+                    any = any || sign.weight != Weight::Weak;
+                    log_odds += sign.weight.when_true();
+                    if is_measured(&sign.when.queries, asked) {
+                        measured += sign.weight.when_true();
+                    }
+                }
+                (Truth::No, IfFalse::RulesOut) => return None,
+                (Truth::No, IfFalse::Weakens) => log_odds += sign.weight.when_false(),
+                (Truth::No, IfFalse::SaysNothing) | (Truth::Unknown, _) => {}
+            }
+        }
+        let confidence = odds(log_odds) / (1.0 + odds(log_odds));
+        any.then(|| Verdict { cause, truths, log_odds, confidence, rules_out: Vec::new(), measured })
+    }
+
+    /// The most that the kind of evidence allows.
+    fn limit(&self, asked: &Asked<'_>) -> f64 {
+        let mut most = MOST;
+        if self.measured < MEASURED {
+            most = most.min(UNMEASURED_MOST);
+        }
+        let cpu = &asked.facts.cpu;
+        if cpu.busy > 0 && !self.cause.cpu.is_empty() {
+            // Twenty samples cannot carry what a thousand can.
+            most = most.min(1.0 - 1.2 / (cpu.busy as f64).sqrt());
+            let part = crate::share::samples(&self.cause.cpu, asked.facts) as f64;
+            if part / (cpu.busy as f64) < MATERIAL || part / (cpu.all as f64) < MATERIAL / 2.0 {
+                most = most.min(IMMATERIAL_MOST);
+            }
+        }
+        most.max(0.0)
+    }
+}
+
+/// Whether any answer behind a condition is a figure rather than a name or a setting.
+fn is_measured(queries: &[QueryId], asked: &Asked<'_>) -> bool {
+    queries.iter().filter_map(|q| asked.reading(*q)).any(|r| r.quality <= Quality::Figure)
+}
+
+fn rule_out(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {
+    let mut losers: Vec<usize> = Vec::new();
+    for at in 0..verdicts.len() {
+        if verdicts[at].confidence < RULES_OUT_FROM {
+            continue;
+        }
+        for (i, other) in verdicts[at].cause.look_alikes.iter().enumerate() {
+            let Some(condition) = &other.ruled_out_when else { continue };
+            if condition.truth(asked) != Truth::Yes {
+                continue;
+            }
+            verdicts[at].rules_out.push(i);
+            losers.extend(verdicts.iter().position(|v| v.cause.class == other.class));
+        }
+    }
+    losers.sort_unstable();
+    losers.dedup();
+    for at in losers {
+        verdicts[at].log_odds += RULED_OUT;
+        verdicts[at].confidence = odds(verdicts[at].log_odds) / (1.0 + odds(verdicts[at].log_odds));
+    }
+}
+
+/// Of causes that look alike at most one holds: each one's odds are against all of them.
+fn share_odds(verdicts: &mut [Verdict<'_>]) {
+    let alike = |a: &Cause, b: &Cause| {
+        a.look_alikes.iter().any(|l| l.class == b.class) || b.look_alikes.iter().any(|l| l.class == a.class)
+    };
+    let shared: Vec<f64> = verdicts
+        .iter()
+        .map(|v| {
+            let rivals = verdicts.iter().filter(|o| alike(v.cause, o.cause)).map(|o| odds(o.log_odds));
+            let own = odds(v.log_odds);
+            own / (1.0 + own + rivals.sum::<f64>())
+        })
+        .collect();
+    for (verdict, confidence) in verdicts.iter_mut().zip(shared) {
+        verdict.confidence = confidence;
+    }
+}

@@ -1,0 +1,100 @@
+//! The CPU that a cause accounts for; samples are never counted for two findings.
+
+use crate::anatomy::IDLE;
+use crate::answer::ShareOf;
+use crate::facts::{FactBase, Query, Value};
+use crate::knowledge::CpuOf;
+use crate::pattern::Pattern;
+
+/// Busy samples of a cause, whoever else claims them.
+pub fn samples(cpu: &CpuOf, facts: &FactBase<'_>) -> u64 {
+    Claims::default().count(cpu, facts)
+}
+
+/// Samples that findings already account for, by stack.
+#[derive(Default)]
+pub struct Claims {
+    /// Samples of each stack that are taken; empty before the first claim.
+    taken: Vec<u64>,
+    /// Share taken by findings that rest on percentages.
+    figures: f64,
+}
+
+/// Below this part of its own samples a cause only offers another view of samples already claimed.
+const LEFT_OVER: f64 = 0.1;
+
+impl Claims {
+    /// The share of all CPU samples that is this cause's and nobody's before it.
+    pub fn claim(&mut self, cpu: &CpuOf, facts: &FactBase<'_>) -> Option<ShareOf> {
+        if cpu.is_empty() {
+            return None;
+        }
+        if !facts.has_samples() {
+            return self.claim_figure(cpu, facts);
+        }
+        let whole = samples(cpu, facts);
+        let free = self.count(cpu, facts);
+        if whole == 0 || (free as f64) < LEFT_OVER * whole as f64 {
+            return None;
+        }
+        self.take(cpu, facts);
+        Some(ShareOf::counted(free, facts.cpu.all))
+    }
+
+    fn claim_figure(&mut self, cpu: &CpuOf, facts: &FactBase<'_>) -> Option<ShareOf> {
+        let query = |name: &str, arguments: Vec<String>| Query::new(name, arguments).ok();
+        let text = |pattern: &Pattern| pattern.to_string();
+        let query = match (&cpu.functions, &cpu.within, &cpu.stage) {
+            (Some(functions), _, _) => query("share", vec![text(functions)]),
+            (None, _, Some(stage)) => query("stage", vec![stage.clone()]),
+            _ => None,
+        }?;
+        let Value::Number(share) = facts.answer(&query)?.value else { return None };
+        let free = share.min(1.0 - self.figures);
+        if free < LEFT_OVER * share || free <= 0.0 {
+            return None;
+        }
+        self.figures += free;
+        Some(ShareOf::figure(free))
+    }
+
+    fn count(&self, cpu: &CpuOf, facts: &FactBase<'_>) -> u64 {
+        let taken = |stack: usize| self.taken.get(stack).copied().unwrap_or(0);
+        if let (None, None, Some(threads)) = (&cpu.functions, &cpu.stage, &cpu.threads) {
+            // Threads are told apart by sample, stacks are not: what is claimed is an upper bound.
+            let all = facts.cpu.thread_samples(threads);
+            return all.saturating_sub(self.taken.iter().sum());
+        }
+        let own = &facts.cpu.own;
+        matching(cpu, facts).map(|stack| own[stack].saturating_sub(taken(stack))).sum()
+    }
+
+    fn take(&mut self, cpu: &CpuOf, facts: &FactBase<'_>) {
+        self.taken.resize(facts.cpu.own.len(), 0);
+        for stack in matching(cpu, facts) {
+            self.taken[stack] = facts.cpu.own[stack];
+        }
+    }
+}
+
+/// Stacks with busy samples that belong to a cause.
+fn matching<'f>(cpu: &CpuOf, facts: &'f FactBase<'_>) -> impl Iterator<Item = usize> + 'f {
+    let spans: Option<Vec<_>> = cpu.functions.as_ref().map(|functions| {
+        crate::facts::outermost(&facts.cpu.spans_of(functions, cpu.within.as_ref())).collect()
+    });
+    let stage = cpu.stage.as_deref().and_then(|s| facts.anatomy.stage(s));
+    let nothing = spans.is_none() && stage.is_none();
+    let stages = &facts.cpu.classified.node_stage;
+    (0..facts.cpu.own.len()).filter(move |stack| {
+        if nothing || facts.cpu.own[*stack] == 0 || stages[*stack] == IDLE {
+            return false;
+        }
+        let in_stage = stage.is_none_or(|s| stages[*stack] == s);
+        let in_span = spans.as_ref().is_none_or(|spans| {
+            let at = facts.cpu.preorder(*stack);
+            let i = spans.partition_point(|s| s.start <= at);
+            i > 0 && at < spans[i - 1].end
+        });
+        in_stage && in_span
+    })
+}

@@ -1,0 +1,174 @@
+//! Figures and questions in words.
+
+use crate::answer::{ConfidenceWord, ShareOf};
+use crate::facts::{FactBase, Function, Quality, Query, Reading, ResultKind, Value};
+use zwhy_zfs::{Unit, format_bytes, kstat_unit};
+
+/// `63 %`, `0.4 %`, `11.7 %`: a decimal where it is known or the number is small.
+pub fn percent(share: f64, exact: bool) -> String {
+    let pct = share * 100.0;
+    let whole = (pct - pct.round()).abs() < 1e-9;
+    if whole || (pct >= 10.0 && !exact) { format!("{pct:.0} %") } else { format!("{pct:.1} %") }
+}
+
+/// Whether the interval is so narrow that tenths of a per cent mean something.
+fn is_exact(share: &ShareOf) -> bool {
+    share.high - share.low < 0.02
+}
+
+/// `59–67 %`
+pub fn range(share: &ShareOf) -> String {
+    let one = |v: f64| percent(v, is_exact(share));
+    format!("{}–{}", one(share.low).trim_end_matches(" %"), one(share.high))
+}
+
+/// Puts a share into a sentence with `{share}`, its interval and the confidence at its end.
+pub fn sentence(template: &str, share: &ShareOf, confidence: ConfidenceWord) -> String {
+    let word = confidence_word(confidence);
+    let note = if share.low < share.value || share.value < share.high {
+        format!(" ({}, confidence {word}).", range(share))
+    } else {
+        format!(" (confidence {word}).")
+    };
+    let text = template.replace("{share}", &percent(share.value, is_exact(share)));
+    text.trim_end_matches('.').to_owned() + &note
+}
+
+pub fn confidence_word(word: ConfidenceWord) -> &'static str {
+    match word {
+        ConfidenceWord::High => "high",
+        ConfidenceWord::Medium => "medium",
+        ConfidenceWord::Low => "low",
+    }
+}
+
+/// What was read, as a person would write it down.
+pub fn measure(query: &Query, reading: &Reading, facts: &FactBase<'_>) -> String {
+    let what = query.argument(0);
+    match (&reading.value, query.signature().result) {
+        (Value::Number(n), ResultKind::Share) => share_measure(query, *n, reading.quality, facts),
+        (Value::Number(n), _) => number_measure(query, *n),
+        (Value::Text(text), _) => format!("{what} = {text}"),
+        (Value::Truth(truth), _) => truth_measure(query, *truth, facts),
+    }
+}
+
+fn share_measure(query: &Query, share: f64, quality: Quality, facts: &FactBase<'_>) -> String {
+    use Function as F;
+    let whole = match query.function {
+        F::PartOf => format!("of the CPU of {}", query.argument(1)),
+        F::LabelIn => format!("of the CPU of stage {}", query.argument(1)),
+        F::WaitShare => "of waiting time".to_owned(),
+        F::Busy => return format!("{} of CPU samples are not idle", percent(share, false)),
+        F::KernelShare => return format!("{} of busy CPU is spent in the kernel", percent(share, false)),
+        _ => "of busy CPU".to_owned(),
+    };
+    let what = match query.function {
+        F::Under => format!("{} below {}", query.argument(0), query.argument(1)),
+        F::InThread => format!("{} on {}", query.argument(0), query.argument(1)),
+        _ => query.argument(0).to_owned(),
+    };
+    let of_busy = !matches!(query.function, F::PartOf | F::LabelIn | F::WaitShare);
+    let part = (share * facts.cpu.busy as f64).round() as u64;
+    let counted = ShareOf::counted(part, facts.cpu.busy);
+    if quality == Quality::Counted && of_busy {
+        format!("{what}: {} ({}) {whole}", percent(share, is_exact(&counted)), range(&counted))
+    } else {
+        format!("{what}: {} {whole}", percent(share, true))
+    }
+}
+
+fn number_measure(query: &Query, n: f64) -> String {
+    use Function as F;
+    let name = query.argument(0);
+    match query.function {
+        F::ThreadCpu | F::ThreadMax => format!("{name}: {} of one CPU", percent(n, false)),
+        F::ThreadCount => format!("{name}: {n:.0} threads"),
+        F::Kstat => format!("{name}.{} = {}", query.argument(1), amount(query, n)),
+        F::Rate => format!("{name}.{}: {} a second", query.argument(1), amount(query, n)),
+        F::Param | F::PropNumber => format!("{name} = {}", plain(n)),
+        F::Growth => format!("{} grows with {} to the power {n:.1}", query.argument(2), query.argument(1)),
+        F::Cell => format!("{}, {} of {} = {}", name, query.argument(2), query.argument(1), plain(n)),
+        _ => format!("{} = {}", query.text(), plain(n)),
+    }
+}
+
+fn amount(query: &Query, n: f64) -> String {
+    match kstat_unit(query.argument(0), query.argument(1)) {
+        Unit::Bytes if n >= 0.0 => format_bytes(n as u64),
+        Unit::Nanos => format!("{:.1} ms", n / 1e6),
+        _ => plain(n),
+    }
+}
+
+/// Whole numbers without a fraction, others with two digits.
+fn plain(n: f64) -> String {
+    if n.fract() == 0.0 { format!("{n:.0}") } else { format!("{n:.2}") }
+}
+
+fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
+    use Function as F;
+    let host = &facts.evidence.host;
+    let known = |text: &Option<String>| text.clone().unwrap_or_default();
+    let (a, b) = (query.argument(0), query.argument(1));
+    let (is, not) = if truth { ("", "") } else { ("no ", "not ") };
+    match query.function {
+        F::Calls => format!("{a} {not}seen calling {b}"),
+        F::Seen => format!("{a} {not}seen"),
+        F::Waits => format!("{is}thread waits in {a}"),
+        F::ThreadSeen => format!("{is}thread {a}"),
+        F::Prop => {
+            let of = facts.datasets_with(a, &crate::pattern::Pattern::new(b));
+            match of.first() {
+                Some(dataset) if truth => format!("{a} is {b} on {dataset}"),
+                _ => format!("{a} is {not}{b}"),
+            }
+        }
+        F::ZfsVersion => format!("OpenZFS {}", known(&host.zfs_version)),
+        F::KernelVersion => format!("kernel {}", known(&host.kernel)),
+        F::Os => format!("{} {}", known(&host.os), known(&host.kernel)).trim().to_owned(),
+        F::CpuFlag => format!("this CPU has {is}{a}"),
+        F::CpuModel => known(&host.cpu_model),
+        _ => format!("{} is {truth}", query.text()),
+    }
+}
+
+/// How to get what a question needs, as a command where there is one.
+pub fn how_to_get(query: &Query) -> String {
+    use Function as F;
+    let name = query.argument(0);
+    match query.function {
+        F::Share
+        | F::SelfShare
+        | F::Under
+        | F::PartOf
+        | F::Calls
+        | F::Seen
+        | F::Stage
+        | F::Label
+        | F::LabelIn
+        | F::InThread
+        | F::ThreadShare
+        | F::Busy
+        | F::KernelShare => {
+            "record call graphs while it happens: zwhy record -a -d 30 -o host.zwhy".to_owned()
+        }
+        F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadSeen => {
+            "CPU of each thread while it happens: top -H -b -n 1".to_owned()
+        }
+        F::Waits | F::WaitShare => {
+            "what the stuck threads wait in: cat /proc/PID/stack, or echo w > /proc/sysrq-trigger".to_owned()
+        }
+        F::Kstat => format!("cat /proc/spl/kstat/zfs/{name}"),
+        F::Rate => format!("cat /proc/spl/kstat/zfs/{name} twice, ten seconds apart"),
+        F::Param | F::Chosen => format!("cat /sys/module/*/parameters/{name}"),
+        F::Prop | F::PropNumber => format!("zfs get -t filesystem,volume {name}"),
+        F::ZfsVersion => "zfs version".to_owned(),
+        F::KernelVersion | F::Os => "uname -a".to_owned(),
+        F::CpuFlag | F::CpuModel => "lscpu".to_owned(),
+        F::Table | F::ColumnMax | F::ColumnMin | F::ColumnSum | F::Cell | F::Growth => {
+            format!("the output of {}", name.replace('*', "…"))
+        }
+        F::Fact => "zwhy record -a -d 30 -o host.zwhy".to_owned(),
+    }
+}

@@ -1,0 +1,153 @@
+//! What holds for every answer, whatever the evidence.
+
+use proptest::prelude::*;
+use std::sync::LazyLock;
+use zwhy_diagnose::{Answer, Knowledge, Options, classify, explain};
+use zwhy_evidence::{Evidence, FlatRow, Kstat, Param, Property, ThreadCpu};
+use zwhy_profile::{Event, FrameKind};
+
+/// Functions of each kind of rule, and some that nothing knows.
+const NAMES: [&str; 18] = [
+    "zio_execute",
+    "arc_read",
+    "dbuf_evict_thread",
+    "ccm_mode_decrypt_contiguous_blocks",
+    "aes_encrypt_block",
+    "kfpu_end",
+    "memcpy",
+    "_raw_spin_lock",
+    "longest_match",
+    "do_idle",
+    "asm_common_interrupt",
+    "entry_SYSCALL_64_after_hwframe",
+    "zfs_read",
+    "nvlist_add_common",
+    "strcmp",
+    "main",
+    "taskq_thread",
+    "",
+];
+const COMMS: [&str; 5] = ["z_rd_int/3", "dbuf_evict", "swapper/0", "fio", ""];
+
+static KNOWLEDGE: LazyLock<Knowledge> = LazyLock::new(Knowledge::embedded);
+
+type Stack = (Vec<usize>, usize, u32, bool);
+
+fn evidence(stacks: &[Stack]) -> Evidence {
+    let mut evidence = Evidence::default();
+    for (frames, comm, count, zfs) in stacks {
+        let p = &mut evidence.profile;
+        let module = if *zfs { "zfs" } else { "kernel" };
+        let frames: Vec<_> = frames.iter().map(|i| p.frame(NAMES[*i], module, FrameKind::Kernel)).collect();
+        let stack = p.stack(&frames);
+        let thread = p.thread(1, *comm as i32, COMMS[*comm]);
+        p.samples.push_counted(thread, stack, Event::Cpu, *count);
+    }
+    evidence
+}
+
+fn check(answer: &Answer, all: u64) {
+    assert_eq!(answer.stages.iter().map(|s| s.samples).sum::<u64>(), all, "stages");
+    assert_eq!(answer.origins.iter().map(|o| o.samples).sum::<u64>(), all, "origins");
+    assert_eq!(answer.threads.iter().map(|t| t.samples).sum::<u64>(), all, "threads");
+    let shares: f64 = answer.findings.iter().filter_map(|f| f.share).map(|s| s.value).sum();
+    assert!(shares <= 1.0 + 1e-9, "findings claim {shares} of the CPU");
+    for finding in &answer.findings {
+        assert!((0.0..=1.0).contains(&finding.confidence), "{}", finding.confidence);
+        assert!(!finding.evidence.is_empty(), "{} without evidence", finding.class);
+        if let Some(share) = finding.share {
+            assert!(share.low <= share.value && share.value <= share.high);
+        }
+    }
+    assert!(!answer.why.is_empty() && !answer.why.contains('{'), "{}", answer.why);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_sample_is_in_one_stage_one_origin_and_one_thread(
+        stacks in proptest::collection::vec(
+            (proptest::collection::vec(0..NAMES.len(), 0..8), 0..COMMS.len(), 1u32..400, any::<bool>()), 0..30),
+    ) {
+        let knowledge = &*KNOWLEDGE;
+        let evidence = evidence(&stacks);
+        let all = evidence.profile.total(Event::Cpu);
+        let answer = explain(&evidence, knowledge, &Options::default());
+        check(&answer, all);
+        prop_assert_eq!(&answer, &explain(&evidence, knowledge, &Options::default()), "not repeatable");
+        let classified = classify(&evidence.profile, &knowledge.anatomy);
+        prop_assert_eq!(classified.node_stage.len(), evidence.profile.stacks.len());
+        prop_assert!(classified.node_stage.iter().all(|s| usize::from(*s) < classified.stages.len()));
+    }
+
+    #[test]
+    fn any_text_is_survived(
+        texts in proptest::collection::vec(".{0,24}", 8), number in any::<f64>(), pct in 0.0f64..100.0,
+    ) {
+        let mut evidence = Evidence::default();
+        let origin = evidence.origin(texts[0].clone());
+        let t = |i: usize| texts[i].clone();
+        evidence.flat.push(FlatRow { pct: Some(pct), symbol: t(1), module: Some(t(2)), origin, ..FlatRow::default() });
+        evidence.threads.push(ThreadCpu { comm: t(3), cpu_pct: Some(pct), origin });
+        for name in ["size", "arc_meta_used", "arc_meta_limit"] {
+            let source = "arcstats".to_owned();
+            evidence.kstats.push(Kstat { source, name: name.into(), value: number, rate: Some(number), origin });
+        }
+        evidence.params.push(Param { name: "init_on_alloc".into(), value: t(4), origin });
+        for name in ["encryption", "compression", "recordsize", "primarycache"] {
+            evidence.properties.push(Property { dataset: Some(t(5)), name: name.into(), value: t(6), origin });
+        }
+        evidence.host.zfs_version = Some(t(7));
+        let answer = explain(&evidence, &KNOWLEDGE, &Options::default());
+        prop_assert!(serde_json::to_string(&answer).is_ok());
+    }
+}
+
+#[test]
+fn nothing_gives_an_answer_that_asks_for_evidence() {
+    let answer = explain(&Evidence::default(), &KNOWLEDGE, &Options::default());
+    check(&answer, 0);
+    assert!(answer.findings.is_empty());
+    assert!(answer.act.as_deref().is_some_and(|a| a.contains("zwhy record")), "{:?}", answer.act);
+}
+
+#[test]
+fn a_finding_names_the_dataset_and_a_hostile_name_never_reaches_a_command() {
+    let knowledge = &*KNOWLEDGE;
+    for (dataset, shown) in [("tank/games", "tank/games"), ("$(reboot)", "DATASET"), ("-rf", "DATASET")] {
+        let frames =
+            ["zio_execute", "zio_decrypt", "ccm_mode_decrypt_contiguous_blocks", "aes_encrypt_block"];
+        let mut evidence = Evidence::default();
+        let origin = evidence.origin("x");
+        let p = &mut evidence.profile;
+        let frames: Vec<_> = frames.iter().map(|f| p.frame(f, "zfs", FrameKind::Kernel)).collect();
+        let stack = p.stack(&frames);
+        let thread = p.thread(1, 1, "z_rd_int");
+        p.samples.push_counted(thread, stack, Event::Cpu, 500);
+        let (name, value) = ("encryption".to_owned(), "aes-256-ccm".to_owned());
+        evidence.properties.push(Property { dataset: Some(dataset.to_owned()), name, value, origin });
+        let answer = explain(&evidence, knowledge, &Options::default());
+        let top = &answer.findings[0];
+        assert_eq!(
+            (top.class.as_str(), top.share.map(|s| s.value)),
+            ("crypto-ccm-not-accelerated", Some(1.0))
+        );
+        assert!(top.remedy.commands.iter().any(|c| c.contains(shown)), "{:?}", top.remedy.commands);
+        assert!(!top.remedy.commands.iter().any(|c| c.contains("reboot") || c.contains(" -rf")));
+        assert_eq!(answer.stages[0].stage, "decrypt");
+    }
+}
+
+/// Where shares come from decides how sure an answer can be.
+#[test]
+fn few_samples_make_no_confident_finding() {
+    let knowledge = &*KNOWLEDGE;
+    let confidence = |count: u32| {
+        let stacks = [(vec![2], 1, count, true), (vec![12, 1], 3, count, true)];
+        let answer = explain(&evidence(&stacks), knowledge, &Options::default());
+        answer.findings.first().map_or(0.0, |f| f.confidence)
+    };
+    assert!(confidence(3) < 0.7, "{}", confidence(3));
+    assert!(confidence(500) > confidence(3));
+}
