@@ -9,7 +9,6 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use zwhy_profile::Nanos;
-use zwhy_profile::Nanos;
 
 struct MarkNow {
     at_ns: u64,
