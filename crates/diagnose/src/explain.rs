@@ -2,7 +2,7 @@
 
 use crate::anatomy::IDLE;
 use crate::answer::{
-    Answer, ConfidenceWord, EvidenceLine, Finding, Quality, RemedyAnswer, RuledOut, SCHEMA, Source,
+    Answer, CONFIDENT, ConfidenceWord, EvidenceLine, Finding, Quality, RemedyAnswer, RuledOut, SCHEMA, Source,
 };
 use crate::breakdown::breakdown;
 use crate::condition::Truth;
@@ -83,7 +83,8 @@ fn finding(
     let cause = verdict.cause;
     let facts = asked.facts;
     let remedy = &cause.remedy;
-    let fill = |text: &String| fill_names(text, cause.dataset.as_ref(), facts);
+    let command = |text: &String| fill_names(text, COMMAND, cause.dataset.as_ref(), facts);
+    let prose = |text: &String| fill_names(text, PROSE, cause.dataset.as_ref(), facts);
     Finding {
         class: cause.class.clone(),
         title: cause.title.clone(),
@@ -93,9 +94,9 @@ fn finding(
         evidence: evidence_lines(verdict, knowledge, asked),
         explanation: cause.explanation.clone(),
         remedy: RemedyAnswer {
-            text: fill(&remedy.text),
-            commands: remedy.commands.iter().map(fill).collect(),
-            undo: fill(&remedy.undo),
+            text: prose(&remedy.text),
+            commands: remedy.commands.iter().map(command).collect(),
+            undo: command(&remedy.undo),
             risk: remedy.risk.clone(),
         },
         next: next_steps(verdict, all, knowledge, asked),
@@ -165,7 +166,7 @@ fn next_steps(
     for other in &verdict.cause.look_alikes {
         let rival = all.iter().find(|v| v.cause.class == other.class && v.confidence >= 0.3);
         if let Some(rival) = rival
-            && verdict.confidence < crate::answer::CONFIDENT
+            && verdict.confidence < CONFIDENT
         {
             add(format!("to tell it from “{}”: {}", rival.cause.title, other.tell), &mut next);
         }
@@ -187,9 +188,15 @@ fn rules_out(verdict: &Verdict<'_>) -> Vec<RuledOut> {
     alike.map(|l| RuledOut { class: l.class.clone(), why: l.tell.clone() }).collect()
 }
 
-/// Fills `{dataset}` and `{pool}` with names of this host, or leaves words to fill in by hand.
+/// What stands for a dataset and a pool whose name is not known: a word to fill in by hand in a
+/// command, plain words in a sentence.
+const COMMAND: [&str; 2] = ["DATASET", "POOL"];
+const PROSE: [&str; 2] = ["the dataset", "the pool"];
+
+/// Fills `{dataset}` and `{pool}` with names of this host.
 fn fill_names(
     text: &str,
+    unknown: [&str; 2],
     dataset: Option<&(String, crate::pattern::Pattern)>,
     facts: &FactBase<'_>,
 ) -> String {
@@ -207,7 +214,7 @@ fn fill_names(
     };
     let of_property = of_property.filter(safe);
     let pool = pool.filter(safe);
-    text.replace("{dataset}", of_property.unwrap_or("DATASET")).replace("{pool}", pool.unwrap_or("POOL"))
+    text.replace("{dataset}", of_property.unwrap_or(unknown[0])).replace("{pool}", pool.unwrap_or(unknown[1]))
 }
 
 /// The first sentence and what to do.
@@ -229,14 +236,18 @@ fn top_line(
         let why = format!("No cause stands out; the evidence fits: {}{or} ({evidence}).", top.title);
         return (why, top.next.first().map(|n| format!("Measure first: {n}")));
     }
-    let fill = |text: &str| fill_names(text, cause.and_then(|c| c.dataset.as_ref()), facts);
+    let fill = |text: &str| fill_names(text, PROSE, cause.and_then(|c| c.dataset.as_ref()), facts);
+    let sure = top.confidence >= CONFIDENT;
     let why = match (cause, &top.share) {
         (Some(cause), Some(share)) if share.value > 0.0 => {
             wording::sentence(&fill(&cause.why), share, top.confidence_word)
         }
-        _ => format!("{} ({evidence}; confidence {word}).", top.title),
+        _ if sure => format!("{} ({evidence}; confidence {word}).", top.title),
+        _ => format!("Probably: {} ({evidence}; confidence {word}).", top.title),
     };
-    (why, cause.map(|c| fill(&c.act)).filter(|a| !a.is_empty()))
+    let act = cause.map(|c| fill(&c.act)).filter(|a| !a.is_empty());
+    let first = top.next.first().filter(|_| !sure);
+    (why, act.map(|act| first.map_or(act.clone(), |n| format!("{act} Make sure first: {n}"))))
 }
 
 fn nothing_found(facts: &FactBase<'_>, stages: &[crate::answer::StageRow]) -> String {

@@ -47,16 +47,35 @@ pub fn measure(query: &Query, reading: &Reading, facts: &FactBase<'_>) -> String
     let what = query.argument(0);
     match (&reading.value, query.signature().result) {
         (Value::Number(n), ResultKind::Share) => share_measure(query, *n, reading.quality, facts),
-        (Value::Number(n), _) => number_measure(query, *n),
+        (Value::Number(n), _) => number_measure(query, *n, facts),
         (Value::Text(text), _) => format!("{what} = {text}"),
         (Value::Truth(truth), _) => truth_measure(query, *truth, facts),
     }
 }
 
+/// The functions that an argument matched, heaviest first; the pattern itself where none did.
+fn names(query: &Query, argument: usize, facts: &FactBase<'_>) -> String {
+    const MOST: usize = 3;
+    let Some(pattern) = query.patterns.get(argument) else { return String::new() };
+    let mut found = facts.names(pattern, MOST + 1);
+    if found.is_empty() {
+        return query.argument(argument).replace('|', ", ");
+    }
+    let more = found.len() > MOST;
+    found.truncate(MOST);
+    found.join(", ") + if more { ", …" } else { "" }
+}
+
+/// The threads that a question is about, as the evidence names them.
+fn threads(query: &Query, facts: &FactBase<'_>) -> String {
+    let found = query.patterns.first().map(|p| facts.thread_names(p)).unwrap_or_default();
+    if found.is_empty() { query.argument(0).replace('|', ", ") } else { found.join(", ") }
+}
+
 fn share_measure(query: &Query, share: f64, quality: Quality, facts: &FactBase<'_>) -> String {
     use Function as F;
     let whole = match query.function {
-        F::PartOf => format!("of the CPU of {}", query.argument(1)),
+        F::PartOf => format!("of the CPU of {}", names(query, 1, facts)),
         F::LabelIn => format!("of the CPU of stage {}", query.argument(1)),
         F::WaitShare => "of waiting time".to_owned(),
         F::Busy => return format!("{} of CPU samples are not idle", percent(share, false)),
@@ -64,8 +83,9 @@ fn share_measure(query: &Query, share: f64, quality: Quality, facts: &FactBase<'
         _ => "of busy CPU".to_owned(),
     };
     let what = match query.function {
-        F::Under => format!("{} below {}", query.argument(0), query.argument(1)),
-        F::InThread => format!("{} on {}", query.argument(0), query.argument(1)),
+        F::Under => format!("{} below {}", names(query, 0, facts), names(query, 1, facts)),
+        F::InThread => format!("{} on {}", names(query, 0, facts), query.argument(1)),
+        F::Share | F::SelfShare | F::PartOf | F::WaitShare => names(query, 0, facts),
         _ => query.argument(0).to_owned(),
     };
     let of_busy = !matches!(query.function, F::PartOf | F::LabelIn | F::WaitShare);
@@ -78,11 +98,13 @@ fn share_measure(query: &Query, share: f64, quality: Quality, facts: &FactBase<'
     }
 }
 
-fn number_measure(query: &Query, n: f64) -> String {
+fn number_measure(query: &Query, n: f64, facts: &FactBase<'_>) -> String {
     use Function as F;
     let name = query.argument(0);
     match query.function {
-        F::ThreadCpu | F::ThreadMax => format!("{name}: {} of one CPU", percent(n, false)),
+        F::ThreadCpu | F::ThreadMax => {
+            format!("{}: {} of one CPU", threads(query, facts), percent(n, false))
+        }
         F::ThreadCount => format!("{name}: {n:.0} threads"),
         F::Kstat => format!("{name}.{} = {}", query.argument(1), amount(query, n)),
         F::Rate => format!("{name}.{}: {} a second", query.argument(1), amount(query, n)),
@@ -113,10 +135,12 @@ fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
     let (a, b) = (query.argument(0), query.argument(1));
     let (is, not) = if truth { ("", "") } else { ("no ", "not ") };
     match query.function {
-        F::Calls => format!("{a} {not}seen calling {b}"),
-        F::Seen => format!("{a} {not}seen"),
-        F::Waits => format!("{is}thread waits in {a}"),
-        F::ThreadSeen => format!("{is}thread {a}"),
+        F::Calls if truth => format!("{} calls {}", names(query, 0, facts), names(query, 1, facts)),
+        F::Calls => format!("{a} does not call {b}"),
+        F::Seen => format!("{} {not}seen", names(query, 0, facts)),
+        F::Waits => format!("{is}thread waits in {}", names(query, 0, facts)),
+        F::ThreadSeen if truth => format!("thread {}", threads(query, facts)),
+        F::ThreadSeen => format!("no thread {a}"),
         F::Prop => {
             let of = facts.datasets_with(a, &crate::pattern::Pattern::new(b));
             match of.first() {

@@ -20,6 +20,7 @@ pub use reading::{Quality, Reading, Value};
 pub use threads::thread_base;
 
 use crate::anatomy::Anatomy;
+use crate::pattern::Pattern;
 use percent::PercentFacts;
 use zwhy_evidence::Evidence;
 
@@ -123,6 +124,12 @@ impl<'a> FactBase<'a> {
         }
     }
 
+    /// Functions of the evidence that a pattern matches, heaviest first.
+    pub fn names(&self, pattern: &Pattern, most: usize) -> Vec<String> {
+        let counted = self.cpu.heaviest(pattern, most);
+        if counted.is_empty() { self.percent.names(pattern, most) } else { counted }
+    }
+
     /// Names behind an answer, heaviest first: the functions that a pattern matched.
     pub fn frames(&self, query: &Query, most: usize) -> Vec<String> {
         use Function as F;
@@ -135,13 +142,9 @@ impl<'a> FactBase<'a> {
             _ => return Vec::new(),
         };
         let Some(pattern) = pattern else { return Vec::new() };
-        let mut names = self.cpu.heaviest(pattern, most);
-        if names.is_empty() {
-            names = self.percent.names(pattern, most);
-        }
+        let mut names = self.names(pattern, most);
         if let Some(caller) = caller {
-            let top = self.cpu.heaviest(caller, 1);
-            names.extend(if top.is_empty() { self.percent.names(caller, 1) } else { top });
+            names.extend(self.names(caller, 1));
         }
         names.dedup();
         names

@@ -42,6 +42,16 @@ impl FactBase<'_> {
         }
     }
 
+    /// Names, without numbers, of the listed threads that a pattern matches.
+    pub fn thread_names(&self, pattern: &Pattern) -> Vec<&str> {
+        let like = |comm: &str| pattern.matches(thread_base(comm)) || pattern.matches(comm);
+        let listed = self.evidence.threads.iter().filter(|t| like(&t.comm)).map(|t| thread_base(&t.comm));
+        let mut names: Vec<&str> = listed.collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// CPUs' worth of each matching thread that is listed, and where; `None` when none is.
     fn listed(&self, pattern: &Pattern) -> Option<(Vec<Option<f64>>, String)> {
         let like = |comm: &str| pattern.matches(thread_base(comm)) || pattern.matches(comm);

@@ -88,6 +88,12 @@ pub fn causes(texts: &[SourceText], bank: &mut QueryBank, problems: &mut Vec<Kno
     causes
 }
 
+/// Lines of a paragraph joined; paragraphs stay apart by an empty line.
+fn paragraphs(text: &str) -> String {
+    let joined = text.trim().split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" "));
+    joined.collect::<Vec<_>>().join("\n\n")
+}
+
 fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
     let file: File = toml::from_str(&text.text).map_err(|e| e.to_string())?;
     let base = text.name.rsplit('/').next().unwrap_or(&text.name);
@@ -111,7 +117,7 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         title: file.title,
         why: file.why,
         act: file.act,
-        explanation: file.explanation.trim().to_owned(),
+        explanation: paragraphs(&file.explanation),
         affected: file.affected,
         fixed_in: file.fixed_in,
         experiment: file.experiment,
