@@ -1,6 +1,12 @@
 //! All exporters, and the choice among them by name.
 
+mod csv;
+mod firefox;
 mod folded;
+mod parts;
+mod perf_script;
+mod pprof;
+mod speedscope;
 
 use crate::{ErrorKind, FormatError};
 use std::io::Write;
@@ -27,7 +33,14 @@ pub trait Exporter: Sync {
 }
 
 /// Every format that can be written, one line each.
-static EXPORTERS: &[&dyn Exporter] = &[&folded::Folded];
+static EXPORTERS: &[&dyn Exporter] = &[
+    &folded::Folded,
+    &pprof::Pprof,
+    &speedscope::Speedscope,
+    &firefox::Firefox,
+    &perf_script::PerfScript,
+    &csv::Csv,
+];
 
 /// Every format that can be written.
 pub fn exporters() -> &'static [&'static dyn Exporter] {

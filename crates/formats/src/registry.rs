@@ -35,6 +35,10 @@ pub const HEAD_BYTES: usize = 64 * 1024;
 static IMPORTERS: &[&dyn Importer] = &[
     &crate::perf_data::PerfData,
     &crate::evidence_json::EvidenceJson,
+    &crate::pprof::Pprof,
+    &crate::otlp::Otlp,
+    &crate::speedscope::Speedscope,
+    &crate::firefox::Firefox,
     &crate::svg::FlameSvg,
     &crate::perf_script::PerfScript,
     &crate::perf_report::PerfReport,

@@ -1,0 +1,54 @@
+//! What exporters share: a frame for every sample, sums by thread and stack, facts of the recording, names
+//! on one line.
+
+use crate::interchange::frames;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use zwhy_profile::{Event, Profile, StackId, ThreadId};
+
+/// The profile with a frame for samples without a stack, which other formats leave out.
+pub fn with_stacks(profile: &Profile) -> Cow<'_, Profile> {
+    if !profile.samples.stack.contains(&StackId::ROOT) {
+        return Cow::Borrowed(profile);
+    }
+    let mut profile = profile.clone();
+    let frame = frames::unknown(&mut profile, "the sample has no stack");
+    let unknown = profile.stacks.child(StackId::ROOT, frame);
+    for stack in profile.samples.stack.iter_mut().filter(|s| **s == StackId::ROOT) {
+        *stack = unknown;
+    }
+    Cow::Owned(profile)
+}
+
+/// What one thread did in one stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    pub count: u64,
+    /// Nanoseconds; 0 where the source did not say.
+    pub weight: i64,
+}
+
+/// Sums in order of thread and stack, so that equal profiles give equal files.
+pub fn by_thread_and_stack(profile: &Profile, event: Event) -> Vec<(ThreadId, StackId, Sum)> {
+    let mut sums: FxHashMap<(ThreadId, StackId), Sum> = FxHashMap::default();
+    for sample in profile.samples.iter().filter(|s| s.event == event && s.count > 0) {
+        let sum = sums.entry((sample.thread, sample.stack)).or_default();
+        sum.count = sum.count.saturating_add(u64::from(sample.count));
+        sum.weight = sum.weight.saturating_add(sample.weight.0);
+    }
+    let mut rows: Vec<_> = sums.into_iter().map(|((thread, stack), sum)| (thread, stack, sum)).collect();
+    rows.sort_unstable_by_key(|(thread, stack, _)| (*thread, *stack));
+    rows
+}
+
+/// A number of facts.json: `fact(facts, ["recorder", "hz"])`.
+pub fn fact(evidence: &zwhy_evidence::Evidence, path: [&str; 2]) -> Option<f64> {
+    let top = evidence.facts.get(path[0])?;
+    if path[1].is_empty() { top.as_f64() } else { top.get(path[1])?.as_f64() }
+        .filter(|n| n.is_finite() && *n > 0.0)
+}
+
+/// A name on one line, without control characters that a terminal would act on.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}

@@ -1,0 +1,282 @@
+//! Firefox profiler JSON: processed profiles (profiler.firefox.com, samply) and Gecko profiles as Firefox and
+//! `perf script gecko` write them.
+//!
+//! Layouts: docs-developer/{processed-profile-format,gecko-profile-format,CHANGELOG-formats}.md of
+//! firefox-devtools/profiler. Read are processed versions up to 75 (tables per thread or shared, prefix
+//! offsets, flag columns) and Gecko versions up to 36. Rows of the sample tables are the unit of the stats.
+//! A sample whose thread used no CPU since the one before it is of a sleeping thread: it becomes a wait.
+//! Not taken: markers, counters, allocations. A cut file is refused: its columns end at different rows.
+
+mod file;
+mod names;
+
+use crate::interchange::json::{self, index};
+use crate::interchange::rows::{Amount, Row, Rows, TOO_MANY};
+use crate::interchange::stacks::{OVER_BUDGET, StackMaker};
+use crate::{Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input};
+use file::{File, StackTable, Thread};
+use names::Names;
+use zwhy_evidence::Evidence;
+use zwhy_profile::{Event, FrameId, Nanos, Profile, StackId, ThreadId};
+
+pub(crate) struct Firefox;
+
+impl Importer for Firefox {
+    fn name(&self) -> &'static str {
+        "firefox"
+    }
+
+    fn sniff(&self, head: &[u8]) -> Confidence {
+        let has = |key| json::head_has_key(head, key);
+        if !json::is_object(head) || !has("meta") {
+            Confidence::No
+        } else if has("preprocessedProfileVersion") {
+            Confidence::Certain
+        } else if has("stackTable") || (has("interval") && (has("stackwalk") || has("processType"))) {
+            Confidence::Likely
+        } else {
+            Confidence::No
+        }
+    }
+
+    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+        let file: File = json::parse(input, &options.limits)?;
+        let mut reader = Reader::new(input.bytes().len(), options.limits.max_depth);
+        reader.file(&file);
+        reader.finish(input, &file)
+    }
+}
+
+struct Reader {
+    profile: Profile,
+    stats: ImportStats,
+    rows: Rows,
+    maker: StackMaker,
+    max_depth: usize,
+}
+
+/// A stack table with what was made of its rows so far.
+struct Stacks<'a> {
+    table: &'a StackTable,
+    made: Vec<Option<StackId>>,
+    /// Frames that were made, by row of the frame table.
+    frames: Vec<Option<FrameId>>,
+}
+
+impl<'a> Stacks<'a> {
+    fn new(table: &'a StackTable, names: &Names) -> Stacks<'a> {
+        Stacks { table, made: vec![None; table.rows()], frames: vec![None; names.frames.rows()] }
+    }
+
+    /// The row a stack stands on; `Err` for one that cannot be (it must come before).
+    fn prefix(&self, row: usize) -> Result<Option<usize>, &'static str> {
+        let prefix = match index(self.table.prefix_offset(row)) {
+            Some(0) => None,
+            Some(up) => Some(row.checked_sub(up).ok_or(NO_STACK)?),
+            None => index(self.table.prefix(row)),
+        };
+        match prefix {
+            Some(prefix) if prefix >= row => Err(NO_STACK),
+            other => Ok(other),
+        }
+    }
+
+    fn frame(&mut self, profile: &mut Profile, names: &Names, row: usize) -> FrameId {
+        let Some(at) = index(self.table.frame(row)).filter(|at| *at < self.frames.len()) else {
+            return names::missing(profile);
+        };
+        if let Some(frame) = self.frames[at] {
+            return frame;
+        }
+        let frame = names.frame(profile, at).unwrap_or_else(|| names::missing(profile));
+        self.frames[at] = Some(frame);
+        frame
+    }
+}
+
+/// Why a sample with an impossible stack is dropped.
+const NO_STACK: &str = "stack that is not in the file";
+
+impl Reader {
+    fn new(bytes: usize, max_depth: usize) -> Reader {
+        Reader {
+            profile: Profile::new(),
+            stats: ImportStats::new("firefox", "samples"),
+            rows: Rows::default(),
+            maker: StackMaker::new(max_depth, bytes),
+            max_depth,
+        }
+    }
+
+    fn file(&mut self, file: &File) {
+        let shared = &file.shared;
+        let shared_names = Names {
+            meta: &file.meta,
+            libs: &file.libs,
+            texts: &shared.string_array,
+            frames: &shared.frame_table,
+            funcs: &shared.func_table,
+            resources: &shared.resource_table,
+            sources: &shared.sources.filename,
+        };
+        let mut shared_stacks = Stacks::new(&shared.stack_table, &shared_names);
+        for thread in &file.threads {
+            let names = names_of(thread, shared_names);
+            if thread.stack_table.rows() > 0 {
+                let mut stacks = Stacks::new(&thread.stack_table, &names);
+                self.thread(file, thread, &names, &mut stacks);
+            } else {
+                self.thread(file, thread, &shared_names, &mut shared_stacks);
+            }
+        }
+        for process in &file.processes {
+            self.file(process);
+        }
+    }
+
+    fn thread(&mut self, file: &File, thread: &Thread, names: &Names, stacks: &mut Stacks) {
+        let comm = if thread.name.0.is_empty() { &thread.process_name.0 } else { &thread.name.0 };
+        let id = self.profile.thread(thread.pid.id(), thread.tid.id(), comm);
+        let delta_ns = match file.meta.sample_units.thread_cpu_delta.0.as_str() {
+            "ns" => 1.0,
+            "µs" | "us" => 1e3,
+            _ => 0.0, // cycles of a variable clock are no time
+        };
+        let mut now = 0.0;
+        for row in 0..thread.samples.rows() {
+            self.stats.read += 1;
+            let delta = thread.samples.time_delta(row);
+            now += if delta.is_finite() { delta } else { 0.0 };
+            match self.sample(thread, id, names, stacks, row, now, delta_ns) {
+                Ok(()) => self.stats.kept += 1,
+                Err(reason) => self.stats.drop(reason, 1),
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)] // one row and what its thread has in common
+    fn sample(
+        &mut self,
+        thread: &Thread,
+        id: ThreadId,
+        names: &Names,
+        stacks: &mut Stacks,
+        row: usize,
+        now: f64,
+        delta_ns: f64,
+    ) -> Result<(), &'static str> {
+        let samples = &thread.samples;
+        let (event, amount) = amount(&samples.weight_type.0, samples.weight(row))?;
+        let at = index(samples.stack(row)).ok_or("sample without a stack")?;
+        let stack = self.stack(names, stacks, at)?;
+        let cpu_delta = samples.cpu_delta(row);
+        let time = samples.time(row);
+        let row = Row {
+            t: Nanos(((if time.is_finite() { time } else { now }) * 1e6).round() as i64),
+            cpu: -1,
+            thread: id,
+            stack,
+            event: if event == Event::Cpu && cpu_delta == 0.0 { Event::Wait } else { event },
+            // Casts of floats saturate, and NaN is 0.
+            weight: Nanos((cpu_delta * delta_ns).max(0.0) as i64),
+        };
+        if self.rows.push(row, amount) { Ok(()) } else { Err(TOO_MANY) }
+    }
+
+    /// The stack of a row, making those it stands on first.
+    fn stack(&mut self, names: &Names, stacks: &mut Stacks, row: usize) -> Result<StackId, &'static str> {
+        if row >= stacks.made.len() {
+            return Err(NO_STACK);
+        }
+        let mut path = Vec::new();
+        let mut at = Some(row);
+        let mut base = StackId::ROOT;
+        while let Some(row) = at {
+            if let Some(made) = stacks.made[row] {
+                base = made;
+                break;
+            }
+            path.push(row);
+            if path.len() > self.max_depth {
+                break;
+            }
+            at = stacks.prefix(row)?;
+        }
+        let depth = self.profile.stacks.depth(base) as usize + path.len();
+        if depth > self.max_depth {
+            return self.deep_stack(names, stacks, row);
+        }
+        let mut stack = base;
+        for row in path.into_iter().rev() {
+            let frame = stacks.frame(&mut self.profile, names, row);
+            stack = self.profile.stacks.child(stack, frame);
+            stacks.made[row] = Some(stack);
+        }
+        Ok(stack)
+    }
+
+    /// A stack beyond the depth limit: its frames next to the root are cut.
+    fn deep_stack(
+        &mut self,
+        names: &Names,
+        stacks: &mut Stacks,
+        row: usize,
+    ) -> Result<StackId, &'static str> {
+        let mut frames = Vec::new();
+        let mut at = Some(row);
+        while let Some(row) = at.filter(|_| frames.len() <= self.max_depth) {
+            frames.push(stacks.frame(&mut self.profile, names, row));
+            at = stacks.prefix(row)?;
+        }
+        self.maker.stack(&mut self.profile, frames).ok_or(OVER_BUDGET)
+    }
+
+    fn finish(mut self, input: &Input, file: &File) -> Result<Imported, FormatError> {
+        if self.rows.is_empty() {
+            let found = match self.stats.read {
+                0 => "it holds no samples".to_owned(),
+                n => format!("none of its {n} samples has a stack and a weight"),
+            };
+            return Err(FormatError::read(ErrorKind::Empty, input.name(), found)
+                .hint("check that the profiler recorded stacks"));
+        }
+        self.stats.warnings.extend(self.maker.warning());
+        self.rows.into_samples(&mut self.profile, &mut self.stats);
+        let mut evidence = Evidence { profile: self.profile, ..Evidence::default() };
+        let known = |text: &json::Text| Some(text.0.clone()).filter(|t| !t.is_empty());
+        evidence.host.os = known(&file.meta.oscpu);
+        evidence.host.cpu_model = known(&file.meta.cpu_name);
+        evidence.origin(input.name());
+        Ok(Imported { evidence, stats: self.stats })
+    }
+}
+
+/// A thread's own tables where it has them.
+fn names_of<'a>(thread: &'a Thread, shared: Names<'a>) -> Names<'a> {
+    Names {
+        libs: if thread.libs.is_empty() { shared.libs } else { &thread.libs },
+        texts: if thread.string_array.len() > 0 { &thread.string_array } else { shared.texts },
+        frames: if thread.frame_table.rows() > 0 { &thread.frame_table } else { shared.frames },
+        funcs: if thread.func_table.rows() > 0 { &thread.func_table } else { shared.funcs },
+        resources: if thread.resource_table.rows() > 0 { &thread.resource_table } else { shared.resources },
+        ..shared
+    }
+}
+
+/// What a weight counts for.
+fn amount(weight_type: &str, weight: f64) -> Result<(Event, Amount), &'static str> {
+    if weight < 0.0 {
+        return Err("negative weight");
+    }
+    if weight == 0.0 {
+        return Err("weight of zero");
+    }
+    // Casts of floats saturate.
+    let count = Amount::Count((weight.round() as u64).max(1));
+    match weight_type {
+        "tracing-ms" if weight.is_nan() => Err("sample without a weight"),
+        "tracing-ms" => Ok((Event::Cpu, Amount::Time(Nanos(((weight * 1e6).round() as i64).max(1))))),
+        "bytes" => Ok((Event::Count, count)),
+        _ => Ok((Event::Cpu, count)),
+    }
+}

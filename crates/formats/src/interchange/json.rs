@@ -1,0 +1,306 @@
+//! JSON of profiles, read into compact columns: numbers as `f64`, texts in one buffer.
+//!
+//! Invariants: a column keeps at most about four times its text in memory; a cell of the wrong type is
+//! `NaN` or empty, never an error for the whole file; nesting is refused beyond serde_json's limit (128).
+
+use crate::{ErrorKind, FormatError, Input, Limits, Position};
+use serde::de::{
+    Deserialize, DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use std::fmt;
+
+/// Larger files are refused: their tables have to be in memory at once.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Reads a whole file. A cut file is refused: its columns end at different rows, so nothing is certain.
+pub fn parse<T: DeserializeOwned>(input: &Input, limits: &Limits) -> Result<T, FormatError> {
+    let bytes = input.bytes();
+    let most = limits.max_decompressed.min(MAX_BYTES);
+    if bytes.len() as u64 > most {
+        let found = format!("{} bytes of JSON, at most {most} are read", bytes.len());
+        return Err(FormatError::read(ErrorKind::TooLarge, input.name(), found)
+            .hint("record for a shorter time, or convert it to a binary format such as pprof"));
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    // Bytes that are no UTF-8 spoil a name, not the file.
+    let text = String::from_utf8_lossy(bytes);
+    serde_json::from_str(&text).map_err(|e| {
+        let position = match e.line() {
+            0 | 1 => Position::Byte(e.column() as u64),
+            line => Position::Line(line as u64),
+        };
+        FormatError::read(ErrorKind::Damaged, input.name(), format!("not valid JSON of this format: {e}"))
+            .at(position)
+            .hint("check that it was copied whole")
+    })
+}
+
+/// The bytes of an object key anywhere in the first bytes of a file.
+pub fn head_has_key(head: &[u8], key: &str) -> bool {
+    let quoted = format!("\"{key}\"");
+    memchr::memmem::find(head, quoted.as_bytes()).is_some()
+}
+
+/// `true` when the first bytes can be a JSON object.
+pub fn is_object(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
+}
+
+/// A number or `NaN` for anything else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cell(pub f64);
+
+/// The index a cell holds, if it is one.
+pub fn index(cell: f64) -> Option<usize> {
+    ((0.0..4_294_967_295.0).contains(&cell) && cell.fract() == 0.0).then_some(cell as usize)
+}
+
+impl<'de> Deserialize<'de> for Cell {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Cell, D::Error> {
+        struct CellVisitor;
+        impl<'de> Visitor<'de> for CellVisitor {
+            type Value = Cell;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a cell")
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Cell, E> {
+                Ok(Cell(value as f64))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Cell, E> {
+                Ok(Cell(value as f64))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Cell, E> {
+                Ok(Cell(value))
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Cell, E> {
+                Ok(Cell(if value { 1.0 } else { 0.0 }))
+            }
+            fn visit_unit<E>(self) -> Result<Cell, E> {
+                Ok(Cell(f64::NAN))
+            }
+            fn visit_str<E>(self, _: &str) -> Result<Cell, E> {
+                Ok(Cell(f64::NAN))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Cell, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Cell(f64::NAN))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Cell, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Cell(f64::NAN))
+            }
+        }
+        deserializer.deserialize_any(CellVisitor)
+    }
+}
+
+/// A column of numbers; null, text and absent cells are `NaN`.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers(Vec<f64>);
+
+impl Numbers {
+    pub fn get(&self, row: usize) -> f64 {
+        self.0.get(row).copied().unwrap_or(f64::NAN)
+    }
+
+    /// The cell as an index into another table.
+    pub fn index(&self, row: usize) -> Option<usize> {
+        index(self.get(row))
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = f64> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+/// Rows of numbers of any length.
+#[derive(Clone, Debug, Default)]
+pub struct NumberRows {
+    cells: Vec<f64>,
+    ends: Vec<u32>,
+}
+
+impl NumberRows {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn row(&self, row: usize) -> &[f64] {
+        let end = self.ends.get(row).map_or(0, |e| *e as usize);
+        let start = row.checked_sub(1).and_then(|r| self.ends.get(r)).map_or(0, |e| *e as usize);
+        self.cells.get(start..end).unwrap_or(&[])
+    }
+}
+
+/// A column of texts; cells of other types are empty.
+#[derive(Clone, Debug, Default)]
+pub struct Texts {
+    text: String,
+    ends: Vec<u32>,
+}
+
+impl Texts {
+    /// The text at an index; empty when there is none.
+    pub fn get(&self, row: Option<usize>) -> &str {
+        let Some(row) = row else { return "" };
+        let end = self.ends.get(row).map_or(0, |e| *e as usize);
+        let start = row.checked_sub(1).and_then(|r| self.ends.get(r)).map_or(0, |e| *e as usize);
+        self.text.get(start..end).unwrap_or("")
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+}
+
+/// Reads a sequence element by element; anything but a sequence is empty.
+fn sequence<'de, D, T, F>(deserializer: D, each: F) -> Result<(), D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+    F: FnMut(T) -> bool,
+{
+    struct Each<T, F>(F, std::marker::PhantomData<T>);
+    impl<'de, T: Deserialize<'de>, F: FnMut(T) -> bool> Visitor<'de> for Each<T, F> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("a list")
+        }
+        fn visit_unit<E>(self) -> Result<(), E> {
+            Ok(())
+        }
+        fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+            while let Some(element) = seq.next_element::<T>()? {
+                if !(self.0)(element) {
+                    return Err(A::Error::custom("a table of more than 4 GiB"));
+                }
+            }
+            Ok(())
+        }
+    }
+    deserializer.deserialize_any(Each(each, std::marker::PhantomData))
+}
+
+impl<'de> Deserialize<'de> for Numbers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Numbers, D::Error> {
+        let mut cells = Vec::new();
+        sequence(deserializer, |Cell(cell)| {
+            cells.push(cell);
+            true
+        })?;
+        Ok(Numbers(cells))
+    }
+}
+
+impl<'de> Deserialize<'de> for NumberRows {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NumberRows, D::Error> {
+        let mut rows = NumberRows::default();
+        sequence(deserializer, |Numbers(row)| {
+            rows.cells.extend(row);
+            let end = u32::try_from(rows.cells.len());
+            end.map(|end| rows.ends.push(end)).is_ok()
+        })?;
+        Ok(rows)
+    }
+}
+
+impl<'de> Deserialize<'de> for Texts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Texts, D::Error> {
+        let mut texts = Texts::default();
+        sequence(deserializer, |Text(text)| {
+            texts.text.push_str(&text);
+            let end = u32::try_from(texts.text.len());
+            end.map(|end| texts.ends.push(end)).is_ok()
+        })?;
+        Ok(texts)
+    }
+}
+
+/// A text; a number is its digits, anything else empty.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Text(pub String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
+        struct TextVisitor;
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a text")
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
+                Ok(Text(text.to_owned()))
+            }
+            fn visit_string<E>(self, text: String) -> Result<Text, E> {
+                Ok(Text(text))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Text, E> {
+                Ok(Text(value.to_string()))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Text, E> {
+                Ok(Text(value.to_string()))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Text, E> {
+                Ok(Text(value.to_string()))
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Text, E> {
+                Ok(Text::default())
+            }
+            fn visit_unit<E>(self) -> Result<Text, E> {
+                Ok(Text::default())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Text, A::Error> {
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Text::default())
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Text::default())
+            }
+        }
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+impl Text {
+    /// The process or thread id written here; -1 when there is none. `12.1` is the second thread that had
+    /// the id 12.
+    pub fn id(&self) -> i32 {
+        self.0.trim().split('.').next().and_then(|id| id.parse().ok()).unwrap_or(-1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_of_the_wrong_type_do_not_fail_the_table() {
+        let numbers: Numbers =
+            serde_json::from_str(r#"[1, null, -1, 2.5, "x", [1], {"a": 1}, true, 7]"#).unwrap();
+        let indexes: Vec<_> = (0..numbers.len() + 1).map(|i| numbers.index(i)).collect();
+        assert_eq!(indexes, [Some(1), None, None, None, None, None, None, Some(1), Some(7), None]);
+        let texts: Texts = serde_json::from_str(r#"["a", null, "", 5, "b\u00e9"]"#).unwrap();
+        let all: Vec<_> = (0..6).map(|i| texts.get(Some(i))).collect();
+        assert_eq!(all, ["a", "", "", "5", "bé", ""]);
+        let rows: NumberRows = serde_json::from_str("[[1,2],[],[3,null]]").unwrap();
+        assert_eq!(
+            (rows.row(0), rows.row(1), rows.row(2).len(), rows.row(3).len()),
+            (&[1.0, 2.0][..], &[][..], 2, 0)
+        );
+        assert!(serde_json::from_str::<Numbers>("null").unwrap().is_empty());
+        assert!(serde_json::from_str::<Numbers>(&"[".repeat(100_000)).is_err());
+    }
+}

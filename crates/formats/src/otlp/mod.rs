@@ -1,0 +1,347 @@
+//! OpenTelemetry profiles as protobuf: ProfilesData and ExportProfilesServiceRequest.
+//!
+//! Read: `opentelemetry.proto.profiles.v1development` with a dictionary and a stack table, which is
+//! opentelemetry-proto 1.8, 1.9 and 1.10; the layout of samples is told from the samples. Versions before
+//! 1.8 are refused by name. Several profiles of one scope that count the same samples in several units are
+//! taken once. Sample messages are the unit of the stats.
+
+mod dictionary;
+mod sample;
+
+use crate::interchange::frames;
+use crate::interchange::meaning::{self, Meaning, Unit};
+use crate::interchange::protobuf::{Fields, MAX_ENTRIES, Value};
+use crate::interchange::rows::{Amount, Row, Rows, TOO_MANY};
+use crate::interchange::shown;
+use crate::interchange::stacks::{OVER_BUDGET, StackMaker};
+use crate::pprof::Key;
+use crate::{
+    Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input, Position,
+};
+use dictionary::{Attribute, Dictionary};
+use sample::{Layout, ProfileHead, Sample};
+use zwhy_evidence::Evidence;
+use zwhy_profile::{FrameId, Nanos, StackId};
+
+pub(crate) struct Otlp;
+
+impl Importer for Otlp {
+    fn name(&self) -> &'static str {
+        "otlp"
+    }
+
+    fn sniff(&self, head: &[u8]) -> Confidence {
+        if looks_like(head) { Confidence::Certain } else { Confidence::No }
+    }
+
+    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+        let mut dictionary = Dictionary::default();
+        let mut fields = Fields::new(input.bytes());
+        fields.by_ref().filter(|f| f.number == 2).for_each(|f| dictionary.add(f.value.bytes()));
+        let damage = fields.damage();
+        if dictionary.is_empty() {
+            return Err(nothing(input, damage, "it has no dictionary, so nothing has a name"));
+        }
+        if dictionary.is_too_large() {
+            let found = format!("its dictionary has more than {MAX_ENTRIES} entries, the most that are read");
+            return Err(
+                FormatError::read(ErrorKind::TooLarge, input.name(), found).hint("record for a shorter time")
+            );
+        }
+        let samples = || resources(input.bytes()).flat_map(scopes).flat_map(profiles).flat_map(samples);
+        if !dictionary.has_stacks() || samples().take(100).any(sample::is_before_18) {
+            let found = "it is an OTLP profile of a version before 1.8, without a stack table";
+            return Err(FormatError::read(ErrorKind::Unsupported, input.name(), found)
+                .hint("update the profiler or the collector, or export pprof from it"));
+        }
+        let layout = samples().find_map(Layout::shown_by).unwrap_or(Layout::From110);
+        let mut reader = Reader::new(dictionary, layout, input.bytes().len(), options.limits.max_depth);
+        resources(input.bytes()).for_each(|resource| reader.resource(resource));
+        reader.finish(input, damage)
+    }
+}
+
+/// Messages in a field of another message.
+fn inside(message: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
+    Fields::new(message).filter(move |f| f.number == number && f.value.is_bytes()).map(|f| f.value.bytes())
+}
+
+fn resources(data: &[u8]) -> impl Iterator<Item = &[u8]> {
+    inside(data, 1)
+}
+
+fn scopes(resource: &[u8]) -> impl Iterator<Item = &[u8]> {
+    inside(resource, 2)
+}
+
+fn profiles(scope: &[u8]) -> impl Iterator<Item = &[u8]> {
+    inside(scope, 2)
+}
+
+fn samples(profile: &[u8]) -> impl Iterator<Item = &[u8]> {
+    inside(profile, 2)
+}
+
+fn nothing(input: &Input, damage: Option<usize>, what: &str) -> FormatError {
+    match damage {
+        Some(at) => {
+            FormatError::read(ErrorKind::Damaged, input.name(), format!("{what} before it breaks off"))
+                .at(Position::Byte(at as u64))
+                .hint("copy the file again: the dictionary is usually at the end")
+        }
+        None => FormatError::read(ErrorKind::Empty, input.name(), what)
+            .hint("check that the file is a ProfilesData message"),
+    }
+}
+
+/// Only fields 1 and 2, messages, with a profile or the empty first mapping of a dictionary inside.
+fn looks_like(head: &[u8]) -> bool {
+    let messages = |bytes, last| {
+        let mut fields = Fields::of_head(bytes);
+        fields.by_ref().all(|f| f.number <= last && f.value.is_bytes()) && fields.damage().is_none()
+    };
+    let mut certain = false;
+    let mut fields = Fields::of_head(head);
+    for field in fields.by_ref() {
+        let Value::Bytes(message) = field.value else { return false };
+        match field.number {
+            1 if messages(message, 3) => {
+                let inner = |bytes| Fields::of_head(bytes).filter(|f| f.number == 2).map(|f| f.value.bytes());
+                certain |= inner(message).any(|scope| messages(scope, 3) && inner(scope).next().is_some());
+            }
+            2 if messages(message, 7) => {
+                certain |= Fields::of_head(message)
+                    .next()
+                    .is_some_and(|f| f.number == 1 && f.value.bytes().is_empty());
+            }
+            _ => return false,
+        }
+    }
+    certain && fields.damage().is_none()
+}
+
+struct Reader<'a> {
+    dictionary: Dictionary<'a>,
+    layout: Layout,
+    evidence: Evidence,
+    stats: ImportStats,
+    rows: Rows,
+    maker: StackMaker,
+    /// Stacks of the table that were made; `None` inside for one over the budget.
+    stacks: Vec<Option<Option<StackId>>>,
+    /// Scratch.
+    sample: Sample,
+    frames: Vec<FrameId>,
+    max_depth: usize,
+    /// pid of the resource at hand, where it says one.
+    pid: i32,
+}
+
+impl<'a> Reader<'a> {
+    fn new(dictionary: Dictionary<'a>, layout: Layout, bytes: usize, max_depth: usize) -> Reader<'a> {
+        let stacks = vec![None; dictionary.stacks()];
+        Reader {
+            dictionary,
+            layout,
+            evidence: Evidence::default(),
+            stats: ImportStats::new("otlp", "samples"),
+            rows: Rows::default(),
+            maker: StackMaker::new(max_depth, bytes),
+            stacks,
+            sample: Sample::default(),
+            frames: Vec::new(),
+            max_depth,
+            pid: -1,
+        }
+    }
+
+    fn resource(&mut self, message: &'a [u8]) {
+        self.pid = -1;
+        for resource in inside(message, 1) {
+            for attribute in inside(resource, 1) {
+                self.resource_attribute(attribute);
+            }
+        }
+        for scope in scopes(message) {
+            self.scope(scope);
+        }
+    }
+
+    /// A KeyValue of opentelemetry/proto/common/v1, with names of the semantic conventions.
+    fn resource_attribute(&mut self, attribute: &'a [u8]) {
+        let key = inside(attribute, 1).next().unwrap_or(b"");
+        let value = inside(attribute, 2).next().and_then(|v| self.dictionary.any_value(v));
+        let host = &mut self.evidence.host;
+        match (key, value) {
+            (b"process.pid", Some(Attribute::Number(pid))) => self.pid = i32::try_from(pid).unwrap_or(-1),
+            (b"host.name", Some(Attribute::Text(name))) if host.name.is_none() => {
+                host.name = Some(name.into_owned());
+            }
+            (b"os.description", Some(Attribute::Text(os))) if host.os.is_none() => {
+                host.os = Some(os.into_owned());
+            }
+            _ => {}
+        }
+    }
+
+    fn scope(&mut self, scope: &'a [u8]) {
+        let all: Vec<(&[u8], ProfileHead, Meaning)> = profiles(scope)
+            .map(|profile| {
+                let head = ProfileHead::read(profile);
+                let text = |index| self.dictionary.text(index);
+                (profile, head, Meaning::of(&text(head.value_type.0), &text(head.value_type.1)))
+            })
+            .collect();
+        for (profile, head, meaning) in &all {
+            let better = all
+                .iter()
+                .any(|(_, _, m)| m.event == meaning.event && sample::rank(*m) > sample::rank(*meaning));
+            if better {
+                self.skip(profile, head);
+            } else {
+                self.profile(profile, head, *meaning);
+            }
+        }
+    }
+
+    fn skip(&mut self, profile: &[u8], head: &ProfileHead) {
+        let count = samples(profile).count() as u64;
+        self.stats.read += count;
+        self.stats.drop("same samples in another unit", count);
+        let name = self.dictionary.text(head.value_type.0);
+        let unit = self.dictionary.text(head.value_type.1);
+        let (name, unit) = (shown(&name), shown(&unit));
+        self.warn_once(format!("the file also holds `{name}` in {unit}: not taken"));
+    }
+
+    fn warn_once(&mut self, warning: String) {
+        if !self.stats.warnings.contains(&warning) && self.stats.warnings.len() < 20 {
+            self.stats.warnings.push(warning);
+        }
+    }
+
+    fn profile(&mut self, profile: &'a [u8], head: &ProfileHead, meaning: Meaning) {
+        let name = self.dictionary.text(head.value_type.0);
+        if meaning::is_wall(&name) {
+            let name = shown(&name);
+            self.warn_once(format!("`{name}` is wall clock time: sleeping threads are in it"));
+        }
+        let period = head.period(&self.dictionary.text(head.period_unit));
+        let mut fields = Fields::new(profile);
+        for field in fields.by_ref().filter(|f| f.number == 2) {
+            self.sample(field.value.bytes(), meaning, period);
+        }
+        if fields.damage().is_some() {
+            self.stats.read += 1;
+            self.stats.lost += 1;
+        }
+    }
+
+    fn sample(&mut self, message: &[u8], meaning: Meaning, period: u64) {
+        self.stats.read += 1;
+        let mut sample = std::mem::take(&mut self.sample);
+        if !sample.read(message, self.layout) {
+            self.stats.lost += 1;
+        } else {
+            match self.take(&sample, meaning, period) {
+                Ok(()) => self.stats.kept += 1,
+                Err(reason) => self.stats.drop(reason, 1),
+            }
+        }
+        self.sample = sample;
+    }
+
+    fn take(&mut self, sample: &Sample, meaning: Meaning, period: u64) -> Result<(), &'static str> {
+        if sample.points().any(|(_, value)| value < 0) {
+            return Err("negative value");
+        }
+        if sample.points().all(|(_, value)| value == 0) {
+            return Err("value of zero");
+        }
+        let stack = self.stack(sample.stack).ok_or(OVER_BUDGET)?;
+        let (mut comm, mut pid, mut tid, mut cpu) = (String::new(), self.pid, -1, -1);
+        for (key, value) in sample.attributes.iter().filter_map(|i| self.dictionary.attribute(*i)) {
+            let number = match &value {
+                Attribute::Number(n) => i32::try_from(*n).unwrap_or(-1),
+                Attribute::Text(text) => text.trim().parse().unwrap_or(-1),
+            };
+            match (Key::of(&key), value) {
+                (Key::Comm | Key::Thread, Attribute::Text(text)) => comm = text.into_owned(),
+                (Key::Pid, _) => pid = number,
+                (Key::Tid | Key::Thread, _) => tid = number,
+                (Key::Cpu, _) => cpu = number,
+                _ => {}
+            }
+        }
+        let thread = self.evidence.profile.thread(pid, tid, &comm);
+        for (time, value) in sample.points().filter(|(_, value)| *value > 0) {
+            let t = Nanos(i64::try_from(time).unwrap_or(0));
+            let (amount, weight) = amount(value, meaning.unit, period);
+            let row = Row { t, cpu, thread, stack, event: meaning.event, weight };
+            if !self.rows.push(row, amount) {
+                return Err(TOO_MANY);
+            }
+        }
+        Ok(())
+    }
+
+    /// The stack of an entry of the stack table; `None` when the file has used up its nodes.
+    fn stack(&mut self, index: u64) -> Option<StackId> {
+        let slot = usize::try_from(index).ok().filter(|i| *i < self.stacks.len());
+        if let Some(made) = slot.and_then(|i| self.stacks[i]) {
+            return made;
+        }
+        let profile = &mut self.evidence.profile;
+        self.frames.clear();
+        let most = self.max_depth.saturating_add(1);
+        let known = slot.and_then(|i| self.dictionary.stack_frames(profile, i, most, &mut self.frames));
+        if known.is_none() || self.frames.is_empty() {
+            self.frames.push(frames::unknown(profile, "the profile holds no stack for this sample"));
+        }
+        let made = self.maker.stack(profile, self.frames.iter().copied());
+        if let Some(i) = slot {
+            self.stacks[i] = Some(made);
+        }
+        made
+    }
+
+    fn finish(mut self, input: &Input, damage: Option<usize>) -> Result<Imported, FormatError> {
+        if let Some(at) = damage {
+            let left = (input.bytes().len() - at) as u64;
+            self.stats.read += 1;
+            self.stats.lost += 1;
+            self.stats.lost_bytes = left;
+            self.stats.warnings.push(format!(
+                "the file breaks off {left} bytes before its end: what stood there is lost: copy it again"
+            ));
+        }
+        if self.rows.is_empty() {
+            return Err(nothing(input, damage, "it has no samples that can be taken"));
+        }
+        self.stats.warnings.extend(self.maker.warning());
+        self.rows.start_at_zero();
+        self.rows.into_samples(&mut self.evidence.profile, &mut self.stats);
+        self.evidence.origin(input.name());
+        Ok(Imported { evidence: self.evidence, stats: self.stats })
+    }
+}
+
+/// What a positive value counts for, and the time it stands for.
+fn amount(value: i64, unit: Unit, period: u64) -> (Amount, Nanos) {
+    match unit {
+        Unit::Count | Unit::Other => (
+            Amount::Count(value.unsigned_abs()),
+            Nanos(i64::try_from(period).unwrap_or(0).saturating_mul(value)),
+        ),
+        Unit::Time(ns) => {
+            let time = Nanos(value.saturating_mul(i64::from(ns)));
+            match period {
+                0 => (Amount::Time(time), Nanos(0)),
+                period => {
+                    let samples = time.0.unsigned_abs().saturating_add(period / 2) / period;
+                    (Amount::Count(samples.max(1)), time)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! pprof profiles (Go, perf_to_profile, async-profiler, Pyroscope, Parca …), gzipped or not.
+//!
+//! Read: one kind of values (CPU samples before waits before counts), the time beside the count, inlined
+//! lines, mappings as modules, labels of threads. Other value types and the labels of applications are not
+//! taken; the first are named in the warnings. Sample messages are the unit of the stats. The strings are
+//! at the end of most files: a file that was cut keeps its samples, and their names only if it was cut late.
+
+mod labels;
+mod tables;
+
+use crate::interchange::meaning::{self, Choice, Meaning, Unit};
+use crate::interchange::protobuf::{Fields, MAX_ENTRIES, Value};
+use crate::interchange::rows::{Amount, Row, Rows, TOO_MANY};
+use crate::interchange::stacks::{OVER_BUDGET, StackMaker};
+use crate::interchange::{frames, shown};
+use crate::{
+    Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input, Position,
+};
+use labels::Context;
+pub(crate) use labels::Key;
+use tables::Tables;
+use zwhy_evidence::Evidence;
+use zwhy_profile::{FrameId, Nanos, Profile};
+
+pub(crate) struct Pprof;
+
+impl Importer for Pprof {
+    fn name(&self) -> &'static str {
+        "pprof"
+    }
+
+    fn sniff(&self, head: &[u8]) -> Confidence {
+        if looks_like(head) { Confidence::Certain } else { Confidence::No }
+    }
+
+    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+        let tables = Tables::read(input.bytes());
+        if tables.entries > MAX_ENTRIES {
+            let found = format!("its tables have {} entries, at most {MAX_ENTRIES} are read", tables.entries);
+            return Err(
+                FormatError::read(ErrorKind::TooLarge, input.name(), found).hint("record for a shorter time")
+            );
+        }
+        if tables.samples == 0 || !tables.has_strings() {
+            return Err(nothing(input, &tables));
+        }
+        let mut reader = Reader::new(tables, input.bytes().len(), options.limits.max_depth);
+        for field in Fields::new(input.bytes()).filter(|f| f.number == 2) {
+            reader.sample(field.value);
+        }
+        reader.finish(input)
+    }
+}
+
+fn nothing(input: &Input, tables: &Tables) -> FormatError {
+    let what =
+        if tables.samples == 0 { "it has no samples" } else { "it has no strings, so nothing has a name" };
+    match tables.damage {
+        Some(at) => {
+            FormatError::read(ErrorKind::Damaged, input.name(), format!("{what} before it breaks off"))
+                .at(Position::Byte(at as u64))
+                .hint("copy the file again: most writers put the names at the end")
+        }
+        None => FormatError::read(ErrorKind::Empty, input.name(), what)
+            .hint("check that the profiler ran while something did"),
+    }
+}
+
+/// The known fields of the message, and a value type or a sample among the first of them.
+fn looks_like(head: &[u8]) -> bool {
+    let mut certain = false;
+    let mut fields = Fields::of_head(head);
+    for field in fields.by_ref().take(64) {
+        let known = match (field.number, field.value) {
+            (1 | 11, Value::Bytes(message)) => {
+                let mut inner = Fields::of_head(message);
+                let numbers = inner.by_ref().all(|f| f.number <= 2 && matches!(f.value, Value::Varint(_)));
+                certain |= numbers && field.number == 1 && !message.is_empty();
+                numbers && inner.damage().is_none()
+            }
+            (2, Value::Bytes(message)) => Fields::of_head(message).all(|f| f.number <= 4),
+            (3..=6 | 16, Value::Bytes(_)) => true,
+            (13, Value::Bytes(_)) | (7..=10 | 12..=15, Value::Varint(_)) => true,
+            _ => false,
+        };
+        if !known {
+            return false;
+        }
+    }
+    certain && fields.damage().is_none()
+}
+
+struct Reader<'a> {
+    tables: Tables<'a>,
+    profile: Profile,
+    stats: ImportStats,
+    rows: Rows,
+    stacks: StackMaker,
+    choice: Choice,
+    /// Nanoseconds between samples, where the file says so and the chosen column is a time.
+    period: u64,
+    context: Context,
+    /// Scratch: frames of the sample at hand, leaf first.
+    frames: Vec<FrameId>,
+    without_stack: u64,
+    max_depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn new(tables: Tables<'a>, bytes: usize, max_depth: usize) -> Reader<'a> {
+        let names: Vec<(String, String)> = tables
+            .types
+            .iter()
+            .map(|t| (tables.text(t.name).into_owned(), tables.text(t.unit).into_owned()))
+            .collect();
+        let meanings: Vec<Meaning> = names.iter().map(|(name, unit)| Meaning::of(name, unit)).collect();
+        let default = tables.text(tables.default_type);
+        let default = names.iter().position(|(name, _)| !name.is_empty() && **name == *default);
+        let mut choice = Choice::among(&meanings, default);
+        if names.is_empty() {
+            choice.count = Some(0); // a file without types: its first value can only be a count
+        }
+        let mut stats = ImportStats::new("pprof", "samples");
+        for (i, (name, unit)) in names.iter().enumerate() {
+            let (name, unit) = (shown(name), shown(unit));
+            if !choice.takes(i) {
+                stats.warnings.push(format!("the profile also holds `{name}` in {unit}: not taken"));
+            } else if meaning::is_wall(&name) {
+                stats.warnings.push(format!("`{name}` is wall clock time: sleeping threads are in it"));
+            } else if choice.other == Some(i) {
+                stats.warnings.push(format!("the profile counts `{name}` in {unit}: taken as counts"));
+            }
+        }
+        let unit = Unit::from_name(&tables.text(tables.period_type.unit));
+        let period = match (unit, u64::try_from(tables.period)) {
+            (Unit::Time(ns), Ok(period)) => period.saturating_mul(u64::from(ns)),
+            _ => 0,
+        };
+        Reader {
+            tables,
+            profile: Profile::new(),
+            stats,
+            rows: Rows::default(),
+            stacks: StackMaker::new(max_depth, bytes),
+            choice,
+            period,
+            context: Context::default(),
+            frames: Vec::new(),
+            without_stack: 0,
+            max_depth,
+        }
+    }
+
+    fn sample(&mut self, message: Value) {
+        self.stats.read += 1;
+        let mut values = Values::new(self.choice);
+        self.context.clear();
+        self.frames.clear();
+        let mut fields = Fields::new(message.bytes());
+        for field in fields.by_ref() {
+            match field.number {
+                1 => self.locations(field.value),
+                2 => field.value.numbers().for_each(|value| values.take(value as i64)),
+                3 => self.context.take(&self.tables, field.value.bytes()),
+                _ => {}
+            }
+        }
+        if fields.damage().is_some() {
+            self.stats.lost += 1;
+            return;
+        }
+        let amount = match values.amount(self.period) {
+            Ok(amount) => amount,
+            Err(reason) => return self.stats.drop(reason, 1),
+        };
+        if self.frames.is_empty() {
+            self.without_stack += 1;
+            self.frames
+                .push(frames::unknown(&mut self.profile, "the profile holds no stack for this sample"));
+        }
+        let Some(stack) = self.stacks.stack(&mut self.profile, self.frames.iter().copied()) else {
+            return self.stats.drop(OVER_BUDGET, 1);
+        };
+        let row = Row {
+            t: Nanos(0),
+            cpu: self.context.cpu.unwrap_or(-1),
+            thread: self.context.thread(&mut self.profile),
+            stack,
+            event: self.choice.event,
+            weight: values.weight(),
+        };
+        if !self.rows.push(row, amount) {
+            return self.stats.drop(TOO_MANY, 1);
+        }
+        self.stats.kept += 1;
+    }
+
+    /// Frames of location ids, leaf first, one more than the limit at most.
+    fn locations(&mut self, ids: Value) {
+        for id in ids.numbers() {
+            if self.frames.len() > self.max_depth {
+                return;
+            }
+            let frames = self.tables.frames(&mut self.profile, id);
+            self.frames.extend_from_slice(frames);
+        }
+    }
+
+    fn finish(mut self, input: &Input) -> Result<Imported, FormatError> {
+        if let Some(at) = self.tables.damage {
+            let left = (input.bytes().len() - at) as u64;
+            self.stats.read += 1;
+            self.stats.lost += 1;
+            self.stats.lost_bytes = left;
+            self.stats.warnings.push(format!(
+                "the profile breaks off {left} bytes before its end: samples after that are lost, and names that stood there: copy the file again"
+            ));
+        }
+        if self.rows.is_empty() {
+            let reasons: Vec<&str> = self.stats.dropped.keys().map(String::as_str).collect();
+            let found =
+                format!("none of its {} samples can be taken ({})", self.stats.read, reasons.join(", "));
+            return Err(FormatError::read(ErrorKind::Empty, input.name(), found)
+                .hint("check that it is a CPU profile, not the difference of two"));
+        }
+        if self.without_stack > 0 {
+            self.stats.warnings.push(format!("{} samples have no stack", self.without_stack));
+        }
+        self.stats.warnings.extend(self.stacks.warning());
+        self.rows.into_samples(&mut self.profile, &mut self.stats);
+        let mut evidence = Evidence { profile: self.profile, ..Evidence::default() };
+        evidence.origin(input.name());
+        Ok(Imported { evidence, stats: self.stats })
+    }
+}
+
+/// The values of one sample that were chosen.
+struct Values {
+    choice: Choice,
+    column: usize,
+    count: Option<i64>,
+    time: Option<i64>,
+}
+
+impl Values {
+    fn new(choice: Choice) -> Values {
+        Values { choice, column: 0, count: None, time: None }
+    }
+
+    /// Takes the value of the next column.
+    fn take(&mut self, value: i64) {
+        if self.choice.count.or(self.choice.other) == Some(self.column) {
+            self.count = Some(value);
+        }
+        if let Some((column, ns)) = self.choice.time
+            && column == self.column
+        {
+            self.time = Some(value.saturating_mul(i64::from(ns)));
+        }
+        self.column += 1;
+    }
+
+    /// What the sample counts for, or why it does not.
+    fn amount(&self, period: u64) -> Result<Amount, &'static str> {
+        let value = self.count.or(self.time).ok_or("sample without the chosen value")?;
+        let value = match u64::try_from(value) {
+            Ok(0) if self.time.is_none_or(|t| t <= 0) => return Err("value of zero"),
+            Ok(value) => value,
+            Err(_) => return Err("negative value"),
+        };
+        match (self.count, period) {
+            (Some(_), _) => Ok(Amount::Count(value.max(1))),
+            (None, 0) => Ok(Amount::Time(self.weight())),
+            (None, period) => Ok(Amount::Count((value.saturating_add(period / 2) / period).max(1))),
+        }
+    }
+
+    fn weight(&self) -> Nanos {
+        Nanos(self.time.unwrap_or(0).max(0))
+    }
+}

@@ -1,0 +1,203 @@
+//! The tables of a pprof profile, by the field numbers of google/pprof proto/profile.proto.
+//!
+//! Invariant: nothing is resolved here; ids and string indexes are looked up, and may lead nowhere, later.
+
+use crate::interchange::frames::{self, Line, MAX_INLINED, Place};
+use crate::interchange::protobuf::{Fields, MAX_ENTRIES};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use zwhy_profile::{FrameId, Profile};
+
+/// A value type: indexes of its name and unit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ValueType {
+    pub name: u64,
+    pub unit: u64,
+}
+
+impl ValueType {
+    fn read(bytes: &[u8]) -> ValueType {
+        let mut value_type = ValueType::default();
+        for field in Fields::new(bytes) {
+            match field.number {
+                1 => value_type.name = field.value.number(),
+                2 => value_type.unit = field.value.number(),
+                _ => {}
+            }
+        }
+        value_type
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Mapping {
+    start: u64,
+    offset: u64,
+    file: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Function {
+    name: u64,
+    system_name: u64,
+    file: u64,
+}
+
+/// All of a file but its samples.
+#[derive(Debug, Default)]
+pub struct Tables<'a> {
+    strings: Vec<&'a [u8]>,
+    mappings: FxHashMap<u64, Mapping>,
+    functions: FxHashMap<u64, Function>,
+    /// Messages, read when a sample needs them.
+    locations: FxHashMap<u64, &'a [u8]>,
+    /// Frames of the locations that were needed: start and end in `frames`.
+    resolved: FxHashMap<u64, (u32, u32)>,
+    frames: Vec<FrameId>,
+    pub types: Vec<ValueType>,
+    pub default_type: u64,
+    pub period_type: ValueType,
+    pub period: i64,
+    pub samples: u64,
+    /// Entries of all tables; reading stops beyond the limit.
+    pub entries: usize,
+    /// Where the file stops making sense.
+    pub damage: Option<usize>,
+}
+
+impl<'a> Tables<'a> {
+    pub fn read(bytes: &'a [u8]) -> Tables<'a> {
+        let mut tables = Tables::default();
+        let mut fields = Fields::new(bytes);
+        for field in fields.by_ref() {
+            let value = field.value;
+            tables.entries += usize::from(field.number != 2);
+            if tables.entries > MAX_ENTRIES {
+                break;
+            }
+            match field.number {
+                1 => tables.types.push(ValueType::read(value.bytes())),
+                2 => tables.samples += 1,
+                3 => tables.mapping(value.bytes()),
+                4 => tables.location(value.bytes()),
+                5 => tables.function(value.bytes()),
+                6 => tables.strings.push(value.bytes()),
+                11 => tables.period_type = ValueType::read(value.bytes()),
+                12 => tables.period = value.number() as i64,
+                14 => tables.default_type = value.number(),
+                _ => {}
+            }
+        }
+        tables.damage = fields.damage();
+        tables
+    }
+
+    fn mapping(&mut self, bytes: &[u8]) {
+        let (mut id, mut mapping) = (0, Mapping::default());
+        for field in Fields::new(bytes) {
+            match field.number {
+                1 => id = field.value.number(),
+                2 => mapping.start = field.value.number(),
+                4 => mapping.offset = field.value.number(),
+                5 => mapping.file = field.value.number(),
+                _ => {}
+            }
+        }
+        self.mappings.insert(id, mapping);
+    }
+
+    fn function(&mut self, bytes: &[u8]) {
+        let (mut id, mut function) = (0, Function::default());
+        for field in Fields::new(bytes) {
+            match field.number {
+                1 => id = field.value.number(),
+                2 => function.name = field.value.number(),
+                3 => function.system_name = field.value.number(),
+                4 => function.file = field.value.number(),
+                _ => {}
+            }
+        }
+        self.functions.insert(id, function);
+    }
+
+    fn location(&mut self, bytes: &'a [u8]) {
+        let id = Fields::new(bytes).find(|f| f.number == 1).map_or(0, |f| f.value.number());
+        self.locations.insert(id, bytes);
+    }
+
+    pub fn has_strings(&self) -> bool {
+        !self.strings.is_empty()
+    }
+
+    /// The text at an index; empty when there is none.
+    pub fn text(&self, index: u64) -> Cow<'a, str> {
+        let bytes = usize::try_from(index).ok().and_then(|i| self.strings.get(i)).copied();
+        String::from_utf8_lossy(bytes.unwrap_or(b""))
+    }
+
+    /// Frames of a location, leaf first.
+    pub fn frames(&mut self, profile: &mut Profile, location: u64) -> &[FrameId] {
+        let (start, end) = match self.resolved.get(&location) {
+            Some(&range) => range,
+            None => {
+                let range = self.resolve(profile, location);
+                self.resolved.insert(location, range);
+                range
+            }
+        };
+        self.frames.get(start as usize..end as usize).unwrap_or(&[])
+    }
+
+    fn resolve(&mut self, profile: &mut Profile, location: u64) -> (u32, u32) {
+        let start = self.frames.len();
+        match self.locations.get(&location) {
+            Some(bytes) => self.resolve_lines(profile, bytes),
+            None => self.frames.push(frames::unknown(profile, "the profile does not describe this location")),
+        }
+        // Locations take more bytes than frames have: 4 Gi frames need a larger file than is read.
+        (u32::try_from(start).unwrap_or(u32::MAX), u32::try_from(self.frames.len()).unwrap_or(u32::MAX))
+    }
+
+    fn resolve_lines(&mut self, profile: &mut Profile, location: &[u8]) {
+        let (mut mapping, mut address) = (0, 0);
+        let mut lines: Vec<(u64, i64)> = Vec::new();
+        for field in Fields::new(location) {
+            match field.number {
+                2 => mapping = field.value.number(),
+                3 => address = field.value.number(),
+                4 if lines.len() < MAX_INLINED => lines.push(line(field.value.bytes())),
+                _ => {}
+            }
+        }
+        let mapping = self.mappings.get(&mapping).copied().unwrap_or_default();
+        let module = self.text(mapping.file);
+        let (start, offset) = (mapping.start, mapping.offset);
+        let place = Place { module: &module, address, start, offset, kind: None };
+        if lines.is_empty() {
+            lines.push((0, 0));
+        }
+        let outermost = lines.len() - 1;
+        for (i, (function, line)) in lines.into_iter().enumerate() {
+            let function = self.functions.get(&function).copied().unwrap_or_default();
+            let mut name = self.text(function.name);
+            if name.is_empty() {
+                name = self.text(function.system_name);
+            }
+            let file = self.text(function.file);
+            let line = Line { function: &name, file: &file, line: frames::line_number(line) };
+            self.frames.push(place.frame(profile, line, i < outermost));
+        }
+    }
+}
+
+fn line(bytes: &[u8]) -> (u64, i64) {
+    let mut line = (0, 0);
+    for field in Fields::new(bytes) {
+        match field.number {
+            1 => line.0 = field.value.number(),
+            2 => line.1 = field.value.number() as i64,
+            _ => {}
+        }
+    }
+    line
+}
