@@ -34,6 +34,7 @@ pub const HEAD_BYTES: usize = 64 * 1024;
 /// Every format there is, one line each; of two equally sure ones the first is taken.
 static IMPORTERS: &[&dyn Importer] = &[
     &crate::perf_data::PerfData,
+    &crate::perf_bundle::PerfBundle,
     &crate::evidence_json::EvidenceJson,
     &crate::pprof::Pprof,
     &crate::otlp::Otlp,

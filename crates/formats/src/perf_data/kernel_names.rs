@@ -5,6 +5,7 @@
 //! addresses it was loaded at.
 
 use super::features::Features;
+use super::known::Known;
 use crate::ImportOptions;
 use std::path::Path;
 use zwhy_symbols::{KernelSymbols, Reason, module_name};
@@ -69,6 +70,7 @@ impl KernelNames {
         mut code: Vec<KernelCode>,
         features: &Features,
         options: &ImportOptions,
+        known: &Known,
     ) -> KernelNames {
         maps.sort_by_key(|m| m.start);
         // Of code at one address the last announced stays.
@@ -77,10 +79,12 @@ impl KernelNames {
         code.dedup_by_key(|c| c.start);
         code.reverse();
         let reference = maps.iter().find_map(|m| m.reference.clone());
-        let found = match &options.kallsyms {
-            Some(path) => given(path, reference.as_ref()),
-            None if options.host_symbols => running(features, reference.as_ref()),
-            None => Err("symbols of this host were not to be used".to_owned()),
+        let reference = reference.as_ref();
+        let found = match (&options.kallsyms, &known.kallsyms) {
+            (Some(path), _) => given(path, reference),
+            (None, Some(text)) => fitting("the bundle's kallsyms", text, known.modules.as_deref(), reference),
+            (None, None) if options.host_symbols => running(features, reference),
+            (None, None) => Err("symbols of this host were not to be used".to_owned()),
         };
         let (symbols, slide, problem) = match found {
             Ok((symbols, slide)) => (Some(symbols), slide, None),
@@ -122,11 +126,16 @@ impl KernelNames {
 type Found = Result<(KernelSymbols, u64), String>;
 
 fn given(path: &Path, reference: Option<&(String, u64)>) -> Found {
-    let shown = path.display();
+    let shown = path.display().to_string();
     let text = std::fs::read(path).map_err(|e| format!("{shown} cannot be read: {e}"))?;
-    let symbols = KernelSymbols::parse(&text, None).map_err(|e| format!("{shown}: {e}"))?;
+    fitting(&shown, &text, None, reference)
+}
+
+/// Symbols of a kallsyms text if it is of the boot that was recorded.
+fn fitting(shown: &str, text: &[u8], modules: Option<&[u8]>, reference: Option<&(String, u64)>) -> Found {
+    let symbols = KernelSymbols::parse(text, modules).map_err(|e| format!("{shown}: {e}"))?;
     match reference {
-        Some((name, address)) if symbol_address(&text, name) != Some(*address) => Err(format!(
+        Some((name, address)) if symbol_address(text, name) != Some(*address) => Err(format!(
             "{shown} is of another boot or kernel: the recording has {name} at {address:#x}; \
              copy /proc/kallsyms on the recorded host before it reboots"
         )),

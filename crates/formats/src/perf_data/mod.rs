@@ -12,6 +12,7 @@ mod bytes;
 mod features;
 mod header;
 mod kernel_names;
+mod known;
 mod order;
 mod record;
 mod report;
@@ -28,11 +29,13 @@ use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input};
 use attr::{Attr, Schema};
 use header::Layout;
 use kernel_names::KernelNames;
+pub(crate) use known::{Known, KnownName, KnownNames};
 use sample::Sample;
 use spaces::{Change, Spaces};
 use stacks::Stacks;
 use std::mem::take;
 use survey::Survey;
+pub(crate) use user_names::ImageKey;
 use user_names::UserNames;
 use walk::{Item, Walker};
 use zwhy_profile::{Event, Nanos, Profile, StringTable};
@@ -49,55 +52,70 @@ impl Importer for PerfData {
     }
 
     fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let mut layout = Layout::read(input)?;
-        if layout.features.directory {
-            return Err(directory(input));
-        }
-        let mut profile = Profile::new();
-        let (mut survey, schema) = first_pass(input, &mut layout, options, &mut profile.strings);
-        if survey.features.directory {
-            return Err(directory(input));
-        }
-        if survey.samples == 0 && schema.attrs.is_empty() {
-            return Err(FormatError::read(
-                ErrorKind::Empty,
-                input.name(),
-                "it describes no event and holds no sample",
-            )
-            .hint("check that `perf record` wrote to the pipe until its end"));
-        }
-        let spaces = replay(&mut survey, &mut profile.strings);
-        let refused = spaces.refused;
-        survey.user.add_build_ids(&survey.features.build_ids);
-        let kernel = if schema.attrs.iter().all(|a| a.exclude_kernel) {
-            KernelNames::default()
-        } else {
-            KernelNames::load(
-                take(&mut survey.kernel_maps),
-                take(&mut survey.kernel_code),
-                &survey.features,
-                options,
-            )
-        };
-        let problem = kernel.problem.clone();
-        let user = std::mem::replace(&mut survey.user, UserNames::new(options));
-        let mut stacks = Stacks::new(kernel, user, options.limits.max_depth);
-        second_pass(input, &layout, options, &survey, spaces, &mut stacks, &mut profile);
-        let cut_chains = stacks.cut_chains;
-        // Its tables are as large as the rows of a large file; sorting needs that room.
-        drop(stacks);
-        order::by_time(&mut profile.samples);
-        Ok(report::imported(report::Parts {
-            input,
-            layout: &layout,
-            schema: &schema,
-            survey: &survey,
-            profile,
-            kernel_problem: problem,
-            cut_chains,
-            untracked_processes: refused,
-        }))
+        Ok(read(input, options, Known::default(), false)?.0)
     }
+}
+
+/// Reads a recording with what is `known` of it; `keep` gives back the names of user code it needed.
+pub(crate) fn read(
+    input: &Input,
+    options: &ImportOptions,
+    known: Known,
+    keep: bool,
+) -> Result<(Imported, Known), FormatError> {
+    let mut layout = Layout::read(input)?;
+    if layout.features.directory {
+        return Err(directory(input));
+    }
+    let mut profile = Profile::new();
+    let mut known = known;
+    let mut user = UserNames::new(options, take(&mut known.objects));
+    user.keep = keep;
+    let (mut survey, schema) = first_pass(input, &mut layout, options, user, &mut profile.strings);
+    if survey.features.directory {
+        return Err(directory(input));
+    }
+    if survey.samples == 0 && schema.attrs.is_empty() {
+        return Err(FormatError::read(
+            ErrorKind::Empty,
+            input.name(),
+            "it describes no event and holds no sample",
+        )
+        .hint("check that `perf record` wrote to the pipe until its end"));
+    }
+    let spaces = replay(&mut survey, &mut profile.strings);
+    let refused = spaces.refused;
+    survey.user.add_build_ids(&survey.features.build_ids);
+    let kernel = if schema.attrs.iter().all(|a| a.exclude_kernel) {
+        KernelNames::default()
+    } else {
+        KernelNames::load(
+            take(&mut survey.kernel_maps),
+            take(&mut survey.kernel_code),
+            &survey.features,
+            options,
+            &known,
+        )
+    };
+    let problem = kernel.problem.clone();
+    let user = std::mem::take(&mut survey.user);
+    let mut stacks = Stacks::new(kernel, user, options.limits.max_depth);
+    second_pass(input, &layout, options, &survey, spaces, &mut stacks, &mut profile);
+    let cut_chains = stacks.cut_chains;
+    // Its tables are as large as the rows of a large file; sorting needs that room.
+    known.objects = stacks.into_user_names().into_known().collect();
+    order::by_time(&mut profile.samples);
+    let imported = report::imported(report::Parts {
+        input,
+        layout: &layout,
+        schema: &schema,
+        survey: &survey,
+        profile,
+        kernel_problem: problem,
+        cut_chains,
+        untracked_processes: refused,
+    });
+    Ok((imported, known))
 }
 
 fn directory(input: &Input) -> FormatError {
@@ -118,10 +136,11 @@ fn first_pass(
     input: &Input,
     layout: &mut Layout,
     options: &ImportOptions,
+    user: UserNames,
     strings: &mut StringTable,
 ) -> (Survey, Schema) {
     let mut walker = walker(layout, layout.features.arch.as_deref());
-    let mut survey = Survey::new(UserNames::new(options), take(&mut layout.features));
+    let mut survey = Survey::new(user, take(&mut layout.features));
     walker.walk(input, layout.data.clone(), &options.limits, &mut |schema, item| {
         survey.take(schema, strings, item);
     });

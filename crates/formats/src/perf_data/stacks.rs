@@ -94,6 +94,10 @@ impl Stacks {
         }
     }
 
+    pub fn into_user_names(self) -> UserNames {
+        self.user
+    }
+
     /// The stack of a sample taken in `era`.
     #[inline]
     pub fn of(&mut self, profile: &mut Profile, spaces: &Spaces, era: Era, sample: &Sample<'_>) -> StackId {

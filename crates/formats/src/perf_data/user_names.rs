@@ -3,6 +3,7 @@
 //! An object is used only when its build-id is the recorded one, or, where none was recorded, its
 //! inode; otherwise the frame stays `object+offset` with the reason.
 
+use super::known::{KnownName, KnownNames};
 use super::spaces::Image;
 use crate::ImportOptions;
 use rustc_hash::FxHashMap;
@@ -43,7 +44,7 @@ pub enum UserName<'a> {
     },
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct UserNames {
     objects: Vec<Object>,
     ids: FxHashMap<ImageKey, Image>,
@@ -51,6 +52,8 @@ pub struct UserNames {
     dirs: Vec<PathBuf>,
     host: bool,
     known: FxHashMap<ImageKey, KnownNames>,
+    /// Keep what is answered, for a bundle.
+    pub keep: bool,
 }
 
 impl UserNames {
@@ -60,7 +63,14 @@ impl UserNames {
             dirs.extend(std::env::var_os("HOME").map(|home| Path::new(&home).join(".debug")));
             dirs.push("/usr/lib/debug".into());
         }
-        UserNames { objects: Vec::new(), ids: FxHashMap::default(), dirs, host: options.host_symbols, known }
+        UserNames {
+            objects: Vec::new(),
+            ids: FxHashMap::default(),
+            dirs,
+            host: options.host_symbols,
+            known,
+            keep: false,
+        }
     }
 
     /// The image of a mapping.
@@ -71,7 +81,12 @@ impl UserNames {
             None => {
                 let path = String::from_utf8_lossy(&key.path);
                 let module = module_name(&path).to_owned();
-                self.objects.push(Object { module, key: key.clone(), symbols: None, answers: KnownNames::default() });
+                self.objects.push(Object {
+                    module,
+                    key: key.clone(),
+                    symbols: None,
+                    answers: KnownNames::default(),
+                });
                 self.ids.insert(key, next);
                 next
             }
@@ -99,21 +114,46 @@ impl UserNames {
         let Some(object) = self.objects.get_mut(image.0 as usize) else {
             return UserName::Unnamed { module: "", offset, reason: Reason::NotMapped.text() };
         };
-        let key = &object.key;
-        let symbols = object.symbols.get_or_insert_with(|| load(key, dirs, host));
         let module = object.module.as_str();
-        let symbols = match symbols {
-            Ok(symbols) => symbols,
-            Err(reason) => return UserName::Unnamed { module, offset, reason },
-        };
-        match symbols.address_of_offset(offset).map(|address| symbols.resolve(address)) {
-            Some(ElfSymbol::Named { name, .. }) => {
-                UserName::Named { function: Cow::Owned(demangle(&name).into_owned()), module }
+        // Looked up twice, as the borrow of a first answer would last.
+        if !object.answers.contains_key(&offset) {
+            let key = &object.key;
+            let symbols = match object.symbols.get_or_insert_with(|| load(key, dirs, host)) {
+                Ok(symbols) => symbols,
+                Err(reason) => return UserName::Unnamed { module, offset, reason },
+            };
+            let symbol = symbols.address_of_offset(offset).map(|address| symbols.resolve(address));
+            if !self.keep {
+                return name_of(symbol, module, offset);
             }
-            Some(ElfSymbol::Unnamed { start: Some(start) }) => {
-                UserName::Unnamed { module, offset: start, reason: Reason::NoSymbol.text() }
-            }
-            _ => UserName::Unnamed { module, offset, reason: Reason::NoSymbol.text() },
+            object.answers.insert(offset, name_of(symbol, module, offset).into_known());
+        }
+        match object.answers.get(&offset) {
+            Some(KnownName::Function(name)) => UserName::Named { function: Cow::Borrowed(name), module },
+            Some(KnownName::Unnamed(offset, reason)) => UserName::Unnamed { module, offset: *offset, reason },
+            None => UserName::Unnamed { module, offset, reason: Reason::NoSymbol.text() },
+        }
+    }
+}
+
+fn name_of<'a>(symbol: Option<ElfSymbol>, module: &'a str, offset: u64) -> UserName<'a> {
+    let reason = Reason::NoSymbol.text();
+    match symbol {
+        Some(ElfSymbol::Named { name, .. }) => {
+            UserName::Named { function: Cow::Owned(demangle(&name).into_owned()), module }
+        }
+        Some(ElfSymbol::Unnamed { start: Some(start) }) => {
+            UserName::Unnamed { module, offset: start, reason }
+        }
+        _ => UserName::Unnamed { module, offset, reason },
+    }
+}
+
+impl UserName<'_> {
+    fn into_known(self) -> KnownName {
+        match self {
+            UserName::Named { function, .. } => KnownName::Function(function.into_owned()),
+            UserName::Unnamed { offset, reason, .. } => KnownName::Unnamed(offset, reason.to_owned()),
         }
     }
 }

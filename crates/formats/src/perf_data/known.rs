@@ -1,0 +1,23 @@
+//! Names that come with a recording instead of from this host: what a bundle holds.
+
+use super::user_names::ImageKey;
+use rustc_hash::FxHashMap;
+
+/// What was found at an offset of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KnownName {
+    Function(String),
+    /// Offset of the function's first byte (or the offset itself) and the reason.
+    Unnamed(u64, String),
+}
+
+/// Names by offset in the object.
+pub type KnownNames = FxHashMap<u64, KnownName>;
+
+#[derive(Debug, Default)]
+pub struct Known {
+    /// Texts of /proc/kallsyms and /proc/modules of the recorded boot.
+    pub kallsyms: Option<Vec<u8>>,
+    pub modules: Option<Vec<u8>>,
+    pub objects: FxHashMap<ImageKey, KnownNames>,
+}
