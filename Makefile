@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test setup setup-test build fmt lint web fresh-machine clean
+.PHONY: help demo test setup setup-test build fmt lint web bench fuzz fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,12 @@ lint: ## the checks that need no build of the tests
 
 web: setup-test ## rebuild the report page template from web/
 	cd web && npm run --silent build
+
+bench: build ## reading a perf.data beside perf and inferno, in one run, as ratios
+	@benches/import.sh
+
+fuzz: setup-test ## feed mutated files to every importer, FUZZ_SECONDS=600
+	ZWHY_FUZZ_SECONDS=$${FUZZ_SECONDS:-600} cargo test --locked --release --package zwhy-formats --test fuzz
 
 fresh-machine: ## try `make demo` and `make test` on a bare Debian in a temporary folder (root)
 	scripts/fresh-machine.sh

@@ -179,21 +179,45 @@ fn add_series(capture: &Capture, origin: OriginId, evidence: &mut Evidence) {
             span.last = at;
         }
     }
-    let comms: FxHashMap<i32, &str> =
-        capture.profile.threads.iter().map(|(_, t)| (t.tid, capture.profile.strings.get(t.comm))).collect();
+    add_threads(capture, &spans, origin, evidence);
     for ((source, name), span) in spans {
+        if NOT_KSTATS.iter().any(|p| source.starts_with(p)) {
+            continue;
+        }
         let seconds = Nanos(span.last.0.0 - span.first.0.0).as_secs_f64();
         let rate = (span.kind == SeriesKind::Counter && seconds > 0.0).then(|| span.grown as f64 / seconds);
-        if let Some(tid) = source.strip_prefix("thread/") {
-            let comm = tid.parse().ok().and_then(|tid: i32| comms.get(&tid));
-            if let (Some(comm), "cpu_ns") = (comm, name) {
-                let cpu_pct = rate.map(|r| r / 1e7);
-                evidence.threads.push(ThreadCpu { comm: (*comm).to_owned(), cpu_pct, origin });
-            }
-        } else if !NOT_KSTATS.iter().any(|p| source.starts_with(p)) {
-            let (source, name) = (source.to_owned(), name.to_owned());
-            evidence.kstats.push(Kstat { source, name, value: span.last.1 as f64, rate, origin });
-        }
+        let (source, name) = (source.to_owned(), name.to_owned());
+        evidence.kstats.push(Kstat { source, name, value: span.last.1 as f64, rate, origin });
+    }
+}
+
+/// CPU of each thread over the whole recording, however short the thread lived.
+fn add_threads(
+    capture: &Capture,
+    spans: &BTreeMap<(&str, &str), Span>,
+    origin: OriginId,
+    evidence: &mut Evidence,
+) {
+    let profile = &capture.profile;
+    let comms: FxHashMap<i32, &str> =
+        profile.threads.iter().map(|(_, t)| (t.tid, profile.strings.get(t.comm))).collect();
+    let clocks = || {
+        let cpu = spans.iter().filter(|((_, name), _)| *name == "cpu_ns");
+        cpu.filter_map(|((source, _), span)| {
+            Some((source.strip_prefix("thread/")?.parse::<i32>().ok()?, span))
+        })
+    };
+    let Some(start) = clocks().map(|(_, span)| span.first.0).min() else { return };
+    let end = clocks().map(|(_, span)| span.last.0).max().unwrap_or(start);
+    let seconds = Nanos(end.0 - start.0).as_secs_f64();
+    for (tid, span) in clocks() {
+        let Some(comm) = comms.get(&tid) else { continue };
+        // All threads are read at the start: one that is first read later began during the recording,
+        // and all of its time belongs to it.
+        let before_first = if span.first.0 > start { span.first.1 } else { 0 };
+        let used = Nanos(span.grown.saturating_add(before_first)).as_secs_f64();
+        let cpu_pct = (seconds > 0.0).then(|| 100.0 * used / seconds);
+        evidence.threads.push(ThreadCpu { comm: (*comm).to_owned(), cpu_pct, origin });
     }
 }
 
@@ -212,8 +236,10 @@ mod tests {
             series.push(Nanos(t), "arcstats", "hits", SeriesKind::Counter, hits);
             series.push(Nanos(t), "thread/7", "cpu_ns", SeriesKind::Counter, cpu);
         }
+        series.push(Nanos(1_500_000_000), "thread/8", "cpu_ns", SeriesKind::Counter, 200_000_000);
         let mut profile = Profile::new();
         profile.thread(1, 7, "z_rd_int");
+        profile.thread(8, 8, "zpool");
         let facts = serde_json::json!({
             "host": { "name": "db7", "kernel": "6.1", "cpu_flags": ["avx"] },
             "parameters": { "zfs_arc_max": 5 },
@@ -229,6 +255,8 @@ mod tests {
             (evidence.threads[0].comm.as_str(), evidence.threads[0].cpu_pct),
             ("z_rd_int", Some(50.0))
         );
+        // Read once, in the middle: what it used until then is spread over the whole recording.
+        assert_eq!((evidence.threads[1].comm.as_str(), evidence.threads[1].cpu_pct), ("zpool", Some(10.0)));
         assert_eq!(evidence.param("zfs_arc_max"), Some("5"));
         assert_eq!(evidence.properties[0].dataset.as_deref(), Some("tank/a"));
         assert_eq!(evidence.host.cpu_flags, ["avx"]);
