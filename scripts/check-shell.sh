@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # The parts in scripts/setup are checked where they are sourced.
-scripts=(scripts/*.sh .ci/run)
+scripts=(scripts/*.sh benches/*.sh .ci/run)
 if [[ -d vm ]]; then scripts+=(vm/build.sh vm/run); fi
 for script in "${scripts[@]}" scripts/*/*.sh; do bash -n "$script"; done
 if command -v shellcheck >/dev/null; then
