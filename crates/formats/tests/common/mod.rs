@@ -1,5 +1,5 @@
 //! What the text importers' tests share: importing, folding, golden files, a small random source.
-#![allow(dead_code)] // each test binary uses its part
+#![allow(dead_code, clippy::print_stderr)] // each test binary uses its part; a skipped test says so
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,6 +70,7 @@ pub fn input(name: &str) -> Vec<u8> {
 }
 
 /// A folder beside the project with material of others; `None` (and a line saying so) when absent.
+#[allow(clippy::print_stderr)] // a skipped test must be seen
 pub fn shared(folder: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(folder);
     if path.is_dir() {
