@@ -1,8 +1,8 @@
 //! CSV of self and total samples per function, for spreadsheets: RFC 4180, the largest self count first.
 //!
 //! A cell that a spreadsheet would take for a formula (it starts with `=`, `+`, `-`, `@`, tab or carriage
-//! return) gets an apostrophe before it, and control characters become `?`: names come from strangers. One way
-//! only, as it holds no stacks.
+//! return) gets an apostrophe before it, and control characters become `?`: names come from strangers. One
+//! way only, as it holds no stacks.
 
 use super::parts::{plain, with_stacks};
 use crate::{ExportOptions, Exporter};

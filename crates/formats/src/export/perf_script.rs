@@ -1,4 +1,4 @@
-//! Text as `perf script` prints it, for stackcollapse-perf, inferno, hotspot-like viewers and our own importer.
+//! Text as `perf script` prints it, for stackcollapse-perf, inferno, viewers and our own importer.
 //!
 //! Carried: when and where each sample was, thread, function, module, kernel or user, inlined frames, source
 //! lines, and CPU time as the period if all samples have one (others read that as the weight, and could not

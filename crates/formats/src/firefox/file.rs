@@ -1,27 +1,35 @@
 //! The tables of a Firefox profile, of all versions at once: a column that a version lacks is empty.
 //!
-//! Processed profiles hold columns, Gecko profiles rows with a schema; a table here reads both. Since version 60 of the processed
-//! format all tables but the samples may be in `shared`.
+//! Processed profiles hold columns, Gecko profiles rows with a schema; a table here reads both. Since
+//! version 60 of the processed format all tables but the samples may be in `shared`.
 
-use crate::interchange::json::{Cell, NumberRows, Numbers, Text, Texts, index};
+use crate::interchange::json::{Few, NumberRows, Numbers, Schema, Text, Texts};
 use serde::Deserialize;
-use std::collections::BTreeMap;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct File {
     pub meta: Meta,
-    pub libs: Vec<Lib>,
-    pub threads: Vec<Thread>,
+    pub libs: Libs,
+    pub threads: Few<Thread, 65_536>,
     pub shared: Shared,
     /// Gecko: profiles of other processes.
-    pub processes: Vec<File>,
+    pub processes: Few<Process, 512>,
+}
+
+/// A file inside a Gecko file; it has no processes of its own.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Process {
+    pub meta: Meta,
+    pub libs: Libs,
+    pub threads: Few<Thread, 256>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Meta {
-    pub categories: Vec<Category>,
+    pub categories: Few<Category, 4096>,
     pub sample_units: SampleUnits,
     pub oscpu: Text,
     #[serde(rename = "CPUName")]
@@ -59,13 +67,44 @@ impl Lib {
         [&self.path, &self.name, &self.debug_name].into_iter().find(|t| !t.0.is_empty()).map_or("", |t| &t.0)
     }
 
-    pub fn holds(&self, address: u64) -> bool {
-        self.start.is_some_and(|s| s <= address) && self.end.is_some_and(|e| address < e)
-    }
-
     /// Where the object starts in memory, and what part of it is there.
     pub fn place(&self) -> (u64, u64) {
         (self.start.unwrap_or(0), self.offset.unwrap_or(0))
+    }
+}
+
+/// Objects, found by index or by address.
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "Few<Lib, 65_536>")]
+pub struct Libs {
+    all: Few<Lib, 65_536>,
+    /// Start and index, in order of start.
+    by_start: Vec<(u64, usize)>,
+}
+
+impl From<Few<Lib, 65_536>> for Libs {
+    fn from(all: Few<Lib, 65_536>) -> Libs {
+        let starts = all.iter().enumerate().filter_map(|(i, lib)| Some((lib.start?, i)));
+        let mut by_start: Vec<_> = starts.collect();
+        by_start.sort_unstable();
+        Libs { all, by_start }
+    }
+}
+
+impl Libs {
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub fn get(&self, index: usize) -> Option<&Lib> {
+        self.all.get(index)
+    }
+
+    /// The object in memory at an address.
+    pub fn at(&self, address: u64) -> Option<&Lib> {
+        let after = self.by_start.partition_point(|(start, _)| *start <= address);
+        let (_, index) = self.by_start.get(after.checked_sub(1)?)?;
+        self.all.get(*index).filter(|lib| lib.end.is_some_and(|end| address < end))
     }
 }
 
@@ -77,7 +116,7 @@ pub struct Thread {
     pub pid: Text,
     pub tid: Text,
     pub samples: SampleTable,
-    pub libs: Vec<Lib>,
+    pub libs: Libs,
     pub stack_table: StackTable,
     pub frame_table: FrameTable,
     pub func_table: FuncTable,
@@ -104,8 +143,8 @@ pub struct Sources {
 }
 
 /// A cell of a row of a Gecko table, by its column's name; `NaN` where there is none.
-fn gecko_cell(schema: &BTreeMap<String, Cell>, data: &NumberRows, row: usize, column: &str) -> f64 {
-    let at = schema.get(column).and_then(|c| index(c.0));
+fn gecko_cell(schema: &Schema, data: &NumberRows, row: usize, column: &str) -> f64 {
+    let at = schema.column(column);
     at.and_then(|at| data.row(row).get(at)).copied().unwrap_or(f64::NAN)
 }
 
@@ -115,7 +154,7 @@ macro_rules! table {
         #[derive(Debug, Default, Deserialize)]
         #[serde(default)]
         pub struct $name {
-            schema: BTreeMap<String, Cell>,
+            schema: Schema,
             data: NumberRows,
             $(#[serde(rename = $written)] $column: Numbers,)*
             $(#[serde(rename = $text_written)] pub $text: Text,)?

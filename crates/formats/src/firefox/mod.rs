@@ -14,8 +14,9 @@ use crate::interchange::json::{self, index};
 use crate::interchange::rows::{Amount, Row, Rows, TOO_MANY};
 use crate::interchange::stacks::{OVER_BUDGET, StackMaker};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input};
-use file::{File, StackTable, Thread};
+use file::{File, Libs, Meta, SampleTable, Shared, StackTable, Thread};
 use names::Names;
+use rustc_hash::FxHashMap;
 use zwhy_evidence::Evidence;
 use zwhy_profile::{Event, FrameId, Nanos, Profile, StackId, ThreadId};
 
@@ -59,13 +60,14 @@ struct Reader {
 struct Stacks<'a> {
     table: &'a StackTable,
     made: Vec<Option<StackId>>,
-    /// Frames that were made, by row of the frame table.
-    frames: Vec<Option<FrameId>>,
+    /// Frames that were made, by row of the frame table: a map, as a small thread may use a few rows of a
+    /// large shared table.
+    frames: FxHashMap<usize, FrameId>,
 }
 
 impl<'a> Stacks<'a> {
-    fn new(table: &'a StackTable, names: &Names) -> Stacks<'a> {
-        Stacks { table, made: vec![None; table.rows()], frames: vec![None; names.frames.rows()] }
+    fn new(table: &'a StackTable) -> Stacks<'a> {
+        Stacks { table, made: vec![None; table.rows()], frames: FxHashMap::default() }
     }
 
     /// The row a stack stands on; `Err` for one that cannot be (it must come before).
@@ -82,16 +84,19 @@ impl<'a> Stacks<'a> {
     }
 
     fn frame(&mut self, profile: &mut Profile, names: &Names, row: usize) -> FrameId {
-        let Some(at) = index(self.table.frame(row)).filter(|at| *at < self.frames.len()) else {
-            return names::missing(profile);
-        };
-        if let Some(frame) = self.frames[at] {
-            return frame;
-        }
-        let frame = names.frame(profile, at).unwrap_or_else(|| names::missing(profile));
-        self.frames[at] = Some(frame);
-        frame
+        let Some(at) = index(self.table.frame(row)) else { return names::missing(profile) };
+        let make = || names.frame(profile, at).unwrap_or_else(|| names::missing(profile));
+        *self.frames.entry(at).or_insert_with(make)
     }
+}
+
+/// What all samples of a thread have in common.
+struct OneThread<'a> {
+    samples: &'a SampleTable,
+    id: ThreadId,
+    names: &'a Names<'a>,
+    /// Nanoseconds of one unit of the CPU deltas; 0 where they are no time.
+    delta_ns: f64,
 }
 
 /// Why a sample with an impossible stack is dropped.
@@ -109,76 +114,77 @@ impl Reader {
     }
 
     fn file(&mut self, file: &File) {
-        let shared = &file.shared;
+        self.threads(&file.meta, &file.libs, &file.shared, &file.threads);
+        for process in file.processes.iter() {
+            self.threads(&process.meta, &process.libs, &Shared::default(), &process.threads);
+        }
+    }
+
+    fn threads(&mut self, meta: &Meta, libs: &Libs, shared: &Shared, threads: &[Thread]) {
         let shared_names = Names {
-            meta: &file.meta,
-            libs: &file.libs,
+            meta,
+            libs,
             texts: &shared.string_array,
             frames: &shared.frame_table,
             funcs: &shared.func_table,
             resources: &shared.resource_table,
             sources: &shared.sources.filename,
         };
-        let mut shared_stacks = Stacks::new(&shared.stack_table, &shared_names);
-        for thread in &file.threads {
-            let names = names_of(thread, shared_names);
+        let mut shared_stacks = Stacks::new(&shared.stack_table);
+        for thread in threads {
             if thread.stack_table.rows() > 0 {
-                let mut stacks = Stacks::new(&thread.stack_table, &names);
-                self.thread(file, thread, &names, &mut stacks);
+                let names = names_of(thread, shared_names);
+                let mut stacks = Stacks::new(&thread.stack_table);
+                self.thread(thread, &names, &mut stacks);
             } else {
-                self.thread(file, thread, &shared_names, &mut shared_stacks);
+                self.thread(thread, &shared_names, &mut shared_stacks);
             }
-        }
-        for process in &file.processes {
-            self.file(process);
         }
     }
 
-    fn thread(&mut self, file: &File, thread: &Thread, names: &Names, stacks: &mut Stacks) {
+    fn thread(&mut self, thread: &Thread, names: &Names, stacks: &mut Stacks) {
         let comm = if thread.name.0.is_empty() { &thread.process_name.0 } else { &thread.name.0 };
         let id = self.profile.thread(thread.pid.id(), thread.tid.id(), comm);
-        let delta_ns = match file.meta.sample_units.thread_cpu_delta.0.as_str() {
+        let delta_ns = match names.meta.sample_units.thread_cpu_delta.0.as_str() {
             "ns" => 1.0,
             "µs" | "us" => 1e3,
             _ => 0.0, // cycles of a variable clock are no time
         };
+        let of = OneThread { samples: &thread.samples, id, names, delta_ns };
         let mut now = 0.0;
         for row in 0..thread.samples.rows() {
             self.stats.read += 1;
             let delta = thread.samples.time_delta(row);
             now += if delta.is_finite() { delta } else { 0.0 };
-            match self.sample(thread, id, names, stacks, row, now, delta_ns) {
+            match self.sample(&of, stacks, row, now) {
                 Ok(()) => self.stats.kept += 1,
                 Err(reason) => self.stats.drop(reason, 1),
             }
         }
     }
 
-    #[allow(clippy::too_many_arguments)] // one row and what its thread has in common
+    /// Takes one row; `now` is its time where the table has only deltas.
     fn sample(
         &mut self,
-        thread: &Thread,
-        id: ThreadId,
-        names: &Names,
+        of: &OneThread,
         stacks: &mut Stacks,
         row: usize,
         now: f64,
-        delta_ns: f64,
     ) -> Result<(), &'static str> {
-        let samples = &thread.samples;
+        let samples = of.samples;
         let (event, amount) = amount(&samples.weight_type.0, samples.weight(row))?;
         let at = index(samples.stack(row)).ok_or("sample without a stack")?;
-        let stack = self.stack(names, stacks, at)?;
+        let stack = self.stack(of.names, stacks, at)?;
         let cpu_delta = samples.cpu_delta(row);
         let time = samples.time(row);
         let row = Row {
             t: Nanos(((if time.is_finite() { time } else { now }) * 1e6).round() as i64),
             cpu: -1,
-            thread: id,
+            thread: of.id,
             stack,
             event: if event == Event::Cpu && cpu_delta == 0.0 { Event::Wait } else { event },
             // Casts of floats saturate, and NaN is 0.
-            weight: Nanos((cpu_delta * delta_ns).max(0.0) as i64),
+            weight: Nanos((cpu_delta * of.delta_ns).max(0.0) as i64),
         };
         if self.rows.push(row, amount) { Ok(()) } else { Err(TOO_MANY) }
     }

@@ -3,7 +3,7 @@
 //! Flag bits of versions 71 (frames) and 75 (functions) say which columns of a row are set; files before
 //! them say it with null or -1.
 
-use super::file::{FrameTable, FuncTable, Lib, Meta, ResourceTable};
+use super::file::{FrameTable, FuncTable, Lib, Libs, Meta, ResourceTable};
 use crate::interchange::frames::{self, Line, Place};
 use crate::interchange::json::{Numbers, Texts, index};
 use crate::text::names;
@@ -13,7 +13,7 @@ use zwhy_profile::{FrameId, FrameKind, Profile};
 #[derive(Clone, Copy, Debug)]
 pub struct Names<'a> {
     pub meta: &'a Meta,
-    pub libs: &'a [Lib],
+    pub libs: &'a Libs,
     pub texts: &'a Texts,
     pub frames: &'a FrameTable,
     pub funcs: &'a FuncTable,
@@ -75,7 +75,7 @@ impl Names<'_> {
     /// Gecko: `0x7f1234`, `function (in object)`, `function (file:12)` or a label.
     fn gecko_frame(&self, profile: &mut Profile, text: &str, kind: Option<FrameKind>, row: usize) -> FrameId {
         if let Some(address) = address(text) {
-            let lib = self.libs.iter().find(|lib| lib.holds(address));
+            let lib = self.libs.at(address);
             let (start, offset) = lib.map_or((0, 0), Lib::place);
             let place = Place { module: lib.map_or("", Lib::module), address, start, offset, kind };
             return place.frame(profile, Line::default(), false);

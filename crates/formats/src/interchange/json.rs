@@ -1,8 +1,10 @@
 //! JSON of profiles, read into compact columns: numbers as `f64`, texts in one buffer.
 //!
-//! Invariants: a column keeps at most about four times its text in memory; a cell of the wrong type is
-//! `NaN` or empty, never an error for the whole file; nesting is refused beyond serde_json's limit (128).
+//! Invariants: a column keeps at most about four times its text in memory, and lists of objects are as short
+//! as [`Few`] says (`{}` are two bytes); a cell of the wrong type is `NaN` or empty, never an error for the
+//! whole file; nesting is refused beyond serde_json's limit (128).
 
+use super::MAX_NAME;
 use crate::{ErrorKind, FormatError, Input, Limits, Position};
 use serde::de::{
     Deserialize, DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
@@ -150,12 +152,17 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// The text at an index; empty when there is none.
+    /// The text at an index, cut at [`MAX_NAME`]; empty when there is none.
     pub fn get(&self, row: Option<usize>) -> &str {
         let Some(row) = row else { return "" };
         let end = self.ends.get(row).map_or(0, |e| *e as usize);
         let start = row.checked_sub(1).and_then(|r| self.ends.get(r)).map_or(0, |e| *e as usize);
-        self.text.get(start..end).unwrap_or("")
+        let text = self.text.get(start..end).unwrap_or("");
+        let mut end = text.len().min(MAX_NAME);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        &text[..end]
     }
 
     pub fn len(&self) -> usize {
@@ -163,15 +170,83 @@ impl Texts {
     }
 }
 
-/// Reads a sequence element by element; anything but a sequence is empty.
+/// At most `N` objects; more are an error.
+#[derive(Clone, Debug)]
+pub struct Few<T, const N: usize>(pub Vec<T>);
+
+impl<T, const N: usize> Default for Few<T, N> {
+    fn default() -> Self {
+        Few(Vec::new())
+    }
+}
+
+impl<T, const N: usize> std::ops::Deref for Few<T, N> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Few<T, N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Few<T, N>, D::Error> {
+        let mut all = Vec::new();
+        sequence(deserializer, |element| {
+            all.push(element);
+            if all.len() <= N { Ok(()) } else { Err("a list of more objects than are read") }
+        })?;
+        Ok(Few(all))
+    }
+}
+
+/// Column names of rows, with their places; those beyond the first ones do not matter.
+#[derive(Clone, Debug, Default)]
+pub struct Schema(Vec<(String, Option<usize>)>);
+
+impl Schema {
+    /// The place of a column.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.0.iter().find(|(column, _)| column == name)?.1
+    }
+}
+
+impl<'de> Deserialize<'de> for Schema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Schema, D::Error> {
+        struct SchemaVisitor;
+        impl<'de> Visitor<'de> for SchemaVisitor {
+            type Value = Schema;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("names of columns")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Schema, A::Error> {
+                const MAX_COLUMNS: usize = 32;
+                let mut schema = Schema::default();
+                while let Some((name, Cell(at))) = map.next_entry::<String, Cell>()? {
+                    if schema.0.len() < MAX_COLUMNS {
+                        schema.0.push((name, index(at)));
+                    }
+                }
+                Ok(schema)
+            }
+        }
+        deserializer.deserialize_map(SchemaVisitor)
+    }
+}
+
+/// Reads a list element by element, until one is refused; null is an empty list.
 fn sequence<'de, D, T, F>(deserializer: D, each: F) -> Result<(), D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
-    F: FnMut(T) -> bool,
+    F: FnMut(T) -> Result<(), &'static str>,
 {
     struct Each<T, F>(F, std::marker::PhantomData<T>);
-    impl<'de, T: Deserialize<'de>, F: FnMut(T) -> bool> Visitor<'de> for Each<T, F> {
+    impl<'de, T, F> Visitor<'de> for Each<T, F>
+    where
+        T: Deserialize<'de>,
+        F: FnMut(T) -> Result<(), &'static str>,
+    {
         type Value = ();
 
         fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -182,9 +257,7 @@ where
         }
         fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
             while let Some(element) = seq.next_element::<T>()? {
-                if !(self.0)(element) {
-                    return Err(A::Error::custom("a table of more than 4 GiB"));
-                }
+                (self.0)(element).map_err(A::Error::custom)?;
             }
             Ok(())
         }
@@ -197,7 +270,7 @@ impl<'de> Deserialize<'de> for Numbers {
         let mut cells = Vec::new();
         sequence(deserializer, |Cell(cell)| {
             cells.push(cell);
-            true
+            Ok(())
         })?;
         Ok(Numbers(cells))
     }
@@ -208,8 +281,8 @@ impl<'de> Deserialize<'de> for NumberRows {
         let mut rows = NumberRows::default();
         sequence(deserializer, |Numbers(row)| {
             rows.cells.extend(row);
-            let end = u32::try_from(rows.cells.len());
-            end.map(|end| rows.ends.push(end)).is_ok()
+            rows.ends.push(end_of(rows.cells.len())?);
+            Ok(())
         })?;
         Ok(rows)
     }
@@ -220,11 +293,16 @@ impl<'de> Deserialize<'de> for Texts {
         let mut texts = Texts::default();
         sequence(deserializer, |Text(text)| {
             texts.text.push_str(&text);
-            let end = u32::try_from(texts.text.len());
-            end.map(|end| texts.ends.push(end)).is_ok()
+            texts.ends.push(end_of(texts.text.len())?);
+            Ok(())
         })?;
         Ok(texts)
     }
+}
+
+/// Ends are kept in 32 bits.
+fn end_of(len: usize) -> Result<u32, &'static str> {
+    u32::try_from(len).map_err(|_| "a table of more than 4 Gi cells")
 }
 
 /// A text; a number is its digits, anything else empty.

@@ -11,6 +11,9 @@ pub mod protobuf;
 pub mod rows;
 pub mod stacks;
 
+/// Bytes of a name that are looked at: many small entries of a file may point to one very long name.
+pub const MAX_NAME: usize = 1 << 16;
+
 /// Text of a file for a warning: short and without control characters.
 pub fn shown(text: &str) -> String {
     const MAX: usize = 60;

@@ -2,6 +2,7 @@
 //!
 //! Invariant: index 0 of every table means "not set", and an index may lead nowhere.
 
+use crate::interchange::MAX_NAME;
 use crate::interchange::frames::{self, Line, MAX_INLINED, Place};
 use crate::interchange::protobuf::{Field, Fields, MAX_ENTRIES};
 use std::borrow::Cow;
@@ -27,6 +28,13 @@ pub struct Dictionary<'a> {
 pub enum Attribute<'a> {
     Text(Cow<'a, str>),
     Number(i64),
+}
+
+/// Bytes of an attribute that are looked at: every sample has some.
+const MAX_ATTRIBUTE: usize = 256;
+
+fn short(bytes: &[u8], most: usize) -> Cow<'_, str> {
+    String::from_utf8_lossy(&bytes[..bytes.len().min(most)])
 }
 
 fn entry<'a>(table: &[&'a [u8]], index: u64) -> &'a [u8] {
@@ -72,8 +80,9 @@ impl<'a> Dictionary<'a> {
         self.stacks.len()
     }
 
+    /// The text at an index, cut at [`MAX_NAME`]; empty when there is none.
     pub fn text(&self, index: u64) -> Cow<'a, str> {
-        String::from_utf8_lossy(entry(&self.strings, index))
+        short(entry(&self.strings, index), MAX_NAME)
     }
 
     /// Key and value of an attribute in the table.
@@ -86,15 +95,15 @@ impl<'a> Dictionary<'a> {
                 _ => {}
             }
         }
-        Some((self.text(key), value?))
+        Some((short(entry(&self.strings, key), MAX_ATTRIBUTE), value?))
     }
 
     /// An AnyValue of opentelemetry/proto/common/v1.
     pub fn any_value(&self, bytes: &'a [u8]) -> Option<Attribute<'a>> {
         Fields::new(bytes).find_map(|field| match field.number {
-            1 => Some(Attribute::Text(String::from_utf8_lossy(field.value.bytes()))),
+            1 => Some(Attribute::Text(short(field.value.bytes(), MAX_ATTRIBUTE))),
             3 => Some(Attribute::Number(field.value.number() as i64)),
-            8 => Some(Attribute::Text(self.text(field.value.number()))),
+            8 => Some(Attribute::Text(short(entry(&self.strings, field.value.number()), MAX_ATTRIBUTE))),
             _ => None,
         })
     }

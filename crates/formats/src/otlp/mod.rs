@@ -21,7 +21,7 @@ use crate::{
 use dictionary::{Attribute, Dictionary};
 use sample::{Layout, ProfileHead, Sample};
 use zwhy_evidence::Evidence;
-use zwhy_profile::{FrameId, Nanos, StackId};
+use zwhy_profile::{Event, FrameId, Nanos, StackId};
 
 pub(crate) struct Otlp;
 
@@ -185,23 +185,25 @@ impl<'a> Reader<'a> {
     }
 
     fn scope(&mut self, scope: &'a [u8]) {
-        let all: Vec<(&[u8], ProfileHead, Meaning)> = profiles(scope)
-            .map(|profile| {
-                let head = ProfileHead::read(profile);
-                let text = |index| self.dictionary.text(index);
-                (profile, head, Meaning::of(&text(head.value_type.0), &text(head.value_type.1)))
-            })
-            .collect();
-        for (profile, head, meaning) in &all {
-            let better = all
-                .iter()
-                .any(|(_, _, m)| m.event == meaning.event && sample::rank(*m) > sample::rank(*meaning));
-            if better {
-                self.skip(profile, head);
+        let mut best = [0; Event::ALL.len()];
+        for profile in profiles(scope) {
+            let meaning = self.meaning(&ProfileHead::read(profile));
+            let best = &mut best[meaning.event as usize];
+            *best = sample::rank(meaning).max(*best);
+        }
+        for profile in profiles(scope) {
+            let head = ProfileHead::read(profile);
+            let meaning = self.meaning(&head);
+            if sample::rank(meaning) < best[meaning.event as usize] {
+                self.skip(profile, &head);
             } else {
-                self.profile(profile, head, *meaning);
+                self.profile(profile, &head, meaning);
             }
         }
+    }
+
+    fn meaning(&self, head: &ProfileHead) -> Meaning {
+        Meaning::of(&self.dictionary.text(head.value_type.0), &self.dictionary.text(head.value_type.1))
     }
 
     fn skip(&mut self, profile: &[u8], head: &ProfileHead) {
@@ -328,11 +330,10 @@ impl<'a> Reader<'a> {
 
 /// What a positive value counts for, and the time it stands for.
 fn amount(value: i64, unit: Unit, period: u64) -> (Amount, Nanos) {
+    let period_ns = i64::try_from(period).unwrap_or(0);
     match unit {
-        Unit::Count | Unit::Other => (
-            Amount::Count(value.unsigned_abs()),
-            Nanos(i64::try_from(period).unwrap_or(0).saturating_mul(value)),
-        ),
+        Unit::Other => (Amount::Count(value.unsigned_abs()), Nanos(0)),
+        Unit::Count => (Amount::Count(value.unsigned_abs()), Nanos(period_ns.saturating_mul(value))),
         Unit::Time(ns) => {
             let time = Nanos(value.saturating_mul(i64::from(ns)));
             match period {

@@ -90,6 +90,9 @@ fn pair(bytes: &[u8]) -> (u64, u64) {
     pair
 }
 
+/// Attributes of a sample that are looked at.
+const MAX_ATTRIBUTES: usize = 64;
+
 /// One sample message.
 #[derive(Debug, Default)]
 pub struct Sample {
@@ -112,7 +115,10 @@ impl Sample {
                 1 => self.stack = field.value.number(),
                 5 => self.times.extend(field.value.fixed64s()),
                 n if n == layout.values() => self.values.extend(field.value.numbers().map(|v| v as i64)),
-                n if n == layout.attributes() => self.attributes.extend(field.value.numbers()),
+                n if n == layout.attributes() => {
+                    let more = MAX_ATTRIBUTES.saturating_sub(self.attributes.len());
+                    self.attributes.extend(field.value.numbers().take(more));
+                }
                 _ => {}
             }
         }

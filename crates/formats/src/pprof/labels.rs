@@ -32,9 +32,9 @@ impl Context {
         }
         // Encoders leave out numbers that are 0.
         let number = if text == 0 { Some(number.unwrap_or(0)) } else { number };
-        let text = tables.text(text);
+        let text = tables.label_text(text);
         let number = || number.or_else(|| text.trim().parse().ok()).and_then(|n| i32::try_from(n).ok());
-        match Key::of(&tables.text(key)) {
+        match Key::of(&tables.label_text(key)) {
             Key::Thread if text.is_empty() => self.tid = number(),
             Key::Comm | Key::Thread => self.comm.replace_range(.., &text),
             Key::Pid => self.pid = number(),

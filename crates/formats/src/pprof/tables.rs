@@ -2,11 +2,15 @@
 //!
 //! Invariant: nothing is resolved here; ids and string indexes are looked up, and may lead nowhere, later.
 
+use crate::interchange::MAX_NAME;
 use crate::interchange::frames::{self, Line, MAX_INLINED, Place};
 use crate::interchange::protobuf::{Fields, MAX_ENTRIES};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use zwhy_profile::{FrameId, Profile};
+
+/// Value types that are told apart; the most that is known is eleven.
+const MAX_TYPES: usize = 64;
 
 /// A value type: indexes of its name and unit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,7 +80,7 @@ impl<'a> Tables<'a> {
                 break;
             }
             match field.number {
-                1 => tables.types.push(ValueType::read(value.bytes())),
+                1 if tables.types.len() < MAX_TYPES => tables.types.push(ValueType::read(value.bytes())),
                 2 => tables.samples += 1,
                 3 => tables.mapping(value.bytes()),
                 4 => tables.location(value.bytes()),
@@ -129,10 +133,20 @@ impl<'a> Tables<'a> {
         !self.strings.is_empty()
     }
 
-    /// The text at an index; empty when there is none.
+    /// The text at an index, cut at [`MAX_NAME`]; empty when there is none.
     pub fn text(&self, index: u64) -> Cow<'a, str> {
-        let bytes = usize::try_from(index).ok().and_then(|i| self.strings.get(i)).copied();
-        String::from_utf8_lossy(bytes.unwrap_or(b""))
+        self.text_up_to(index, MAX_NAME)
+    }
+
+    /// The text of a label, of which there is one a sample.
+    pub fn label_text(&self, index: u64) -> Cow<'a, str> {
+        const MAX_LABEL: usize = 256;
+        self.text_up_to(index, MAX_LABEL)
+    }
+
+    fn text_up_to(&self, index: u64, most: usize) -> Cow<'a, str> {
+        let bytes = usize::try_from(index).ok().and_then(|i| self.strings.get(i)).copied().unwrap_or(b"");
+        String::from_utf8_lossy(&bytes[..bytes.len().min(most)])
     }
 
     /// Frames of a location, leaf first.

@@ -1,7 +1,7 @@
 //! The file as it is written, with our own additional keys.
 
 use crate::interchange::frames::{NO_NAME, dressed};
-use crate::interchange::json::{Cell, NumberRows, Numbers, Text};
+use crate::interchange::json::{Cell, Few, NumberRows, Numbers, Text};
 use crate::interchange::meaning::Unit;
 use crate::text::{names, roots};
 use serde::Deserialize;
@@ -14,13 +14,13 @@ pub const UNITS: [&str; 6] = ["none", "nanoseconds", "microseconds", "millisecon
 #[serde(default)]
 pub struct File {
     pub shared: Shared,
-    pub profiles: Vec<OneProfile>,
+    pub profiles: Few<OneProfile, 65_536>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Shared {
-    pub frames: Vec<FileFrame>,
+    pub frames: Few<FileFrame, 4_194_304>,
 }
 
 #[derive(Debug, Deserialize)]

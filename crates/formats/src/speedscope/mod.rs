@@ -46,7 +46,7 @@ impl Importer for Speedscope {
     fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
         let file: File = json::parse(input, &options.limits)?;
         let mut reader = Reader::new(&file, input.bytes().len(), options.limits.max_depth);
-        for profile in &file.profiles {
+        for profile in file.profiles.iter() {
             reader.profile(profile);
         }
         reader.finish(input)

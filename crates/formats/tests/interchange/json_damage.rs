@@ -34,3 +34,19 @@ fn bytes_that_are_no_text_spoil_only_a_name() {
         crate::common::folded(&imported.evidence.profile, zwhy_profile::Event::Cpu).contains("\u{fffd}emcpy")
     );
 }
+
+/// Two bytes of `{}` may not become a kilobyte each.
+#[test]
+fn lists_of_nothing_are_refused_before_they_fill_memory() {
+    let many = vec!["{}"; 5_000_000].join(",");
+    for (format, file) in [
+        ("speedscope", format!(r#"{{"profiles":[{many}]}}"#)),
+        ("speedscope", format!(r#"{{"shared":{{"frames":[{many}]}}}}"#)),
+        ("firefox", format!(r#"{{"threads":[{many}]}}"#)),
+        ("firefox", format!(r#"{{"libs":[{many}]}}"#)),
+        ("firefox", format!(r#"{{"processes":[{many}]}}"#)),
+    ] {
+        let error = import_as(format, file.as_bytes()).unwrap_err();
+        assert!(error.to_string().contains("more objects than are read"), "{error}");
+    }
+}

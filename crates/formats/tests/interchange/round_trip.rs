@@ -101,7 +101,7 @@ fn profile(samples: &[AnySample], event: Event) -> Profile {
                 Some(module) if f.inlined => (module, FrameKind::Inlined),
                 _ => PLACES[usize::from(f.place)],
             };
-            if kind == FrameKind::Inlined && module == "" {
+            if kind == FrameKind::Inlined && module.is_empty() {
                 kind = FrameKind::Unknown;
             }
             below = Some(module);
