@@ -72,6 +72,14 @@ impl Block for BpftraceMap {
                 break;
             }
         }
+        const MANY: usize = 64;
+        if !any && taken.kept > MANY {
+            // Announcements without a map are nobody's; a long run of them is passed over at once.
+            let used = taken.used();
+            taken = Taken::default();
+            taken.drop(blocks::NOT_RECOGNISED, used);
+            return Some(taken);
+        }
         any.then_some(taken)
     }
 }

@@ -13,6 +13,9 @@ use zwhy_profile::{Event, FrameId, StackId};
 /// Frames of one list that are followed.
 const MAX_LINES: usize = 40_000;
 
+/// Lines of keys before the frames of a list.
+const MAX_KEYS: usize = 4;
+
 /// Lines of one list that are looked at without a sign that a tracer printed it.
 const UNSURE_LINES: usize = 200;
 
@@ -42,7 +45,7 @@ impl Block for StackList {
                 }
                 ListLine::Frame(name) if list.lines < MAX_LINES => list.push(name),
                 ListLine::Thread { comm, pid } if !list.frames.is_empty() => list.thread(comm, pid),
-                ListLine::Key(key) if list.frames.is_empty() => list.key(key),
+                ListLine::Key(key) if list.frames.is_empty() && list.lines < MAX_KEYS => list.key(key),
                 ListLine::Count(count) if !list.frames.is_empty() => {
                     list.lines += 1;
                     any |= list.finish(count, event, sink, &mut taken);
@@ -51,8 +54,10 @@ impl Block for StackList {
             }
             at += 1;
             // Lists without any sign of a tracer are prose; look no further than one of them.
+            // Nor does another recogniser know so long a list of single words.
             if !any && !list.sure && list.lines > UNSURE_LINES {
-                break;
+                taken.drop(crate::blocks::NOT_RECOGNISED, list.lines);
+                return Some(taken);
             }
         }
         if list.open {
@@ -63,6 +68,12 @@ impl Block for StackList {
             return Some(taken);
         }
         taken.drop(crate::blocks::NOT_RECOGNISED, list.lines);
+        if !any && taken.used() > UNSURE_LINES {
+            let used = taken.used();
+            taken = Taken::default();
+            taken.drop(crate::blocks::NOT_RECOGNISED, used);
+            return Some(taken);
+        }
         if !any {
             return None;
         }

@@ -60,3 +60,26 @@ proptest! {
         let _ = import_as("pasted", text.as_bytes());
     }
 }
+
+/// Beginnings that lead nowhere, again and again: each is passed over once, not from every line anew.
+#[test]
+fn long_runs_of_beginnings_are_accounted_for() {
+    for line in [
+        "  zfs`dmu_read+0x1",
+        "    word",
+        "@[",
+        " key",
+        "time read miss miss% arcsz",
+        "ARC status:  x\n",
+        "NAME PROPERTY VALUE SOURCE",
+        "PID USER %CPU COMMAND",
+        "# Samples: 1 of event 'x'",
+        "Attaching 1 probe...",
+        "CPU ID FUNCTION:NAME",
+        "INFO: task a:1 blocked for more than 120 seconds.",
+    ] {
+        let text = format!("{line}\n").repeat(20_000) + "zfs_arc_max=1\n";
+        let imported = import_as("pasted", text.as_bytes()).unwrap();
+        assert_eq!(imported.evidence.param("zfs_arc_max"), Some("1"), "{line}");
+    }
+}

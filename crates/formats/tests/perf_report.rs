@@ -1,5 +1,7 @@
 //! `perf report` and `perf top` text: rows, trees of both directions, absolute percentages.
 
+#![allow(clippy::print_stderr)] // a skipped test says so
+
 mod common;
 
 use common::{describe, golden, import_as, import_detected, input, survives_damage};

@@ -1,5 +1,7 @@
 //! `perf script` text: every field set, every sample, whatever the names look like.
 
+#![allow(clippy::print_stderr)] // a skipped test says so
+
 mod common;
 
 use common::{describe, folded, golden, import_as, import_detected, input, stack_counts, survives_damage};

@@ -50,7 +50,8 @@ impl Taken {
         }
     }
 
-    fn used(&self) -> usize {
+    /// Lines that are accounted for.
+    pub fn used(&self) -> usize {
         self.kept + self.dropped.iter().map(|(_, n)| n).sum::<usize>()
     }
 }

@@ -75,6 +75,11 @@ impl Block for KnownTable {
         for line in &lines[used..] {
             let again = is_heading(&line.text) || find(&line.text).is_some_and(|k| k.tool == known.tool);
             if again || is_rule(&line.text) {
+                // Headers upon headers without a row are no table; looking on would cost each line.
+                const MOST_HEADERS: usize = 8;
+                if rows.is_empty() && used > MOST_HEADERS {
+                    break;
+                }
                 used += 1;
                 row_end = used;
                 continue;

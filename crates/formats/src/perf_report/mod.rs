@@ -50,7 +50,7 @@ impl Block for PerfRows {
         let mut reader = Reader { columns: Columns::default(), entries: Vec::new(), taken: Taken::default() };
         let used = reader.run(lines);
         if used == 0 {
-            return None;
+            return reader.only_comments();
         }
         let origin = sink.origin("perf report or top", &lines[..used]);
         let relative = stacks::Relative::of(&reader.entries);
@@ -112,6 +112,14 @@ impl Reader {
         self.close(&mut tree);
         // Comments alone are prose or a shell script.
         if self.entries.is_empty() { 0 } else { at }
+    }
+
+    /// Comments without rows are nobody's; a long run of them is passed over at once.
+    fn only_comments(&self) -> Option<Taken> {
+        const MANY: usize = 64;
+        let mut taken = Taken::default();
+        taken.drop(blocks::NOT_RECOGNISED, self.taken.used());
+        (self.taken.kept > MANY).then_some(taken)
     }
 
     fn close(&mut self, tree: &mut tree::Builder) {
