@@ -20,7 +20,7 @@ pub struct ReadArgs {
 }
 
 impl ReadArgs {
-    fn options(&self) -> ImportOptions {
+    pub fn options(&self) -> ImportOptions {
         ImportOptions {
             format: self.format.clone(),
             kallsyms: self.kallsyms.clone(),

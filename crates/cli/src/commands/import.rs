@@ -2,7 +2,7 @@
 
 use crate::load::{ReadArgs, load};
 use crate::output;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::path::PathBuf;
 use zwhy_evidence::Imported;
 
@@ -14,11 +14,18 @@ pub struct Args {
     /// Capture to write, NAME.zwhy.
     #[arg(short, long)]
     output: PathBuf,
+    /// Pack one perf.data with the names of this host instead, for reading it on another machine;
+    /// run it on the recorded host, as root, before it reboots.
+    #[arg(long)]
+    bundle: bool,
     #[command(flatten)]
     read: ReadArgs,
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    if args.bundle {
+        return bundle(args);
+    }
     let mut all = Imported::default();
     for input in &args.inputs {
         let imported = load(input, &args.read)?;
@@ -28,6 +35,13 @@ pub fn run(args: &Args) -> Result<()> {
     }
     let path = zwhy_capture::write_imported(all, &args.output)?;
     output::print(&format!("{}\n", path.display()))
+}
+
+fn bundle(args: &Args) -> Result<()> {
+    let [input] = &args.inputs[..] else { bail!("--bundle packs one perf.data at a time") };
+    let stats = zwhy_formats::pack_perf_data(input, &args.output, &args.read.options())?;
+    output::note(&zwhy_report::stats_text(&input.display().to_string(), &stats));
+    output::print(&format!("{}\n", args.output.display()))
 }
 
 fn add_stats(all: &mut Imported, stats: zwhy_evidence::ImportStats) {
