@@ -134,7 +134,10 @@ const ROLES: &[Role] = &[
 
 /// What the thread of this name does, or `None` when it is not known as a thread of OpenZFS.
 pub fn thread_role(comm: &str) -> Option<Role> {
-    ROLES.iter().filter(|role| is_named(comm, role.name)).max_by_key(|role| role.name.len()).copied()
+    // Most names of a host are not of ZFS and differ in their first letter.
+    let first = comm.bytes().next()?;
+    let alike = ROLES.iter().filter(|role| role.name.starts_with(char::from(first)));
+    alike.filter(|role| is_named(comm, role.name)).max_by_key(|role| role.name.len()).copied()
 }
 
 /// `comm` is `name`, cut at 15 bytes or followed by numbers.

@@ -8,8 +8,9 @@ use super::threads::thread_base;
 use crate::anatomy::{Anatomy, IDLE};
 use crate::classify::{Classified, classify};
 use crate::pattern::Pattern;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
-use zwhy_profile::{Event, FrameKind, Profile, StackTotals, ThreadId};
+use zwhy_profile::{Event, FrameKind, Profile, StackTotals, StringId, ThreadId};
 
 const ORIGIN: &str = "samples";
 
@@ -27,6 +28,9 @@ pub struct CpuFacts<'a> {
     waiting: OnceLock<Option<StackIndex>>,
     /// `(thread, preorder number, count)` of busy samples, in preorder.
     by_thread: OnceLock<Vec<(ThreadId, u32, u64)>>,
+    /// Busy samples by thread name, each name with what it is without its number: many questions
+    /// ask of threads, and hosts have far more threads than names.
+    by_comm: OnceLock<Vec<(StringId, &'a str, u64)>>,
 }
 
 impl<'a> CpuFacts<'a> {
@@ -47,6 +51,7 @@ impl<'a> CpuFacts<'a> {
             own,
             waiting: OnceLock::new(),
             by_thread: OnceLock::new(),
+            by_comm: OnceLock::new(),
         }
     }
 
@@ -137,9 +142,30 @@ impl<'a> CpuFacts<'a> {
         })
     }
 
+    fn by_comm(&self) -> &[(StringId, &'a str, u64)] {
+        self.by_comm.get_or_init(|| {
+            let profile = self.profile;
+            let mut counts: FxHashMap<StringId, u64> =
+                profile.threads.iter().map(|(_, t)| (t.comm, 0)).collect();
+            for (thread, _, count) in self.by_thread() {
+                *counts.entry(profile.threads.get(*thread).comm).or_default() += count;
+            }
+            let base = |comm| thread_base(profile.strings.get(comm));
+            counts.into_iter().map(|(comm, count)| (comm, base(comm), count)).collect()
+        })
+    }
+
+    /// Names, with their busy samples, that a pattern matches with or without their number.
+    fn comms_like(&self, pattern: &Pattern) -> impl Iterator<Item = (StringId, u64)> {
+        let matches = |comm: StringId, base: &str| {
+            pattern.matches(base) || pattern.matches(self.profile.strings.get(comm))
+        };
+        self.by_comm().iter().filter(move |(comm, base, _)| matches(*comm, base)).map(|r| (r.0, r.2))
+    }
+
     fn threads_like(&self, pattern: &Pattern) -> Vec<bool> {
-        let matches = |comm: &str| pattern.matches(thread_base(comm)) || pattern.matches(comm);
-        self.profile.threads.iter().map(|(_, t)| matches(self.profile.strings.get(t.comm))).collect()
+        let comms: FxHashSet<StringId> = self.comms_like(pattern).map(|(comm, _)| comm).collect();
+        self.profile.threads.iter().map(|(_, t)| comms.contains(&t.comm)).collect()
     }
 
     fn in_thread(&self, functions: &Pattern, threads: &Pattern) -> u64 {
@@ -155,8 +181,7 @@ impl<'a> CpuFacts<'a> {
 
     /// Busy samples on threads called like that.
     pub fn thread_samples(&self, threads: &Pattern) -> u64 {
-        let wanted = self.threads_like(threads);
-        self.by_thread().iter().filter(|(t, ..)| wanted.get(t.index()) == Some(&true)).map(|r| r.2).sum()
+        self.comms_like(threads).map(|(_, count)| count).sum()
     }
 
     /// Part of waiting samples in some functions; `None` without waiting samples.
