@@ -19,6 +19,7 @@ step "rust tests" cargo test --locked --workspace --all-targets
 step "rust doc tests" cargo test --locked --workspace --doc
 if [[ -f web/package.json ]]; then
     step "web in the browser" web test:browser
+    step "the program for the end-to-end tests" cargo build --locked --package zwhy
     step "end to end" env ZWHY="${CARGO_TARGET_DIR:-target}/debug/zwhy" node --test tests/*.test.mjs
 fi
 steps_summary

@@ -43,7 +43,7 @@ impl DiffReport {
         for (title, deltas) in
             [("stage", &self.stages), ("thread", &self.threads), ("function (with callees)", &self.functions)]
         {
-            out.push_str(&table(title, deltas, count, style));
+            out.push_str(&self.table(title, deltas, count, style));
             out.push('\n');
         }
         for line in crate::layout::wrap(NORMALISED, 80) {
@@ -75,7 +75,7 @@ impl DiffReport {
     }
 
     pub fn json(&self) -> serde_json::Result<String> {
-        let rows = |deltas: &[Delta]| -> Vec<Value> { deltas.iter().map(delta_json).collect() };
+        let rows = |deltas: &[Delta]| -> Vec<Value> { deltas.iter().map(|d| self.delta_json(d)).collect() };
         let value = json!({
             "samples": self.samples,
             "cpu_s": self.cpu_s,
@@ -86,43 +86,58 @@ impl DiffReport {
         });
         serde_json::to_string_pretty(&value).map(|s| s + "\n")
     }
-}
 
-fn delta_json(d: &Delta) -> Value {
-    let interval = |i: &zwhy_profile::Interval| json!({"value": i.value.0, "low": i.low.0, "high": i.high.0});
-    json!({
-        "name": d.name,
-        "samples": [d.a, d.b],
-        "share_a": interval(&d.share_a),
-        "share_b": interval(&d.share_b),
-        "change": { "value": d.change, "low": d.change_low, "high": d.change_high },
-        "p_value": d.p_value,
-        "real": d.real,
-    })
-}
+    /// CPU seconds of `samples` of one side, where a sample's worth is known.
+    fn seconds(&self, side: usize, samples: u64) -> Option<f64> {
+        let total = self.samples[side];
+        self.cpu_s[side].filter(|_| total > 0).map(|cpu| cpu * samples as f64 / total as f64)
+    }
 
-fn table(title: &str, deltas: &[Delta], count: usize, style: Style) -> String {
-    let right = Align::Right;
-    let mut grid = Grid::new(0, &[right, right, right, right, right, Align::Left, Align::Left]);
-    grid.row(["before", "after", "before", "after", "change", "95 %", title]);
-    for d in deltas.iter().filter(|d| d.a + d.b > 0).take(count) {
-        let mark = if d.real { "*" } else { " " };
-        grid.row([
-            d.a.to_string(),
-            d.b.to_string(),
-            format!("{:.1} %", d.share_a.value.percent()),
-            format!("{:.1} %", d.share_b.value.percent()),
-            format!("{:+.1}{mark}", d.change * 100.0),
-            format!("{:+.1} … {:+.1}", d.change_low * 100.0, d.change_high * 100.0),
-            d.name.clone(),
-        ]);
+    fn delta_json(&self, d: &Delta) -> Value {
+        let interval =
+            |i: &zwhy_profile::Interval| json!({"value": i.value.0, "low": i.low.0, "high": i.high.0});
+        json!({
+            "name": d.name,
+            "samples": [d.a, d.b],
+            "cpu_s": [self.seconds(0, d.a), self.seconds(1, d.b)],
+            "share_a": interval(&d.share_a),
+            "share_b": interval(&d.share_b),
+            "change": { "value": d.change, "low": d.change_low, "high": d.change_high },
+            "p_value": d.p_value,
+            "real": d.real,
+        })
     }
-    let mut out = String::new();
-    for (i, line) in grid.lines(WIDTH).iter().enumerate() {
-        out.push_str(&if i == 0 { style.bold(line) } else { line.clone() });
-        out.push('\n');
+
+    /// Rows of one kind; CPU seconds where both sides know them, else samples.
+    fn table(&self, title: &str, deltas: &[Delta], count: usize, style: Style) -> String {
+        let right = Align::Right;
+        let mut grid = Grid::new(0, &[right, right, right, right, right, Align::Left, Align::Left]);
+        let unit = if self.cpu_s.iter().all(Option::is_some) { "CPU s" } else { "samples" };
+        grid.row([unit, "after", "share", "after", "change", "95 %", title]);
+        for d in deltas.iter().filter(|d| d.a + d.b > 0).take(count) {
+            let mark = if d.real { "*" } else { " " };
+            let amounts = match (self.seconds(0, d.a), self.seconds(1, d.b)) {
+                (Some(a), Some(b)) => [format!("{a:.2}"), format!("{b:.2}")],
+                _ => [d.a.to_string(), d.b.to_string()],
+            };
+            let [before, after] = amounts;
+            grid.row([
+                before,
+                after,
+                format!("{:.1} %", d.share_a.value.percent()),
+                format!("{:.1} %", d.share_b.value.percent()),
+                format!("{:+.1}{mark}", d.change * 100.0),
+                format!("{:+.1} … {:+.1}", d.change_low * 100.0, d.change_high * 100.0),
+                d.name.clone(),
+            ]);
+        }
+        let mut out = String::new();
+        for (i, line) in grid.lines(WIDTH).iter().enumerate() {
+            out.push_str(&if i == 0 { style.bold(line) } else { line.clone() });
+            out.push('\n');
+        }
+        out
     }
-    out
 }
 
 fn join([a, b]: [BTreeMap<String, u64>; 2]) -> Vec<Pair> {
