@@ -211,7 +211,8 @@ fn add_threads(
     let end = clocks().map(|(_, span)| span.last.0).max().unwrap_or(start);
     let seconds = Nanos(end.0 - start.0).as_secs_f64();
     for (tid, span) in clocks() {
-        let Some(comm) = comms.get(&tid) else { continue };
+        // A thread that ended before its name was read.
+        let comm = comms.get(&tid).filter(|comm| !comm.is_empty()).unwrap_or(&"(unnamed)");
         // All threads are read at the start: one that is first read later began during the recording,
         // and all of its time belongs to it.
         let before_first = if span.first.0 > start { span.first.1 } else { 0 };

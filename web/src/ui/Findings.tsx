@@ -88,7 +88,7 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
       )}
       {(finding.affected !== "" || finding.fixedIn !== "") && (
         <p class="faint">
-          {finding.affected !== "" && `Affected: ${prose(finding.affected)}. `}
+          {finding.affected !== "" && `Affected: ${prose(finding.affected).replace(/\.$/, "")}. `}
           {finding.fixedIn !== "" && `Fixed in ${prose(finding.fixedIn)}.`}
         </p>
       )}
