@@ -1,6 +1,7 @@
 //! `zwhy`: why is ZFS eating my CPU?
 
 mod commands;
+mod failure;
 mod lab_recorder;
 mod load;
 mod output;
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
     };
     result.unwrap_or_else(|error| {
         // Error texts quote file names and tool output, which may hold anything.
-        output::note(&format!("error: {}", zwhy_report::plain_lines(&format!("{error:#}"))));
-        ExitCode::FAILURE
+        output::note(&format!("error: {}", zwhy_report::plain_lines(&failure::text(&error))));
+        failure::exit_code(&error)
     })
 }

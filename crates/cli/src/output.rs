@@ -1,10 +1,11 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
+use crate::failure::usage;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use zwhy_report::Style;
+use zwhy_report::{Style, plain};
 
 /// Style for standard output.
 pub fn style() -> Style {
@@ -15,11 +16,43 @@ pub fn style() -> Style {
     )
 }
 
+/// Cells a table may take: those of the terminal. Nothing is cut where another program reads.
+pub fn width() -> usize {
+    if !io::stdout().is_terminal() {
+        return usize::MAX;
+    }
+    // A terminal that does not know its size has, by custom, 80 columns.
+    let columns = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
+    if columns == 0 { 80 } else { columns.max(40) }
+}
+
+/// `true` when `path` means standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 /// Writes to standard output. A reader that went away (`| head`) is not an error.
 pub fn print(text: &str) -> Result<()> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.context("cannot write to standard output"),
+    }
+}
+
+/// Writes data in another tool's format to standard output. On a terminal it is made harmless, or
+/// refused where it is no text: names in a profile are chosen by strangers.
+pub fn print_data(bytes: &[u8]) -> Result<()> {
+    if !io::stdout().is_terminal() {
+        return print_bytes(bytes);
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => print(&(zwhy_report::plain_lines(text) + "\n")),
+        Err(_) => Err(usage("this format is not text for a terminal; name a file with -o, or pipe it")),
     }
 }
 
@@ -31,11 +64,8 @@ pub fn note(text: &str) {
 
 /// Writes `bytes` to `path` through a temporary file beside it; `-` is standard output.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    if path == Path::new("-") {
-        return match io::stdout().lock().write_all(bytes) {
-            Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            other => other.context("cannot write to standard output"),
-        };
+    if is_stdout(path) {
+        return print_data(bytes);
     }
     if path.is_dir() {
         bail!("cannot write {}: it is a folder; give a file name", path.display());
@@ -47,4 +77,10 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
         let _ = fs::remove_file(&temporary);
     }
     written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// As [`write_file`], then says on standard output which file was written.
+pub fn write_result(path: &Path, bytes: &[u8]) -> Result<()> {
+    write_file(path, bytes)?;
+    if is_stdout(path) { Ok(()) } else { print(&format!("{}\n", plain(&path.display().to_string()))) }
 }

@@ -202,10 +202,11 @@ fn thread_rows(facts: &FactBase<'_>, groups: &[Group<'_>]) -> Vec<ThreadRow> {
         row.cpu_s = cpu.zip(duration).map(|(cpu, seconds)| cpu * seconds);
     }
     let mut rows: Vec<ThreadRow> = rows.into_values().collect();
-    rows.sort_by(|a, b| {
-        let key = |r: &ThreadRow| (r.cpu_share.unwrap_or(0.0), r.samples as f64);
-        key(b).partial_cmp(&key(a)).unwrap_or(std::cmp::Ordering::Equal).then_with(|| a.comm.cmp(&b.comm))
-    });
+    // Not every thread has a clock that was read; where there is none its samples tell the share.
+    let hz = facts.evidence.facts["recorder"]["hz"].as_f64();
+    let of_one_cpu = hz.zip(duration).map_or(facts.cpu.all as f64, |(hz, seconds)| hz * seconds).max(1.0);
+    let busy = |r: &ThreadRow| r.cpu_share.unwrap_or(0.0).max(r.samples as f64 / of_one_cpu);
+    rows.sort_by(|a, b| busy(b).total_cmp(&busy(a)).then_with(|| a.comm.cmp(&b.comm)));
     rows
 }
 

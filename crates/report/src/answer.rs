@@ -1,7 +1,7 @@
 //! The answer on a terminal: why, what to do, the figures, in one screen of 80 columns.
 
-use crate::escape::plain;
-use crate::layout::{Align, Grid, labelled, wrap};
+use crate::escape::{plain, shell_word};
+use crate::layout::{Align, Grid, labelled, wrap, wrap_command};
 use crate::style::Style;
 use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, ShareOf, StageRow};
 
@@ -14,11 +14,12 @@ const EVIDENCE_SHOWN: usize = 4;
 /// `input` is how the user called the source, for the commands suggested at the end.
 pub fn answer_text(answer: &Answer, verbose: bool, input: &str, style: Style) -> String {
     let mut out = String::new();
-    out.push_str(&style.dim(&plain(&source_line(answer))));
+    let source = labelled("", 0, &source_line(answer), WIDTH);
+    out.push_str(&style.dim(source.trim_end()));
     out.push_str("\n\n");
     out.push_str(&headline(answer, style));
     match (verbose, answer.findings.first()) {
-        (false, Some(first)) => out.push_str(&finding(first, EVIDENCE_SHOWN, false, style)),
+        (false, Some(first)) => out.push_str(&first_finding(first, answer, style)),
         (true, Some(_)) => answer.findings.iter().for_each(|f| out.push_str(&whole_finding(f, style))),
         (_, None) => {}
     }
@@ -38,12 +39,16 @@ fn source_line(answer: &Answer) -> String {
     parts.extend(s.host.clone().or_else(|| Some(s.name.clone()).filter(|n| !n.is_empty())));
     parts.extend(s.zfs_version.as_ref().map(|v| format!("OpenZFS {v}")));
     match (s.duration_s, s.hz) {
-        (Some(d), Some(hz)) => parts.push(format!("{d:.0} s at {hz:.0} Hz")),
-        (Some(d), None) => parts.push(format!("{d:.0} s")),
+        (Some(d), Some(hz)) => parts.push(format!("{} at {hz:.0} Hz", seconds(d))),
+        (Some(d), None) => parts.push(seconds(d)),
         _ => {}
     }
     parts.push(format!("{} samples, {} lost", s.samples, s.lost));
     parts.join(" · ")
+}
+
+fn seconds(s: f64) -> String {
+    if s < 10.0 { format!("{s:.1} s") } else { format!("{s:.0} s") }
 }
 
 fn headline(answer: &Answer, style: Style) -> String {
@@ -62,35 +67,44 @@ fn emphasise(text: &str, label: &str, style: Style) -> String {
     }
 }
 
-/// Evidence and remedy of one finding, below its headline.
-fn finding(f: &Finding, evidence: usize, with_title: bool, style: Style) -> String {
-    let pad = " ".repeat(INDENT);
-    let mut out = String::new();
-    if with_title {
-        out.push_str(&style.bold(&format!("\n{} — {}\n", plain(&f.title), confidence(f))));
-        out.push_str(&paragraph(&f.explanation));
+/// Remedy and evidence of the finding that the headline is about.
+fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
+    let mut out = commands(&f.remedy.commands, style);
+    // A lab capture is that proof.
+    if let (Some(experiment), true) = (&f.experiment, answer.source.kind != "lab") {
+        out.push_str(&proof(experiment, style));
     }
-    for command in &f.remedy.commands {
-        out.push_str(&format!("{pad}  {}\n", style.bold(&plain(command))));
-    }
-    if let Some(experiment) = &f.experiment {
-        out.push_str(&format!(
-            "{pad}Prove it here first: {}\n",
-            style.bold(&format!("zwhy lab run {}", plain(experiment)))
-        ));
-    }
-    if !f.evidence.is_empty() {
-        out.push_str(&format!("\n{}\n", style.bold("Evidence")));
-    }
-    for item in f.evidence.iter().take(evidence) {
-        let text = evidence_text(item);
-        out.push_str(&labelled("  ·", 4, &text, WIDTH));
-    }
-    if f.evidence.len() > evidence {
-        out.push_str(&style.dim(&format!("    and {} more (-v)\n", f.evidence.len() - evidence)));
-    }
+    out.push_str(&evidence(f, EVIDENCE_SHOWN, style));
     if let Some(next) = f.next.first() {
         out.push_str(&labelled("Next", INDENT + 1, next, WIDTH));
+    }
+    out
+}
+
+fn proof(experiment: &str, style: Style) -> String {
+    let command = format!("zwhy lab run {}", plain(experiment));
+    format!("{}Prove it here first: {}\n", " ".repeat(INDENT), style.bold(&command))
+}
+
+fn commands(commands: &[String], style: Style) -> String {
+    let indent = INDENT + 2;
+    commands
+        .iter()
+        .flat_map(|command| wrap_command(command, WIDTH - indent))
+        .map(|line| format!("{}{}\n", " ".repeat(indent), style.bold(&plain(&line))))
+        .collect()
+}
+
+fn evidence(f: &Finding, limit: usize, style: Style) -> String {
+    if f.evidence.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", style.bold("Evidence"));
+    for item in f.evidence.iter().take(limit) {
+        out.push_str(&labelled("  ·", 4, &evidence_text(item), WIDTH));
+    }
+    if f.evidence.len() > limit {
+        out.push_str(&style.dim(&format!("    and {} more (-v)\n", f.evidence.len() - limit)));
     }
     out
 }
@@ -105,12 +119,22 @@ fn evidence_text(item: &EvidenceLine) -> String {
 
 /// Everything a finding says.
 fn whole_finding(f: &Finding, style: Style) -> String {
-    let mut out = finding(f, usize::MAX, true, style);
+    let title = format!("{} — {}", f.title, confidence(f));
+    let mut out = String::from("\n");
+    for line in wrap(&title, WIDTH) {
+        out.push_str(&style.bold(&plain(&line)));
+        out.push('\n');
+    }
+    out.push_str(&paragraph(&f.explanation));
+    out.push_str(&evidence(f, usize::MAX, style));
+    out.push('\n');
     out.push_str(&labelled("Remedy", 9, &f.remedy.text, WIDTH));
+    out.push_str(&commands(&f.remedy.commands, style));
+    f.experiment.iter().for_each(|experiment| out.push_str(&proof(experiment, style)));
     for (label, text) in [("Undo", &f.remedy.undo), ("Risk", &f.remedy.risk)] {
         out.push_str(&labelled(label, 9, text, WIDTH));
     }
-    for next in f.next.iter().skip(1) {
+    for next in &f.next {
         out.push_str(&labelled("Next", 9, next, WIDTH));
     }
     for ruled in &f.rules_out {
@@ -162,7 +186,7 @@ fn stages(answer: &Answer, verbose: bool, style: Style) -> String {
         return String::new();
     }
     let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Left, Align::Left]);
-    grid.row(["CPU by stage", "share", "95 %", "who"]);
+    grid.header(["CPU by stage", "share", "95 %", "who"]);
     let limit = if verbose { usize::MAX } else { STAGES_SHOWN };
     for row in answer.stages.iter().take(limit) {
         grid.row(stage_cells(row));
@@ -196,16 +220,22 @@ fn stage_cells(row: &StageRow) -> [String; 4] {
 }
 
 fn threads(answer: &Answer, verbose: bool, style: Style) -> String {
-    if answer.threads.is_empty() {
+    // A profile that does not tell threads apart has one without a name.
+    if answer.threads.iter().all(|t| t.comm.is_empty()) {
         return String::new();
     }
-    let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Right, Align::Right, Align::Left]);
-    grid.row(["Threads", "number", "CPU s", "share", "role"]);
+    let right = Align::Right;
+    let mut grid = Grid::new(2, &[Align::Left, right, right, right, right, Align::Left]);
+    grid.header(["Threads", "number", "CPU s", "of a CPU", "samples", "role"]);
     let limit = if verbose { usize::MAX } else { THREADS_SHOWN };
+    let all = answer.source.samples.max(1) as f64;
     for t in answer.threads.iter().take(limit) {
         let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
         let share = t.cpu_share.map_or(String::new(), |s| format!("{:.1} %", s * 100.0));
-        grid.row([t.comm.as_str(), &t.threads.to_string(), &cpu, &share, &t.role]);
+        let sampled = format!("{:.1} %", t.samples as f64 / all * 100.0);
+        let sampled = if answer.source.samples > 0 { sampled } else { String::new() };
+        let comm = if t.comm.is_empty() { "(unnamed)" } else { &t.comm };
+        grid.row([comm, &t.threads.to_string(), &cpu, &share, &sampled, &t.role]);
     }
     table(grid, answer.threads.len().saturating_sub(limit), "threads", style)
 }
@@ -238,7 +268,7 @@ fn more(answer: &Answer, verbose: bool, input: &str, style: Style) -> String {
     if input == "-" {
         return String::new();
     }
-    let input = plain(input);
+    let input = shell_word(input);
     let mut ways: Vec<String> = Vec::new();
     if !verbose {
         ways.push(format!("zwhy explain -v {input}"));
@@ -247,6 +277,6 @@ fn more(answer: &Answer, verbose: bool, input: &str, style: Style) -> String {
     if answer.source.samples > 0 {
         ways.push(format!("zwhy flame {input} -o flame.svg"));
     }
-    let lines: String = ways.iter().map(|way| labelled("  ", 2, way, usize::MAX)).collect();
+    let lines: String = ways.iter().map(|way| format!("  {way}\n")).collect();
     format!("\n{}\n{}", style.bold("More"), lines)
 }

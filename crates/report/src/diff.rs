@@ -3,11 +3,9 @@
 use crate::layout::{Align, Grid};
 use crate::style::Style;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use zwhy_diagnose::{Knowledge, classify};
-use zwhy_profile::{Delta, Event, FunctionTotals, Nanos, Pair, Profile, compare};
-
-const WIDTH: usize = 100;
+use std::collections::{BTreeMap, BTreeSet};
+use zwhy_diagnose::{IDLE, Knowledge, classify};
+use zwhy_profile::{Delta, Event, FunctionTotals, Nanos, Pair, Profile, StackId, StackTotals, compare};
 
 /// How the two sides were made comparable, in words.
 const NORMALISED: &str = "Shares are of all samples of the same profile, so profiles of different length compare; \
@@ -22,6 +20,8 @@ pub struct DiffReport {
     stages: Vec<Delta>,
     threads: Vec<Delta>,
     functions: Vec<Delta>,
+    /// Functions of the idle loop: less work shows there too, but never says what changed.
+    idle: BTreeSet<String>,
 }
 
 impl DiffReport {
@@ -34,17 +34,21 @@ impl DiffReport {
             stages: of([stages(a, knowledge), stages(b, knowledge)]),
             threads: of([threads(a), threads(b)]),
             functions: of([functions(a), functions(b)]),
+            idle: [a, b].into_iter().flat_map(|p| idle_functions(p, knowledge)).collect(),
         }
     }
 
-    /// Verdict first, then a table each for stages, threads and functions.
-    pub fn text(&self, count: usize, style: Style) -> String {
-        let mut out = format!("{}\n\n", self.verdict());
+    /// Verdict first, then a table each for stages, threads and functions, at most `width` cells wide.
+    pub fn text(&self, count: usize, width: usize, style: Style) -> String {
+        let mut out = crate::layout::labelled("", 0, &self.verdict(), 80) + "\n";
         for (title, deltas) in
             [("stage", &self.stages), ("thread", &self.threads), ("function (with callees)", &self.functions)]
         {
-            out.push_str(&self.table(title, deltas, count, style));
-            out.push('\n');
+            // A profile that does not tell threads apart has one without a name.
+            if deltas.iter().any(|d| !d.name.is_empty()) {
+                out.push_str(&self.table(title, deltas, count, width, style));
+                out.push('\n');
+            }
         }
         for line in crate::layout::wrap(NORMALISED, 80) {
             out.push_str(&style.dim(&line));
@@ -60,11 +64,13 @@ impl DiffReport {
             out.push_str(&format!(", {a:.2} → {b:.2} CPU s"));
         }
         let real = self.functions.iter().filter(|d| d.real).count();
-        match self.functions.iter().find(|d| d.real) {
+        let mut changed = self.functions.iter().filter(|d| d.real).peekable();
+        let first = changed.peek().copied();
+        match changed.find(|d| d.name != "[unknown]" && !self.idle.contains(&d.name)).or(first) {
             None => out.push_str(": nothing changed beyond chance."),
             Some(top) => out.push_str(&format!(
                 ": {real} functions really changed, most of all {} ({} → {} samples, {:.1} % → {:.1} %).",
-                crate::escape::plain(&top.name),
+                top.name,
                 top.a,
                 top.b,
                 top.share_a.value.percent(),
@@ -109,7 +115,7 @@ impl DiffReport {
     }
 
     /// Rows of one kind; CPU seconds where both sides know them, else samples.
-    fn table(&self, title: &str, deltas: &[Delta], count: usize, style: Style) -> String {
+    fn table(&self, title: &str, deltas: &[Delta], count: usize, width: usize, style: Style) -> String {
         let right = Align::Right;
         let mut grid = Grid::new(0, &[right, right, right, right, right, Align::Left, Align::Left]);
         let unit = if self.cpu_s.iter().all(Option::is_some) { "CPU s" } else { "samples" };
@@ -128,11 +134,11 @@ impl DiffReport {
                 format!("{:.1} %", d.share_b.value.percent()),
                 format!("{:+.1}{mark}", d.change * 100.0),
                 format!("{:+.1} … {:+.1}", d.change_low * 100.0, d.change_high * 100.0),
-                d.name.clone(),
+                if d.name.is_empty() { "(unnamed)".to_owned() } else { d.name.clone() },
             ]);
         }
         let mut out = String::new();
-        for (i, line) in grid.lines(WIDTH).iter().enumerate() {
+        for (i, line) in grid.lines(width).iter().enumerate() {
             out.push_str(&if i == 0 { style.bold(line) } else { line.clone() });
             out.push('\n');
         }
@@ -157,6 +163,22 @@ fn functions(profile: &Profile) -> BTreeMap<String, u64> {
         *out.entry(profile.strings.get(row.function).to_owned()).or_default() += row.total;
     }
     out
+}
+
+/// Functions that run (nearly) only below the idle loop, itself included.
+fn idle_functions(profile: &Profile, knowledge: &Knowledge) -> Vec<String> {
+    let classified = classify(profile, &knowledge.anatomy);
+    let mut idle: BTreeMap<&str, u64> = BTreeMap::new();
+    for (index, count) in StackTotals::of(profile, Event::Cpu).own.into_iter().enumerate() {
+        let stage = classified.node_stage.get(index);
+        let Ok(stack) = u32::try_from(index) else { break };
+        if count > 0 && stage == Some(&IDLE) {
+            let names: BTreeSet<&str> = profile.function_names(StackId(stack)).into_iter().collect();
+            names.into_iter().for_each(|name| *idle.entry(name).or_default() += count);
+        }
+    }
+    let mostly = |name: &str, all: u64| idle.get(name).is_some_and(|idle| idle * 10 >= all * 9);
+    functions(profile).into_iter().filter(|(name, all)| mostly(name, *all)).map(|(name, _)| name).collect()
 }
 
 fn threads(profile: &Profile) -> BTreeMap<String, u64> {

@@ -28,6 +28,17 @@ pub fn plain_lines(text: &str) -> String {
     text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }
 
+/// `word` as a shell takes it for one argument, for commands that are to be copied.
+pub fn shell_word(word: &str) -> String {
+    let is_safe = |c: char| c.is_alphanumeric() || "_./@%+=:,-".contains(c);
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_safe) {
+        return word.to_owned();
+    }
+    // A name that begins with a hyphen would be taken for an option.
+    let path = if word.starts_with('-') { format!("./{word}") } else { word.to_owned() };
+    plain(&format!("'{}'", path.replace('\'', r"'\''"))).into_owned()
+}
+
 /// Controls (C0, DEL, C1), line and paragraph separators, bidirectional and invisible formatting.
 fn is_hostile(c: char) -> bool {
     c.is_control()
@@ -37,6 +48,13 @@ fn is_hostile(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_quoted_for_the_shell_where_they_need_it() {
+        assert_eq!(shell_word("tank/größe-1.zwhy"), "tank/größe-1.zwhy");
+        assert_eq!(shell_word("my run; rm -r 'x'.zwhy"), r"'my run; rm -r '\''x'\''.zwhy'");
+        assert_eq!(shell_word("-v"), "'./-v'");
+    }
 
     #[test]
     fn nothing_reaches_the_terminal_that_it_would_obey() {

@@ -4,17 +4,12 @@ use crate::layout::{Align, Grid};
 use crate::style::Style;
 use zwhy_profile::{FunctionTotals, Profile, Share};
 
-const WIDTH: usize = 100;
-
-/// A table: self %, self, total %, total, module, function.
-pub fn functions_text(profile: &Profile, totals: &FunctionTotals, style: Style) -> String {
-    if totals.samples == 0 {
-        return "no samples\n".to_owned();
-    }
+/// A table of at most `width` cells: self %, self, total %, total, module, function.
+pub fn functions_text(profile: &Profile, totals: &FunctionTotals, width: usize, style: Style) -> String {
     let percent = |part| format!("{:.1} %", Share::of(part, totals.samples).percent());
     let mut grid =
         Grid::new(0, &[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]);
-    grid.row(["self", "samples", "total", "samples", "module", "function"]);
+    grid.header(["self", "samples", "total", "samples", "module", "function"]);
     for r in &totals.rows {
         let (module, function) = (profile.strings.get(r.module), profile.strings.get(r.function));
         grid.row([
@@ -26,7 +21,7 @@ pub fn functions_text(profile: &Profile, totals: &FunctionTotals, style: Style) 
             function,
         ]);
     }
-    let mut lines = grid.lines(WIDTH);
+    let mut lines = grid.lines(width);
     lines[0] = style.bold(&lines[0]);
     format!("{} samples\n{}\n", totals.samples, lines.join("\n"))
 }

@@ -27,19 +27,69 @@ pub fn cut(text: &str, cells: usize) -> String {
     out
 }
 
-/// Breaks `text` at spaces into lines of at most `cells`; a longer word stands alone.
+/// Breaks `text` at spaces into lines of at most `cells`; a longer word stands alone, and a
+/// percent sign stays with its number.
 pub fn wrap(text: &str, cells: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let unit = words.next_if_eq(&"%").map_or(String::new(), |unit| format!(" {unit}"));
         match lines.last_mut() {
-            Some(line) if width(line) + 1 + width(word) <= cells => {
+            Some(line) if width(line) + 1 + width(word) + width(&unit) <= cells => {
                 line.push(' ');
                 line.push_str(word);
+                line.push_str(&unit);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(word.to_owned() + &unit),
         }
     }
     lines
+}
+
+/// Breaks a shell command at spaces outside quotes, a backslash at the end of every line but the
+/// last, so that it can be copied whole.
+pub fn wrap_command(command: &str, cells: usize) -> Vec<String> {
+    // A comment would swallow the backslash.
+    if width(command) <= cells || command.contains('#') {
+        return vec![command.to_owned()];
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for part in unquoted_parts(command) {
+        match lines.last_mut() {
+            Some(line) if width(line) + width(&part) + 3 <= cells => {
+                line.push(' ');
+                line.push_str(&part);
+            }
+            Some(line) => {
+                line.push_str(" \\");
+                lines.push(format!("  {part}"));
+            }
+            None => lines.push(part),
+        }
+    }
+    lines
+}
+
+/// `command` split at the spaces that are not inside quotes.
+fn unquoted_parts(command: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut open: Option<char> = None;
+    for c in command.chars() {
+        match (c, open) {
+            (' ', None) => {
+                parts.push(String::new());
+                continue;
+            }
+            ('\'' | '"', None) => open = Some(c),
+            (c, Some(quote)) if c == quote => open = None,
+            _ => {}
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(c);
+        }
+    }
+    parts.retain(|p| !p.is_empty());
+    parts
 }
 
 /// `label` once, then `text` wrapped beside it with a hanging indent.
@@ -67,11 +117,18 @@ pub struct Grid {
     aligns: Vec<Align>,
     rows: Vec<Vec<String>>,
     indent: usize,
+    headed: bool,
 }
 
 impl Grid {
     pub fn new(indent: usize, aligns: &[Align]) -> Grid {
-        Grid { aligns: aligns.to_vec(), rows: Vec::new(), indent }
+        Grid { aligns: aligns.to_vec(), rows: Vec::new(), indent, headed: false }
+    }
+
+    /// The first row; columns that have nothing below it are left out.
+    pub fn header<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        self.headed = true;
+        self.row(cells);
     }
 
     pub fn row<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
@@ -82,32 +139,36 @@ impl Grid {
         self.rows.is_empty()
     }
 
-    /// One string a row, without line end; the last left-aligned column is cut at `total` cells.
+    /// One string a row, without line end; the widest left-aligned column is cut so that rows fit into `total` cells.
     pub fn lines(&self, total: usize) -> Vec<String> {
-        let columns = self.aligns.len();
-        let mut widths = vec![0usize; columns];
-        for row in &self.rows {
-            for (w, cell) in widths.iter_mut().zip(row) {
-                *w = (*w).max(width(cell));
-            }
+        let cell_width = |column: usize| {
+            self.rows.iter().filter_map(|r| r.get(column)).map(|c| width(c)).max().unwrap_or(0)
+        };
+        let mut shown: Vec<(usize, usize)> =
+            (0..self.aligns.len()).filter(|c| self.is_shown(*c)).map(|c| (c, cell_width(c))).collect();
+        let gaps = 2 * shown.len().saturating_sub(1);
+        let used = self.indent + gaps + shown.iter().map(|(_, w)| w).sum::<usize>();
+        let lefts = shown.iter_mut().filter(|(c, _)| self.aligns[*c] == Align::Left);
+        if let (true, Some((_, widest))) = (used > total, lefts.max_by_key(|(_, w)| *w)) {
+            *widest = widest.saturating_sub(used - total).max(12);
         }
-        let used: usize = self.indent + widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
-        let widest = (0..columns).filter(|c| self.aligns[*c] == Align::Left).max_by_key(|c| widths[*c]);
-        if let (true, Some(widest)) = (used > total, widest) {
-            widths[widest] = widths[widest].saturating_sub(used - total).max(12);
-        }
-        self.rows.iter().map(|row| self.line(row, &widths)).collect()
+        self.rows.iter().map(|row| self.line(row, &shown)).collect()
     }
 
-    fn line(&self, row: &[String], widths: &[usize]) -> String {
+    fn is_shown(&self, column: usize) -> bool {
+        !self.headed || self.rows.iter().skip(1).any(|r| r.get(column).is_some_and(|c| !c.is_empty()))
+    }
+
+    /// `columns` are those to show, with their widths.
+    fn line(&self, row: &[String], columns: &[(usize, usize)]) -> String {
         let mut line = " ".repeat(self.indent);
-        for (i, cell) in row.iter().enumerate().take(widths.len()) {
+        for (i, (column, cells)) in columns.iter().enumerate() {
             if i > 0 {
                 line.push_str("  ");
             }
-            let cell = cut(cell, widths[i]);
-            let pad = " ".repeat(widths[i].saturating_sub(width(&cell)));
-            match self.aligns[i] {
+            let cell = cut(row.get(*column).map_or("", String::as_str), *cells);
+            let pad = " ".repeat(cells.saturating_sub(width(&cell)));
+            match self.aligns[*column] {
                 Align::Left => line.extend([cell, pad]),
                 Align::Right => line.extend([pad, cell]),
             }
@@ -127,6 +188,29 @@ mod tests {
         grid.row(["decrypt", "63.1 %"]);
         grid.row(["a_very_long_function_name_that_does_not_fit", "2.0 %"]);
         assert_eq!(grid.lines(30), ["  decrypt               63.1 %", "  a_very_long_functio…   2.0 %"]);
+    }
+
+    #[test]
+    fn columns_without_figures_are_left_out() {
+        let mut grid = Grid::new(0, &[Align::Left, Align::Right, Align::Right]);
+        grid.header(["thread", "CPU s", "samples"]);
+        grid.row(["dd", "", "60"]);
+        assert_eq!(grid.lines(80), ["thread  samples", "dd           60"]);
+    }
+
+    #[test]
+    fn commands_break_where_a_shell_joins_them() {
+        assert_eq!(wrap_command("zfs list", 20), ["zfs list"]);
+        assert_eq!(
+            wrap_command("grep -E 'size or target' /proc/arcstats", 24),
+            ["grep -E \\", "  'size or target' \\", "  /proc/arcstats"]
+        );
+    }
+
+    #[test]
+    fn a_percent_sign_stays_with_its_number() {
+        assert_eq!(wrap("takes 14.5 % of it", 12), ["takes 14.5 %", "of it"]);
+        assert_eq!(wrap("takes 14.5 % of it", 11), ["takes", "14.5 % of", "it"]);
     }
 
     #[test]

@@ -14,10 +14,10 @@ mod style;
 
 pub use answer::answer_text;
 pub use diff::DiffReport;
-pub use escape::{plain, plain_lines};
+pub use escape::{plain, plain_lines, shell_word};
 pub use functions::{functions_json, functions_text};
 pub use html::{Block, PageError, page};
-pub use layout::{Align, Grid, labelled, wrap};
+pub use layout::{Align, Grid, labelled, wrap, wrap_command};
 pub use markdown::answer_markdown;
 pub use stats::stats_text;
 pub use style::Style;

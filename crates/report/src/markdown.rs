@@ -29,9 +29,10 @@ pub fn answer_markdown(answer: &Answer) -> String {
         }
         out.push('\n');
     }
-    if !answer.threads.is_empty() {
+    // A profile that does not tell threads apart has one without a name.
+    if answer.threads.iter().any(|t| !t.comm.is_empty()) {
         out.push_str("| thread | number | CPU s |\n|---|--:|--:|\n");
-        for t in &answer.threads {
+        for t in answer.threads.iter().filter(|t| !t.comm.is_empty()) {
             let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
             let _ = writeln!(out, "| {} | {} | {cpu} |", code(&t.comm), t.threads);
         }
@@ -49,7 +50,7 @@ fn finding(out: &mut String, f: &Finding) {
         text(&f.explanation.split_whitespace().collect::<Vec<_>>().join(" "))
     );
     for e in &f.evidence {
-        let _ = writeln!(out, "- {}: {}", text(&e.claim), code(&e.measure));
+        let _ = writeln!(out, "- {}: {}", text(e.claim.trim_end_matches('.')), code(&e.measure));
     }
     let _ = writeln!(out, "\n{}\n", text(&f.remedy.text));
     if !f.remedy.commands.is_empty() {

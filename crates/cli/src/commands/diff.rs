@@ -1,9 +1,10 @@
 //! `zwhy diff`: what really changed between two profiles.
 
+use super::flame::Form;
 use crate::load::{ReadArgs, answer, load};
 use crate::output;
-use anyhow::Result;
-use std::path::PathBuf;
+use anyhow::{Result, bail};
+use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Knowledge, classify};
 use zwhy_evidence::Imported;
 use zwhy_flame::{FlameTree, Roots, Side, StageOf, SvgOptions};
@@ -22,7 +23,7 @@ pub struct Args {
     /// Print JSON.
     #[arg(long, conflicts_with = "output")]
     json: bool,
-    /// Write a differential flame graph (X.svg or X.html) too.
+    /// Write a differential flame graph (X.svg or X.html) too; `-` writes only the picture.
     #[arg(short, long)]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -30,18 +31,31 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    let form = args.output.as_deref().map(Form::of).transpose()?;
     let (a, b) = (load(&args.a, &args.read)?, load(&args.b, &args.read)?);
+    for (path, imported) in [(&args.a, &a), (&args.b, &b)] {
+        if imported.evidence.profile.total(Event::Cpu) == 0 {
+            bail!("nothing to compare: {} has no CPU samples with stacks", path.display());
+        }
+    }
     let knowledge = Knowledge::embedded();
     let report = DiffReport::new(&a.evidence.profile, &b.evidence.profile, &knowledge);
-    if let Some(path) = &args.output {
-        write_graph(path, args, [&a, &b], &knowledge)?;
+    if let (Some(path), Some(form)) = (&args.output, form) {
+        write_graph(path, form, args, [&a, &b], &knowledge)?;
+        if output::is_stdout(path) {
+            return Ok(());
+        }
     }
-    let text = if args.json { report.json()? } else { report.text(args.count, output::style()) };
+    let text = match args.json {
+        true => report.json()?,
+        false => report.text(args.count, output::width(), output::style()),
+    };
     output::print(&text)
 }
 
 fn write_graph(
-    path: &std::path::Path,
+    path: &Path,
+    form: Form,
     args: &Args,
     sides: [&Imported; 2],
     knowledge: &Knowledge,
@@ -53,7 +67,7 @@ fn write_graph(
         tree.add(&imported.evidence.profile, Some(stage_of), Roots::Threads, side);
     }
     let title = format!("{} → {}", args.a.display(), args.b.display());
-    if path.extension().is_some_and(|e| e == "svg") {
+    if form == Form::Svg {
         let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
         return output::write_file(path, picture.as_bytes());
     }

@@ -1,8 +1,9 @@
 //! `zwhy export`: any input in a format that another tool reads.
 
+use crate::failure::usage;
 use crate::load::{ReadArgs, load};
 use crate::output;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::path::PathBuf;
 use zwhy_diagnose::Knowledge;
 use zwhy_flame::{Roots, SvgOptions};
@@ -31,10 +32,15 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    check_format(&args.format)?;
     let read = ReadArgs { format: args.input_format.clone(), kallsyms: args.kallsyms.clone() };
     let imported = load(&args.input, &read)?;
     if imported.stats.kept < imported.stats.read {
         output::note(&zwhy_report::stats_text(&args.input.display().to_string(), &imported.stats));
+    }
+    let profile = &imported.evidence.profile;
+    if !Event::ALL.into_iter().any(|event| profile.total(event) > 0) {
+        bail!("{} has no samples to export; zwhy explain shows what it has", args.input.display());
     }
     let mut bytes = Vec::new();
     if args.format == SVG {
@@ -46,4 +52,14 @@ pub fn run(args: &Args) -> Result<()> {
         zwhy_formats::export(&imported.evidence, &args.format, &ExportOptions::default(), &name, &mut bytes)?;
     }
     output::write_file(&args.output, &bytes)
+}
+
+/// Before anything is read: a large input takes a while.
+fn check_format(format: &str) -> Result<()> {
+    let mut names: Vec<&str> = zwhy_formats::exporters().iter().map(|e| e.name()).collect();
+    names.push(SVG);
+    if names.contains(&format) {
+        return Ok(());
+    }
+    Err(usage(format!("no format is called `{format}`; use one of {}", names.join(", "))))
 }

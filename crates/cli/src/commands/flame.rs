@@ -1,9 +1,10 @@
 //! `zwhy flame`: a flame graph as SVG or as an interactive page.
 
+use crate::failure::usage;
 use crate::load::{ReadArgs, display_name, load};
 use crate::output;
 use anyhow::{Result, bail};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Knowledge, classify};
 use zwhy_evidence::Imported;
 use zwhy_flame::{FlameTree, Roots, Side, StageOf, SvgOptions};
@@ -13,7 +14,7 @@ use zwhy_profile::Event;
 pub struct Args {
     /// Capture or profile; `-` is standard input.
     input: PathBuf,
-    /// X.svg for a picture, X.html for the interactive page.
+    /// X.svg for a picture, X.html for the interactive page; `-` is the picture on standard output.
     #[arg(short, long)]
     output: PathBuf,
     /// Do not group stacks by thread.
@@ -24,23 +25,43 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    let form = Form::of(&args.output)?;
     let imported = load(&args.input, &args.read)?;
     let knowledge = Knowledge::embedded();
     let event = main_event(&imported)?;
     let roots = if args.no_threads { Roots::Frames } else { Roots::Threads };
     let tree = tree(&imported, &knowledge, event, roots);
-    match args.output.extension().and_then(|e| e.to_str()) {
-        Some("svg") => {
+    match form {
+        Form::Svg => {
             let title = format!("{} · {}", args.input.display(), event.name());
             let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
-            output::write_file(&args.output, picture.as_bytes())?;
+            output::write_result(&args.output, picture.as_bytes())
         }
-        Some("html") => {
-            super::report::write_page(&imported, &display_name(&args.input), &knowledge, roots, &args.output)?
+        Form::Html => {
+            super::report::write_page(&imported, &display_name(&args.input), &knowledge, roots, &args.output)
         }
-        _ => bail!("cannot tell what to write to {}: name it X.svg or X.html", args.output.display()),
     }
-    output::print(&format!("{}\n", args.output.display()))
+}
+
+/// What a flame graph is written as, by the name of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    Svg,
+    Html,
+}
+
+impl Form {
+    pub fn of(path: &Path) -> Result<Form> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("svg") => Ok(Form::Svg),
+            Some("html" | "htm") => Ok(Form::Html),
+            None if output::is_stdout(path) => Ok(Form::Svg),
+            _ => Err(usage(format!(
+                "cannot tell what to write to {}: name it X.svg or X.html",
+                path.display()
+            ))),
+        }
+    }
 }
 
 /// The event to draw: CPU if there is any, else what there is.

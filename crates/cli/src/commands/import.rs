@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> Result<()> {
         add_stats(&mut all, imported.stats);
     }
     let path = zwhy_capture::write_imported(all, &args.output)?;
-    output::print(&format!("{}\n", path.display()))
+    output::print(&format!("{}\n", zwhy_report::plain(&path.display().to_string())))
 }
 
 fn bundle(args: &Args) -> Result<()> {

@@ -1,10 +1,11 @@
 //! `zwhy knowledge`: the causes that zwhy knows, and checks of one's own.
 
+use crate::failure::usage;
 use crate::output;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Knowledge, SourceText, lint, run_tests};
-use zwhy_report::{Align, Grid, labelled};
+use zwhy_report::{Align, Grid, labelled, plain, wrap_command};
 
 /// Where causes come from besides those built in.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -81,23 +82,25 @@ fn list(knowledge: &Knowledge) -> Result<()> {
     for cause in &knowledge.causes {
         grid.row([&cause.class, &cause.title]);
     }
-    output::print(&(grid.lines(120).join("\n") + "\n"))
+    output::print(&(grid.lines(output::width()).join("\n") + "\n"))
 }
 
 fn show(knowledge: &Knowledge, class: &str) -> Result<()> {
     let Some(cause) = knowledge.cause(class) else {
-        bail!("no cause is called {class}; `zwhy knowledge list` names them all");
+        return Err(usage(format!("no cause is called {class}; `zwhy knowledge list` names them all")));
     };
     let mut text = format!("{}\n\n", output::style().bold(&cause.title));
-    for (label, part) in [
-        ("What", &cause.explanation),
-        ("Remedy", &cause.remedy.text),
-        ("Undo", &cause.remedy.undo),
-        ("Risk", &cause.remedy.risk),
-        ("Affects", &cause.affected),
-    ] {
-        text.push_str(&labelled(label, 9, part, 80));
+    // Names are those of the host in an answer.
+    let general = |text: &str| text.replace("{dataset}", "DATASET").replace("{pool}", "POOL");
+    let part = |label: &str, text: &str| labelled(label, 9, &general(text), 80);
+    text.push_str(&part("What", &cause.explanation));
+    text.push_str(&part("Remedy", &cause.remedy.text));
+    for line in cause.remedy.commands.iter().flat_map(|c| wrap_command(&general(c), 69)) {
+        text.push_str(&format!("{:11}{}\n", "", plain(&line)));
     }
+    text.push_str(&part("Undo", &cause.remedy.undo));
+    text.push_str(&part("Risk", &cause.remedy.risk));
+    text.push_str(&part("Affects", &cause.affected));
     for reference in &cause.references {
         text.push_str(&labelled("See", 9, reference, 80));
     }
@@ -123,5 +126,6 @@ fn check(source: &KnowledgeArgs) -> Result<()> {
         return output::print(&format!("{} causes, {tests} tests: all good\n", knowledge.causes.len()));
     }
     output::print(&(zwhy_report::plain_lines(&lines.join("\n")) + "\n"))?;
-    bail!("{} things to repair in the knowledge", lines.len())
+    let things = if lines.len() == 1 { "thing" } else { "things" };
+    bail!("{} {things} to repair in the knowledge", lines.len())
 }

@@ -3,7 +3,7 @@
 use crate::lab_recorder::LabRecorder;
 use crate::load::{ReadArgs, answer, display_name, load};
 use crate::{output, progress, stop};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use indicatif::ProgressBar;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ fn list() -> Result<()> {
     for name in Experiment::builtin_names() {
         grid.row([name, &Experiment::builtin(name)?.question]);
     }
-    output::print(&(grid.lines(100).join("\n") + "\n"))
+    output::print(&(grid.lines(output::width()).join("\n") + "\n"))
 }
 
 fn run_experiment(args: &RunArgs) -> Result<()> {
@@ -88,6 +88,7 @@ fn run_experiment(args: &RunArgs) -> Result<()> {
     } else {
         Experiment::builtin(&args.experiment)?
     };
+    refuse_used(&args.output)?;
     let mut options = RunOptions::new(&args.output, ChildProgram::this([CHILD]));
     options.size = if args.quick { Size::Quick } else { Size::Full };
     options.scratch.clone_from(&args.scratch);
@@ -108,6 +109,18 @@ fn run_experiment(args: &RunArgs) -> Result<()> {
     }
     output::print(&zwhy_lab::table(&result))?;
     explain_captures(&result, args)
+}
+
+/// Captures of two experiments in one folder could not be told apart.
+fn refuse_used(folder: &Path) -> Result<()> {
+    match std::fs::read_dir(folder).ok().and_then(|mut entries| entries.next()) {
+        Some(Ok(entry)) => bail!(
+            "the output folder {} is not empty ({}); name a new one with -o, or empty it",
+            folder.display(),
+            entry.file_name().display()
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// What each capture shows in a line, and in full the one whose finding weighs most.

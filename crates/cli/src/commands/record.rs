@@ -1,11 +1,12 @@
 //! `zwhy record`: sample the CPUs of a host, a process or a command into a capture.
 
+use crate::failure::usage;
 use crate::{output, progress, stop};
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 use zwhy_record::{RecordOptions, Recording, Status, Summary, Target};
@@ -59,10 +60,16 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     let ran = recording.run(&stop, &mut shown);
     shown.bar.finish_and_clear();
     // Whatever ended the run, what was recorded is kept before the error is told.
-    let summary = recording.stop()?;
+    let summary = recording.stop().with_context(|| kept(&args.output))?;
     output::note(&summary_text(&summary));
     ran?;
     Ok(summary.exit_status.map_or(ExitCode::SUCCESS, exit_code))
+}
+
+/// What to say when the end of a recording could not be written.
+fn kept(output: &Path) -> String {
+    let name = zwhy_report::shell_word(&output.display().to_string());
+    format!("the recording ended early; what was written before is kept: zwhy explain {name}")
 }
 
 /// The command's own code; 128 + the signal that ended it, as shells have it.
@@ -76,24 +83,38 @@ fn target(args: &Args) -> Result<Target> {
         (true, _, _) => Ok(Target::System),
         (_, false, _) => Ok(Target::Pid(args.pid.clone())),
         (_, _, false) => Ok(Target::Command(args.command.clone())),
-        _ => bail!("nothing to record: give -a for the whole host, -p PID, or -- CMD"),
+        _ => Err(usage("nothing to record: give -a for the whole host, -p PID, or -- CMD")),
     }
 }
 
 fn summary_text(s: &Summary) -> String {
     let mut text = format!(
-        "{}: {} samples in {:.1} s, {} lost; the recorder used {:.2} % of one CPU",
+        "{}: {} samples in {:.1} s, {} lost; the recorder used {}",
         zwhy_report::plain(&s.path.display().to_string()),
         s.samples,
         s.duration.as_secs_f64(),
         s.lost,
-        s.cpu_share * 100.0,
+        own_cost(s),
     );
-    for warning in &s.warnings {
-        text.push_str(&format!("\n  note: {}", zwhy_report::plain(warning)));
+    let mut notes: Vec<&str> = s.warnings.iter().map(String::as_str).collect();
+    if s.samples == 0 {
+        notes.insert(0, "nothing was on a CPU when it was looked at; sample more often (-F 999) or longer");
     }
-    text.push_str(&format!("\nNow: zwhy explain {}", zwhy_report::plain(&s.path.display().to_string())));
+    text.push('\n');
+    for note in notes {
+        text.push_str(&zwhy_report::labelled("  note:", 8, note, 80));
+    }
+    text.push_str(&format!("Now: zwhy explain {}", zwhy_report::shell_word(&s.path.display().to_string())));
     text
+}
+
+/// A share means little where starting takes longer than recording.
+fn own_cost(s: &Summary) -> String {
+    if s.duration < Duration::from_secs(1) {
+        format!("{:.2} CPU s", s.cpu.as_secs_f64())
+    } else {
+        format!("{:.2} % of one CPU", s.cpu_share * 100.0)
+    }
 }
 
 /// Elapsed time, samples and losses while recording.

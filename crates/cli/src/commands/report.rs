@@ -14,7 +14,7 @@ use zwhy_report::Block;
 pub struct Args {
     /// Capture, profile, evidence JSON or pasted text; `-` is standard input.
     input: PathBuf,
-    /// Page to write, X.html.
+    /// Page to write, X.html; `-` is standard output.
     #[arg(short, long)]
     output: PathBuf,
     #[command(flatten)]
@@ -26,8 +26,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let imported = load(&args.input, &args.read)?;
     let name = display_name(&args.input);
-    write_page(&imported, &name, &args.knowledge.load()?, Roots::Threads, &args.output)?;
-    output::print(&format!("{}\n", args.output.display()))
+    write_page(&imported, &name, &args.knowledge.load()?, Roots::Threads, &args.output)
 }
 
 pub fn write_page(
@@ -45,5 +44,5 @@ pub fn write_page(
             blocks.push(Block { id, gzip: encode_block(&tree)? });
         }
     }
-    output::write_file(path, zwhy_report::page(&blocks)?.as_bytes())
+    output::write_result(path, zwhy_report::page(&blocks)?.as_bytes())
 }

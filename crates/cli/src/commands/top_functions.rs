@@ -2,7 +2,7 @@
 
 use crate::load::{ReadArgs, load};
 use crate::output;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::path::PathBuf;
 use zwhy_profile::{Event, FunctionTotals};
 
@@ -26,6 +26,9 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let imported = load(&args.input, &args.read)?;
     let profile = &imported.evidence.profile;
+    if profile.total(Event::Cpu) == 0 {
+        bail!("{} has no CPU samples with stacks; zwhy explain shows what it has", args.input.display());
+    }
     let mut totals = FunctionTotals::of(profile, Event::Cpu);
     if args.total {
         totals.rows.sort_by_key(|r| std::cmp::Reverse((r.total, r.own)));
@@ -34,7 +37,7 @@ pub fn run(args: &Args) -> Result<()> {
     let text = if args.json {
         zwhy_report::functions_json(profile, &totals)?
     } else {
-        zwhy_report::functions_text(profile, &totals, output::style())
+        zwhy_report::functions_text(profile, &totals, output::width(), output::style())
     };
     output::print(&text)
 }
