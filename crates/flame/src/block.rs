@@ -57,7 +57,7 @@ pub fn encode_block(tree: &FlameTree) -> io::Result<Vec<u8>> {
         diff: tree.is_diff(),
     };
     let header = serde_json::to_vec(&header)?;
-    let mut out = GzEncoder::new(Vec::new(), Compression::new(6));
+    let mut out = GzEncoder::new(Vec::new(), Compression::new(3));
     out.write_all(b"ZWF1")?;
     out.write_all(&(header.len() as u32).to_le_bytes())?;
     out.write_all(&header)?;
