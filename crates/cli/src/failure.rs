@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::process::ExitCode;
-use zwhy_formats::{ErrorKind, FormatError};
 use zwhy_lab::LabError;
 use zwhy_record::RecordError;
 
@@ -25,7 +24,6 @@ pub fn usage(text: impl Into<String>) -> anyhow::Error {
 
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     let wrong_call = error.is::<Usage>()
-        || error.downcast_ref::<FormatError>().is_some_and(|e| e.kind() == ErrorKind::UnknownFormat)
         || error.downcast_ref::<RecordError>().is_some_and(RecordError::is_usage)
         || matches!(error.downcast_ref::<LabError>(), Some(LabError::NoExperiment { .. }));
     ExitCode::from(if wrong_call { 2 } else { 1 })

@@ -1,5 +1,6 @@
 //! Any input as evidence: a capture, a recording under way, or a file of any known format.
 
+use crate::failure::usage;
 use anyhow::{Context, Result};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,18 @@ pub struct ReadArgs {
 }
 
 impl ReadArgs {
+    /// Before anything is read: a name that no importer has.
+    fn check(&self) -> Result<()> {
+        let names = || zwhy_formats::importers().iter().map(|i| i.name());
+        match &self.format {
+            Some(format) if !names().any(|name| name == format) => {
+                let all = names().collect::<Vec<_>>().join(", ");
+                Err(usage(format!("no format is called `{format}`; use one of {all}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub fn options(&self) -> ImportOptions {
         ImportOptions {
             format: self.format.clone(),
@@ -46,6 +59,7 @@ pub fn answer(imported: &Imported, knowledge: &Knowledge, name: &str) -> Answer 
 
 /// Reads `path`; `-` is standard input.
 pub fn load(path: &Path, args: &ReadArgs) -> Result<Imported> {
+    args.check()?;
     if path == Path::new("-") {
         let options = args.options();
         let input = Input::from_reader("standard input", std::io::stdin().lock(), &options.limits)?;

@@ -44,15 +44,15 @@ pub enum LabError {
     OpenZfs { place: Box<Place>, failure: Box<Failure> },
 
     #[error(
-        "OpenZFS crashed in {place}: the process that ran it {how}{}. \
-         The runs before it are kept; the crash is in {library}, please report it there with these words",
+        "OpenZFS crashed in {place}: the process that ran it {how}. The runs before it are kept. \
+         Unless it was killed, the fault is in {library}: please report it there{}",
         told(.last_words)
     )]
     Crashed { place: Box<Place>, how: String, library: String, last_words: String },
 
     #[error(
-        "OpenZFS said nothing for {} s in {place}, and was stopped{}. \
-         A slow disk needs a longer limit; otherwise the pool may have been suspended by an I/O error",
+        "OpenZFS said nothing for {} s in {place}, and was stopped. \
+         A slow disk needs a longer limit; otherwise the pool may have been suspended by an I/O error{}",
         .after.as_secs_f64(), told(.last_words)
     )]
     Hung { place: Box<Place>, after: Duration, last_words: String },
@@ -68,5 +68,5 @@ pub enum LabError {
 }
 
 fn told(words: &str) -> String {
-    if words.is_empty() { String::new() } else { format!("; its last words:\n{words}\n") }
+    if words.is_empty() { String::new() } else { format!("; its last words:\n{words}") }
 }

@@ -1,6 +1,6 @@
 //! Two profiles side by side: verdict, stages, threads, functions.
 
-use crate::layout::{Align, Grid};
+use crate::layout::{Align, Grid, cut};
 use crate::style::Style;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +11,9 @@ use zwhy_profile::{Delta, Event, FunctionTotals, Nanos, Pair, Profile, StackId, 
 const NORMALISED: &str = "Shares are of all samples of the same profile, so profiles of different length compare; \
      intervals are 95 %; * marks changes that hold at a false discovery rate of 5 %. Samples are taken as \
      independent: differences between two runs of the same kind are not covered.";
+
+/// A name in the verdict; the table has more room.
+const NAME_CELLS: usize = 60;
 
 /// All deltas of two profiles.
 pub struct DiffReport {
@@ -70,7 +73,7 @@ impl DiffReport {
             None => out.push_str(": nothing changed beyond chance."),
             Some(top) => out.push_str(&format!(
                 ": {real} functions really changed, most of all {} ({} → {} samples, {:.1} % → {:.1} %).",
-                top.name,
+                cut(&top.name, NAME_CELLS),
                 top.a,
                 top.b,
                 top.share_a.value.percent(),

@@ -114,7 +114,8 @@ fn check(source: &KnowledgeArgs) -> Result<()> {
     };
     let mut lines: Vec<String> =
         lint(&knowledge).into_iter().map(|i| format!("{}: {}", i.file, i.what)).collect();
-    let outcomes = run_tests(&knowledge);
+    // Tests mean nothing while a file is left out.
+    let outcomes = if knowledge.problems.is_empty() { run_tests(&knowledge) } else { Vec::new() };
     let tests = outcomes.len();
     lines.extend(
         outcomes

@@ -1,0 +1,42 @@
+//! `zwhy knowledge`: what is built in, and checks of one's own causes.
+
+use crate::inputs;
+use crate::support::{call, run};
+use std::fs;
+
+#[test]
+fn causes_are_listed_and_shown() {
+    let folder = inputs::bare_folder();
+    let list = call(folder.path(), "knowledge list").ok();
+    let classes: Vec<&str> = list.lines().filter_map(|l| l.split_whitespace().next()).collect();
+    assert!(classes.len() > 5 && classes.contains(&"crypto-ccm-not-accelerated"), "{list}");
+    for class in classes.into_iter().step_by(25) {
+        let text = call(folder.path(), &format!("knowledge show {class}")).ok();
+        assert!(text.contains("What ") && text.contains("Remedy "), "{text}");
+        assert!(!text.contains("{dataset}") && !text.contains("{pool}"), "{text}");
+    }
+    let text = call(folder.path(), "knowledge show crypto-ccm-not-accelerated").ok();
+    assert!(text.contains("zfs send"), "the commands of the remedy are shown: {text}");
+}
+
+#[test]
+fn causes_of_ones_own_are_checked() {
+    let folder = inputs::bare_folder();
+    let causes = folder.path().join("mine/causes");
+    fs::create_dir_all(&causes).expect("a folder");
+    fs::write(causes.join("broken.toml"), "class = [\u{1b}\n").expect("a file");
+    let lint = run(folder.path(), ["knowledge", "--knowledge", "mine", "lint"]);
+    assert_eq!(lint.code, Some(1), "{lint:?}");
+    assert!(lint.out.contains("broken.toml") && lint.err.contains("to repair"), "{lint:?}");
+    assert_eq!(crate::support::obeyed(&lint.out), []);
+    let line = run(folder.path(), ["explain", "--knowledge", "mine", "ccm.folded"]).failed(1);
+    assert!(line.contains("broken.toml") && line.contains("zwhy knowledge lint"), "{line}");
+}
+
+#[test]
+fn a_folder_without_causes_is_refused() {
+    let folder = inputs::bare_folder();
+    fs::create_dir(folder.path().join("mine")).expect("a folder");
+    let line = run(folder.path(), ["explain", "--knowledge", "mine", "ccm.folded"]).failed(1);
+    assert!(line.contains("mine") && line.contains("causes/*.toml"), "{line}");
+}

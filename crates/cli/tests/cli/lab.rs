@@ -1,0 +1,123 @@
+//! `zwhy lab`: what is checked before OpenZFS runs, and what happens when its process dies.
+
+use crate::support::{Ran, Reaped, call, run, signal, skip, wait_until, zwhy};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use tempfile::TempDir;
+
+/// The libzpool of this host, where Debian and others put it.
+fn libzpool() -> Option<PathBuf> {
+    let folders =
+        ["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu"];
+    let names = ["libzpool.so.7", "libzpool.so.6", "libzpool.so.5"];
+    folders.iter().flat_map(|f| names.map(|n| Path::new(f).join(n))).find(|p| p.exists())
+}
+
+#[test]
+fn experiments_are_listed_with_their_question() {
+    let folder = TempDir::new().expect("a folder");
+    let list = call(folder.path(), "lab list").ok();
+    assert!(list.lines().any(|l| l.starts_with("encryption ") && l.ends_with('?')), "{list}");
+}
+
+#[test]
+fn a_specification_that_is_not_there_or_wrong_is_named() {
+    let folder = TempDir::new().expect("a folder");
+    let line = call(folder.path(), "lab run nosuch.toml").failed(1);
+    assert!(line.contains("nosuch.toml"), "{line}");
+    fs::write(folder.path().join("wrong.toml"), "name = 1\n").expect("a file");
+    let line = call(folder.path(), "lab run wrong.toml").failed(1);
+    assert!(line.contains("wrong.toml"), "{line}");
+}
+
+#[test]
+fn a_library_that_is_none_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    fs::write(folder.path().join("text.so"), "not a library").expect("a file");
+    for (library, says) in [("nosuch.so", "No such file"), ("text.so", "not a"), ("/bin/sh", "libzpool.so.")]
+    {
+        let args = ["lab", "run", "encryption", "--quick", "-o", "out", "--library", library];
+        let line = run(folder.path(), args).failed(1);
+        assert!(line.contains(library.trim_start_matches("/bin/")) && line.contains(says), "{line}");
+    }
+    assert!(!folder.path().join("out").exists(), "nothing was made");
+}
+
+#[test]
+fn an_unknown_major_is_not_guessed_at() {
+    let Some(library) = libzpool() else {
+        return skip("an_unknown_major_is_not_guessed_at", "no libzpool is installed");
+    };
+    let folder = TempDir::new().expect("a folder");
+    let mut bytes = fs::read(library).expect("the library");
+    let name = b"libzpool.so.";
+    let places: Vec<usize> =
+        (0..bytes.len() - name.len()).filter(|i| bytes[*i..].starts_with(name)).collect();
+    assert!(!places.is_empty());
+    places.into_iter().for_each(|at| bytes[at + name.len()] = b'9');
+    fs::write(folder.path().join("libzpool.so.9"), bytes).expect("a file");
+    let args = ["lab", "run", "encryption", "--quick", "-o", "out", "--library", "libzpool.so.9"];
+    let line = run(folder.path(), args).failed(1);
+    assert!(line.contains("libzpool.so.9") && line.contains("does not guess"), "{line}");
+}
+
+#[test]
+fn folders_in_use_are_left_alone() {
+    let folder = TempDir::new().expect("a folder");
+    fs::create_dir(folder.path().join("used")).expect("a folder");
+    fs::write(folder.path().join("used/mine"), "precious").expect("a file");
+    let line = call(folder.path(), "lab run encryption --quick -o used").failed(1);
+    assert!(line.contains("used") && line.contains("not empty"), "{line}");
+    if libzpool().is_none() {
+        skip("folders_in_use_are_left_alone", "the scratch folder: no libzpool is installed");
+    } else {
+        let line = call(folder.path(), "lab run encryption --quick -o out --scratch used").failed(1);
+        assert!(line.contains("used") && line.contains("not empty"), "{line}");
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("used/mine")).expect("the file"), "precious");
+}
+
+/// Processes that `parent` started.
+fn children(parent: u32) -> Vec<Pid> {
+    let text = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    text.split_whitespace().filter_map(|p| Pid::from_raw(p.parse().ok()?)).collect()
+}
+
+#[test]
+fn a_killed_openzfs_is_an_error_and_leaves_no_pool_behind() {
+    if libzpool().is_none() {
+        return skip("a_killed_openzfs_is_an_error_and_leaves_no_pool_behind", "no libzpool is installed");
+    }
+    let folder = TempDir::new().expect("a folder");
+    let scratch = folder.path().join("scratch");
+    let mut command = zwhy(folder.path());
+    command.args("lab run encryption --quick --no-record -o out --scratch scratch".split(' '));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut program = command.spawn().expect("the program starts");
+    let id = program.id();
+    let vdev_exists = || fs::read_dir(&scratch).is_ok_and(|mut entries| entries.next().is_some());
+    assert!(wait_until(&mut program, || vdev_exists() && !children(id).is_empty()), "the lab ended early");
+    children(id).into_iter().for_each(|pid| kill_process(pid, Signal::KILL).expect("it is ours"));
+    let line = Ran::of(program.wait_with_output().expect("the program ends")).failed(1);
+    assert!(line.contains("OpenZFS") && line.contains("SIGKILL"), "{line}");
+    assert!(!scratch.exists(), "the scratch folder was made by the lab");
+}
+
+#[test]
+fn ctrl_c_ends_the_lab_in_order() {
+    if libzpool().is_none() {
+        return skip("ctrl_c_ends_the_lab_in_order", "no libzpool is installed");
+    }
+    let folder = TempDir::new().expect("a folder");
+    let mut command = zwhy(folder.path());
+    command.args("lab run encryption --quick --no-record -o out".split(' '));
+    let mut program = Reaped(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts"));
+    let id = program.0.id();
+    assert!(wait_until(&mut program.0, || !children(id).is_empty()), "the lab ended early");
+    signal(&program.0, Signal::INT);
+    assert!(!wait_until(&mut program.0, || false), "it ends by itself");
+    assert_eq!(program.0.wait().expect("it ended").code(), Some(1));
+    assert!(!folder.path().join("out/scratch").exists());
+}

@@ -1,0 +1,17 @@
+//! The program as people call it: one file a concern, all in one binary to link once.
+//!
+//! What needs root, a terminal tool or a file that is not here says so and is skipped.
+
+mod bad_input;
+mod burner;
+mod inputs;
+mod knowledge;
+mod lab;
+mod output;
+mod published;
+mod reading;
+mod record;
+mod record_ends;
+mod support;
+mod terminal;
+mod usage;
