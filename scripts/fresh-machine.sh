@@ -18,7 +18,7 @@ bootstrap() {
     local root=$1 mirror
     read -r _ mirror <<<"$(configured_source "$release" bookworm)"
     say "building a minimal Debian $release in $root"
-    debootstrap --variant=minbase --include=git,make "$release" "$root" "${mirror:-http://deb.debian.org/debian}" \
+    debootstrap --variant=minbase --include=git,make "$release" "$root" ${mirror:+"$mirror"} \
         >"$root.log" 2>&1 || die "debootstrap failed" "$(tail -n 5 "$root.log")"
     rm -f "$root.log"
     chmod 755 "$root"
