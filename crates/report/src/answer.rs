@@ -104,7 +104,8 @@ fn evidence(f: &Finding, limit: usize, style: Style) -> String {
         out.push_str(&labelled("  ·", 4, &evidence_text(item), WIDTH));
     }
     if f.evidence.len() > limit {
-        out.push_str(&style.dim(&format!("    and {} more (-v)\n", f.evidence.len() - limit)));
+        out.push_str(&style.dim(&format!("    and {} more (-v)", f.evidence.len() - limit)));
+        out.push('\n');
     }
     out
 }

@@ -41,18 +41,22 @@ pub fn answer_markdown(answer: &Answer) -> String {
 }
 
 fn finding(out: &mut String, f: &Finding) {
-    let share = f.share.as_ref().map_or(String::new(), |s| format!("{:.1} % of CPU, ", s.value * 100.0));
+    let share = f.share.as_ref().map_or(String::new(), |s| format!("{:.1} % of CPU. ", s.value * 100.0));
     let _ = writeln!(
         out,
-        "### {}\n\n{share}confidence {}. {}\n",
+        "### {}\n\n{share}Confidence {}. {}\n",
         text(&f.title),
         word(f.confidence_word),
         text(&f.explanation.split_whitespace().collect::<Vec<_>>().join(" "))
     );
     for e in &f.evidence {
-        let _ = writeln!(out, "- {}: {}", text(e.claim.trim_end_matches('.')), code(&e.measure));
+        let _ = match e.measure.as_str() {
+            "" => writeln!(out, "- {}", text(&e.claim)),
+            measure => writeln!(out, "- {}: {}", text(e.claim.trim_end_matches('.')), code(measure)),
+        };
     }
-    let _ = writeln!(out, "\n{}\n", text(&f.remedy.text));
+    let gap = if f.evidence.is_empty() { "" } else { "\n" };
+    let _ = writeln!(out, "{gap}{}\n", text(&f.remedy.text));
     if !f.remedy.commands.is_empty() {
         let _ = writeln!(
             out,

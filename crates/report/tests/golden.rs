@@ -1,0 +1,247 @@
+//! The texts for people, byte by byte, for small fixed inputs. `BLESS=1` rewrites them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use zwhy_diagnose::{
+    Answer, ConfidenceWord, EvidenceLine, Finding, Knowledge, LabelRow, Quality, RemedyAnswer, RuledOut,
+    ShareOf, Source, StageRow, ThreadRow, WhoRow,
+};
+use zwhy_evidence::ImportStats;
+use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
+use zwhy_report::{DiffReport, Style, answer_markdown, answer_text, functions_text, stats_text};
+
+const COLOUR: fn() -> Style = || Style::for_terminal(true, None, None);
+
+/// Compares with `tests/golden/NAME`.
+#[track_caller]
+fn golden(name: &str, got: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&path, got).expect("the golden file");
+    }
+    let want = std::fs::read_to_string(&path).expect("the golden file; BLESS=1 writes it");
+    assert_eq!(got, want, "{name}; if this is better, BLESS=1 keeps it");
+}
+
+fn share(value: f64, low: f64, high: f64) -> ShareOf {
+    ShareOf { value, low, high }
+}
+
+fn stage(name: &str, samples: u64, share: ShareOf, labels: &[(&str, f64)], who: &[(&str, f64)]) -> StageRow {
+    let label = |(label, s): &(&str, f64)| LabelRow { label: (*label).into(), share: ShareOf::figure(*s) };
+    let thread = |(thread, share): &(&str, f64)| WhoRow { thread: (*thread).into(), share: *share };
+    StageRow {
+        stage: name.into(),
+        samples,
+        share,
+        labels: labels.iter().map(label).collect(),
+        who: who.iter().map(thread).collect(),
+    }
+}
+
+fn thread(comm: &str, role: &str, threads: usize, cpu_s: Option<f64>, samples: u64) -> ThreadRow {
+    let cpu_share = cpu_s.map(|s| s / 60.0);
+    ThreadRow { comm: comm.into(), role: role.into(), threads, cpu_s, cpu_share, samples }
+}
+
+/// A host whose reads decrypt AES-CCM, with a second finding and a thread whose name is hostile.
+fn ccm_host() -> Answer {
+    let evidence = |claim: &str, measure: &str| EvidenceLine {
+        claim: claim.into(),
+        measure: measure.into(),
+        source: "samples".into(),
+        frames: Vec::new(),
+    };
+    let ccm = Finding {
+        class: "crypto-ccm-not-accelerated".into(),
+        title: "AES-CCM encryption runs in slow per-block code".into(),
+        confidence: 0.96,
+        confidence_word: ConfidenceWord::High,
+        share: Some(share(0.631, 0.592, 0.670)),
+        evidence: vec![
+            evidence("The CCM mode code is on the CPU.", "ccm_mode_decrypt_contiguous_blocks: 63.1 % (59.2–67.0 %)"),
+            evidence("A dataset is encrypted with CCM.", "encryption is aes-256-ccm on tank/games"),
+            evidence("The FPU state is saved for each block.", "kfpu_begin, kfpu_end: 29.0 %"),
+            evidence("No fast code was chosen.", ""),
+            evidence("One more that only -v shows.", "1 of 1"),
+        ],
+        explanation: "CCM goes through generic C for every block of 16 bytes: it encrypts one block, XORs it \
+                      into the tag and copies it, and each call saves and restores the FPU state."
+            .into(),
+        remedy: RemedyAnswer {
+            text: "Send the dataset into a new one with aes-256-gcm.".into(),
+            commands: vec![
+                "zfs snapshot tank/games@move".into(),
+                "zfs send -R tank/games@move | zfs receive -o encryption=aes-256-gcm -o keyformat=passphrase tank/gcm"
+                    .into(),
+            ],
+            undo: "zfs destroy -r tank/gcm".into(),
+            risk: "Needs free space for a second copy.".into(),
+        },
+        next: vec!["zfs get -t filesystem,volume encryption".into(), "zpool list".into()],
+        rules_out: vec![RuledOut { class: "crypto-fpu-save-per-block".into(), why: "That one is GCM.".into() }],
+        experiment: Some("encryption".into()),
+        references: vec!["https://github.com/openzfs/zfs/pull/9749".into()],
+        affected: "0.8.0 and later".into(),
+        fixed_in: None,
+    };
+    let copy = Finding {
+        class: "abd-extra-copy-on-read".into(),
+        title: "Small blocks in scatter buffers are copied to a linear one for each read of theirs".into(),
+        confidence: 0.5,
+        confidence_word: ConfidenceWord::Medium,
+        share: None,
+        evidence: Vec::new(),
+        experiment: None,
+        ..ccm.clone()
+    };
+    Answer {
+        zwhy: "0.1.0".into(),
+        schema: 1,
+        source: Source {
+            name: "tank.zwhy".into(),
+            kind: "record".into(),
+            host: Some("db7".into()),
+            kernel: Some("6.1.0".into()),
+            os: Some("Debian 12".into()),
+            zfs_version: Some("2.3.2".into()),
+            duration_s: Some(60.0),
+            hz: Some(99.0),
+            samples: 11_804,
+            lost: 2,
+            zfs_in_use: Some(true),
+        },
+        why: "AES-CCM decryption takes 63 % of this host's CPU (59–67 %, confidence high).".into(),
+        act: Some("Move tank/games to aes-256-gcm; the cipher of a dataset cannot be changed in place.".into()),
+        findings: vec![ccm, copy],
+        stages: vec![
+            stage("decrypt", 7448, share(0.631, 0.592, 0.670), &[("FPU state", 0.29)], &[("z_rd_int", 1.0)]),
+            stage("copy", 744, share(0.063, 0.058, 0.068), &[("copy", 0.01)], &[("dd", 0.7), ("z_rd_int", 0.3)]),
+            stage("idle", 3612, share(0.306, 0.298, 0.314), &[], &[("swapper", 1.0)]),
+        ],
+        origins: Vec::new(),
+        threads: vec![
+            thread("z_rd_int", "finishes reads: verifies checksums, decrypts, decompresses, reconstructs", 4, Some(37.5), 7600),
+            thread("swapper", "", 2, None, 3612),
+            thread("dd\u{1b}[31m|`x`", "", 1, Some(0.25), 592),
+        ],
+        quality: Quality {
+            read: 11_810,
+            kept: 11_804,
+            dropped: BTreeMap::from([("no thread".to_owned(), 4)]),
+            lost: 2,
+            unresolved: BTreeMap::new(),
+            warnings: vec!["no hardware counters here: a timer samples instead, and code that runs with interrupts off is charged to where they are turned on again".into()],
+        },
+        stats: serde_json::Value::Null,
+    }
+}
+
+/// No samples, no threads, nothing found: figures of a pasted text.
+fn nothing_found() -> Answer {
+    Answer {
+        source: Source { name: "pasted.txt".into(), ..Source::default() },
+        why: "The evidence is too little to name a cause.".into(),
+        act: Some("Record the host while it happens: zwhy record -a -d 30 -o host.zwhy".into()),
+        findings: Vec::new(),
+        stages: Vec::new(),
+        threads: Vec::new(),
+        quality: Quality::default(),
+        ..ccm_host()
+    }
+}
+
+#[test]
+fn explain() {
+    golden("explain.txt", &answer_text(&ccm_host(), false, "my tank.zwhy", Style::PLAIN));
+}
+
+#[test]
+fn explain_verbose() {
+    golden("explain-v.txt", &answer_text(&ccm_host(), true, "tank.zwhy", Style::PLAIN));
+}
+
+#[test]
+fn explain_in_colour() {
+    golden("explain-colour.txt", &answer_text(&ccm_host(), false, "tank.zwhy", COLOUR()));
+}
+
+#[test]
+fn explain_of_standard_input_with_nothing_found() {
+    golden("explain-nothing.txt", &answer_text(&nothing_found(), false, "-", Style::PLAIN));
+}
+
+#[test]
+fn explain_of_a_lab_capture_does_not_send_to_the_lab() {
+    let mut answer = ccm_host();
+    answer.source.kind = "lab".into();
+    let text = answer_text(&answer, false, "x.zwhy", Style::PLAIN);
+    assert!(!text.contains("zwhy lab run"), "{text}");
+}
+
+#[test]
+fn markdown() {
+    golden("explain.md", &answer_markdown(&ccm_host()));
+}
+
+/// Stacks with threads: `(thread, root first, samples)`.
+fn profile(stacks: &[(&str, &[&str], u32)]) -> Profile {
+    let mut profile = Profile::new();
+    for (tid, (comm, names, count)) in stacks.iter().enumerate() {
+        let tid = i32::try_from(tid).expect("few threads") + 1;
+        let module = if *comm == "swapper" { "kernel" } else { "zfs" };
+        let frames: Vec<_> = names.iter().map(|n| profile.frame(n, module, FrameKind::Kernel)).collect();
+        let stack = profile.stack(&frames);
+        let thread = profile.thread(tid, tid, comm);
+        profile.samples.push_counted(thread, stack, Event::Cpu, *count);
+    }
+    profile
+}
+
+fn before() -> Profile {
+    profile(&[
+        ("z_rd_int", &["zio_execute", "zio_decrypt", "aes_encrypt_block"], 700),
+        ("dd", &["zfs_read", "uiomove"], 60),
+        ("swapper", &["do_idle", "intel_idle"], 100),
+    ])
+}
+
+fn after() -> Profile {
+    profile(&[
+        ("z_rd_int", &["zio_execute", "zio_decrypt", "gcm_decrypt\u{1b}[2J"], 520),
+        ("dd", &["zfs_read", "uiomove"], 64),
+        ("swapper", &["do_idle", "intel_idle"], 28_000),
+    ])
+}
+
+#[test]
+fn diff() {
+    let report = DiffReport::new(&before(), &after(), &Knowledge::embedded());
+    let text = report.text(20, usize::MAX, Style::PLAIN);
+    golden("diff.txt", &text);
+    let verdict = text.split("\n\n").next().expect("a verdict");
+    assert!(!verdict.contains("idle"), "the idle loop changes most, and says least: {verdict}");
+}
+
+#[test]
+fn diff_of_the_same() {
+    let report = DiffReport::new(&before(), &before(), &Knowledge::embedded());
+    golden("diff-same-n-1.txt", &report.text(1, usize::MAX, Style::PLAIN));
+}
+
+#[test]
+fn top_functions() {
+    let profile = after();
+    let totals = FunctionTotals::of(&profile, Event::Cpu);
+    golden("top-functions.txt", &functions_text(&profile, &totals, usize::MAX, Style::PLAIN));
+    golden("top-functions-44-columns.txt", &functions_text(&profile, &totals, 44, Style::PLAIN));
+}
+
+#[test]
+fn import_stats() {
+    let mut stats = ImportStats::new("perf.data", "samples");
+    (stats.read, stats.kept, stats.lost, stats.lost_bytes) = (1204, 1190, 4, 312);
+    stats.drop("AUX data", 10);
+    stats.warnings.push("the file is cut: record 1,204 claims 70,000 bytes, 312 are left".into());
+    golden("import-stats.txt", &stats_text("perf\u{1b}.data", &stats));
+}
