@@ -1,8 +1,9 @@
 //! `zwhy import`: files of any format become one capture.
 
+use crate::failure::usage;
 use crate::load::{ReadArgs, load};
 use crate::output;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use std::path::PathBuf;
 use zwhy_evidence::Imported;
 
@@ -38,7 +39,7 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 fn bundle(args: &Args) -> Result<()> {
-    let [input] = &args.inputs[..] else { bail!("--bundle packs one perf.data at a time") };
+    let [input] = &args.inputs[..] else { return Err(usage("--bundle packs one perf.data at a time")) };
     let stats = zwhy_formats::pack_perf_data(input, &args.output, &args.read.options())?;
     output::note(&zwhy_report::stats_text(&input.display().to_string(), &stats));
     output::print(&format!("{}\n", args.output.display()))

@@ -28,6 +28,7 @@ fn wrong_calls_exit_2() {
         "export --format nosuch ccm.folded",
         "import -o x.zwhy",
         "import ccm.folded",
+        "import --bundle ccm.folded plain.folded -o x",
         "lab",
         "lab run",
         "lab run nosuch",
