@@ -16,6 +16,7 @@ mod marks;
 mod open;
 mod pack;
 mod parquet_io;
+mod redact;
 mod series;
 mod table;
 mod writer;
@@ -26,6 +27,7 @@ pub use evidence::write_imported;
 pub use marks::Mark;
 pub use open::Capture;
 pub use pack::pack_folder;
+pub use redact::Redactor;
 pub use series::{Series, SeriesKind, SeriesRow};
 pub use writer::{Writer, part_folder};
 

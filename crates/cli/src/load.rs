@@ -2,9 +2,9 @@
 
 use crate::failure::usage;
 use anyhow::{Context, Result};
-use std::io::Read;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use zwhy_capture::{Capture, part_folder};
+use zwhy_capture::{Capture, Redactor, part_folder};
 use zwhy_diagnose::{Answer, Knowledge, Options, explain};
 use zwhy_evidence::Imported;
 use zwhy_formats::{ImportOptions, Input};
@@ -18,6 +18,9 @@ pub struct ReadArgs {
     /// Name kernel addresses of a perf.data with this copy of /proc/kallsyms.
     #[arg(long, value_name = "FILE")]
     pub kallsyms: Option<PathBuf>,
+    /// Replace the names of hosts, pools, datasets, paths and processes, each by the same stand-in.
+    #[arg(long)]
+    pub redact: bool,
 }
 
 impl ReadArgs {
@@ -42,6 +45,13 @@ impl ReadArgs {
     }
 }
 
+impl ReadArgs {
+    /// How an input is called in answers; file names tell of hosts, too.
+    pub fn name_of(&self, path: &Path) -> String {
+        if self.redact { "redacted".to_owned() } else { display_name(path) }
+    }
+}
+
 /// How an input is called in answers.
 pub fn display_name(path: &Path) -> String {
     if path == Path::new("-") {
@@ -59,7 +69,20 @@ pub fn answer(imported: &Imported, knowledge: &Knowledge, name: &str) -> Answer 
 
 /// Reads `path`; `-` is standard input.
 pub fn load(path: &Path, args: &ReadArgs) -> Result<Imported> {
+    load_with(path, args, &mut Redactor::default())
+}
+
+/// As [`load`], for one of several inputs whose names must stay the same.
+pub fn load_with(path: &Path, args: &ReadArgs, redactor: &mut Redactor) -> Result<Imported> {
     args.check()?;
+    let mut imported = read(path, args)?;
+    if args.redact {
+        redactor.redact(&mut imported);
+    }
+    Ok(imported)
+}
+
+fn read(path: &Path, args: &ReadArgs) -> Result<Imported> {
     if path == Path::new("-") {
         let options = args.options();
         let input = Input::from_reader("standard input", std::io::stdin().lock(), &options.limits)?;

@@ -1,10 +1,11 @@
 //! `zwhy diff`: what really changed between two profiles.
 
 use super::flame::Form;
-use crate::load::{ReadArgs, answer, load};
+use crate::load::{ReadArgs, answer, load_with};
 use crate::output;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
+use zwhy_capture::Redactor;
 use zwhy_diagnose::{Knowledge, classify};
 use zwhy_evidence::Imported;
 use zwhy_flame::{FlameTree, Roots, Side, StageOf, SvgOptions};
@@ -32,7 +33,9 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let form = args.output.as_deref().map(Form::of).transpose()?;
-    let (a, b) = (load(&args.a, &args.read)?, load(&args.b, &args.read)?);
+    let mut redactor = Redactor::default();
+    let a = load_with(&args.a, &args.read, &mut redactor)?;
+    let b = load_with(&args.b, &args.read, &mut redactor)?;
     for (path, imported) in [(&args.a, &a), (&args.b, &b)] {
         if imported.evidence.profile.total(Event::Cpu) == 0 {
             bail!("nothing to compare: {} has no CPU samples with stacks", path.display());
@@ -66,7 +69,7 @@ fn write_graph(
         let stage_of = StageOf { names: &stages.stages, by_stack: &stages.node_stage };
         tree.add(&imported.evidence.profile, Some(stage_of), Roots::Threads, side);
     }
-    let title = format!("{} → {}", args.a.display(), args.b.display());
+    let title = format!("{} → {}", args.read.name_of(&args.a), args.read.name_of(&args.b));
     if form == Form::Svg {
         let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
         return output::write_file(path, picture.as_bytes());

@@ -1,6 +1,6 @@
 //! `zwhy explain`: why the CPU is busy, with evidence and remedy.
 
-use crate::load::{ReadArgs, answer, display_name, load};
+use crate::load::{ReadArgs, answer, load};
 use crate::output;
 use anyhow::Result;
 use std::path::PathBuf;
@@ -26,13 +26,14 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let imported = load(&args.input, &args.read)?;
-    let answer = answer(&imported, &args.knowledge.load()?, &display_name(&args.input));
+    let answer = answer(&imported, &args.knowledge.load()?, &args.read.name_of(&args.input));
     let text = if args.json {
         zwhy_report::answer_json(&answer)?
     } else if args.markdown {
         zwhy_report::answer_markdown(&answer)
     } else {
-        zwhy_report::answer_text(&answer, args.verbose, &args.input.display().to_string(), output::style())
+        let input = if args.read.redact { "-".to_owned() } else { args.input.display().to_string() };
+        zwhy_report::answer_text(&answer, args.verbose, &input, output::style())
     };
     output::print(&text)
 }

@@ -1,7 +1,7 @@
 //! `zwhy flame`: a flame graph as SVG or as an interactive page.
 
 use crate::failure::usage;
-use crate::load::{ReadArgs, display_name, load};
+use crate::load::{ReadArgs, load};
 use crate::output;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
@@ -33,13 +33,17 @@ pub fn run(args: &Args) -> Result<()> {
     let tree = tree(&imported, &knowledge, event, roots);
     match form {
         Form::Svg => {
-            let title = format!("{} · {}", args.input.display(), event.name());
+            let title = format!("{} · {}", args.read.name_of(&args.input), event.name());
             let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
             output::write_result(&args.output, picture.as_bytes())
         }
-        Form::Html => {
-            super::report::write_page(&imported, &display_name(&args.input), &knowledge, roots, &args.output)
-        }
+        Form::Html => super::report::write_page(
+            &imported,
+            &args.read.name_of(&args.input),
+            &knowledge,
+            roots,
+            &args.output,
+        ),
     }
 }
 

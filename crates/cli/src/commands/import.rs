@@ -1,10 +1,11 @@
 //! `zwhy import`: files of any format become one capture.
 
 use crate::failure::usage;
-use crate::load::{ReadArgs, load};
+use crate::load::{ReadArgs, load_with};
 use crate::output;
 use anyhow::Result;
 use std::path::PathBuf;
+use zwhy_capture::Redactor;
 use zwhy_evidence::Imported;
 
 #[derive(clap::Args, Debug)]
@@ -28,8 +29,9 @@ pub fn run(args: &Args) -> Result<()> {
         return bundle(args);
     }
     let mut all = Imported::default();
+    let mut redactor = Redactor::default();
     for input in &args.inputs {
-        let imported = load(input, &args.read)?;
+        let imported = load_with(input, &args.read, &mut redactor)?;
         output::note(&zwhy_report::stats_text(&input.display().to_string(), &imported.stats));
         all.evidence.merge(imported.evidence);
         add_stats(&mut all, imported.stats);

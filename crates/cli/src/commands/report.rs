@@ -1,6 +1,6 @@
 //! `zwhy report`: the answer, stages, threads and flame graph as one offline page.
 
-use crate::load::{ReadArgs, answer, display_name, load};
+use crate::load::{ReadArgs, answer, load};
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let imported = load(&args.input, &args.read)?;
-    let name = display_name(&args.input);
+    let name = args.read.name_of(&args.input);
     write_page(&imported, &name, &args.knowledge.load()?, Roots::Threads, &args.output)
 }
 

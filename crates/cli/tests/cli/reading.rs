@@ -124,3 +124,33 @@ fn standard_input_is_read_as_a_file_is() {
     let line = call(folder.path(), "explain -").failed(1);
     assert!(line.contains("standard input") && line.contains("empty"), "{line}");
 }
+
+#[test]
+fn redacted_answers_name_nobody_and_say_the_same() {
+    let folder = inputs::bare_folder();
+    fs::write(folder.path().join("db7.folded"), "secretd;__libc_start_main;zfs_read;dmu_read 5\n")
+        .expect("written");
+    fs::write(
+        folder.path().join("other.folded"),
+        "other;__libc_start_main 1\nsecretd;__libc_start_main;zfs_read;dmu_read 9\n",
+    )
+    .expect("written");
+    for command in [
+        "explain --redact db7.folded",
+        "explain --redact --json db7.folded",
+        "explain --redact --markdown db7.folded",
+        "export --redact db7.folded",
+        "diff --redact other.folded db7.folded",
+        "flame --redact db7.folded -o -",
+    ] {
+        let said = call(folder.path(), command).ok();
+        assert!(!said.contains("secretd") && !said.contains("db7"), "{command}: {said}");
+    }
+    assert_eq!(
+        call(folder.path(), "export --redact db7.folded").ok(),
+        "process1;__libc_start_main;zfs_read;dmu_read 5\n"
+    );
+    let plain = call(folder.path(), "explain --json db7.folded").json();
+    let redacted = call(folder.path(), "explain --json --redact db7.folded").json();
+    assert_eq!(plain["stages"][0]["samples"], redacted["stages"][0]["samples"]);
+}

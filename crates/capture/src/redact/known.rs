@@ -1,0 +1,95 @@
+//! Names that identify nobody: threads of OpenZFS and of the kernel, and OpenZFS's own tools.
+
+use zwhy_zfs::thread_role;
+
+/// Kernel threads, by how their names begin.
+const KERNEL_THREADS: [&str; 39] = [
+    "arc_",
+    "blkcg_",
+    "cpuhp/",
+    "dbu_",
+    "dm_",
+    "dm-",
+    "idle_inject/",
+    "irq/",
+    "jbd2/",
+    "kauditd",
+    "kblockd",
+    "kcompactd",
+    "kcryptd",
+    "kdevtmpfs",
+    "khugepaged",
+    "khungtaskd",
+    "kintegrityd",
+    "ksmd",
+    "ksoftirqd",
+    "kstrp",
+    "kswapd",
+    "kthreadd",
+    "kthrotld",
+    "kworker",
+    "loop",
+    "md",
+    "migration/",
+    "nfsd",
+    "lockd",
+    "nvme-",
+    "oom_reaper",
+    "rcu",
+    "scsi_",
+    "spl_",
+    "swapper",
+    "watchdog",
+    "writeback",
+    "xfs",
+    "z_",
+];
+
+/// Programs that every OpenZFS host runs, and the recorders.
+const TOOLS: [&str; 8] = ["zfs", "zpool", "zdb", "zed", "ztest", "perf", "zwhy", "[unknown]"];
+
+/// Stand-ins are public, so that redacting twice changes nothing.
+pub(super) const STAND_INS: [&str; 9] =
+    ["host", "pool", "fs", "snap", "process", "program", "path", "device", "address"];
+
+/// The name tells nothing about who uses the host.
+pub(super) fn is_public_process(comm: &str) -> bool {
+    comm.is_empty()
+        || TOOLS.contains(&comm)
+        || thread_role(comm).is_some()
+        || KERNEL_THREADS.iter().any(|start| comm.starts_with(start))
+        || is_stand_in(comm)
+}
+
+/// A word of [`STAND_INS`] and a number.
+pub(super) fn is_stand_in(word: &str) -> bool {
+    let start = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    start.len() < word.len() && STAND_INS.contains(&start)
+}
+
+/// The pool whose kstats have this source; `None` for kstats of the module or the machine.
+pub(super) fn pool_of_kstat(source: &str) -> Option<&str> {
+    let of_pool = |name: &str| {
+        ["iostats", "txgs", "dmu_tx_assign", "state", "guid", "multihost", "reads", "io"].contains(&name)
+            || name.starts_with("objset-")
+            || name.starts_with("ddt_stats_")
+    };
+    let (pool, name) = source.strip_prefix("pool/").unwrap_or(source).split_once('/')?;
+    of_pool(name).then_some(pool)
+}
+
+/// Directories that are the same on every host; what is below them is not private.
+pub(super) fn is_system_path(path: &str) -> bool {
+    const ROOTS: [&str; 9] =
+        ["/proc", "/sys", "/usr", "/lib", "/lib64", "/bin", "/sbin", "/boot", "/etc/modprobe.d"];
+    ROOTS
+        .iter()
+        .any(|root| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+}
+
+/// A device link that carries a vendor, a model or a serial: `ata-…`, `wwn-0x…`.
+pub(super) fn is_device_id(word: &str) -> bool {
+    const KINDS: [&str; 9] =
+        ["ata-", "scsi-", "wwn-", "nvme-", "usb-", "virtio-", "dm-uuid-", "dm-name-", "google-"];
+    KINDS.iter().any(|kind| word.strip_prefix(kind).is_some_and(|id| id.len() >= 4))
+}

@@ -1,0 +1,253 @@
+//! Stand-ins for names: the same name always gets the same one, numbered in order of first sight.
+
+use super::known::{is_device_id, is_public_process, is_stand_in, is_system_path, pool_of_kstat};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::net::Ipv4Addr;
+
+/// All names that were replaced so far, by kind of thing.
+#[derive(Default)]
+pub(super) struct Names {
+    stand_ins: FxHashMap<(&'static str, String), String>,
+    used: FxHashMap<&'static str, usize>,
+    pools: FxHashSet<String>,
+    hosts: FxHashSet<String>,
+    processes: FxHashSet<String>,
+}
+
+impl Names {
+    pub fn len(&self) -> usize {
+        self.stand_ins.len()
+    }
+
+    /// Registers a host by its name; a domain is part of it.
+    pub fn host(&mut self, name: &str) {
+        if !name.is_empty() && !is_stand_in(name) {
+            self.hosts.insert(name.to_owned());
+            self.hosts.extend(name.split('.').next().map(str::to_owned));
+        }
+    }
+
+    /// Registers the pool of a dataset or pool name.
+    pub fn pool_of(&mut self, name: &str) {
+        let pool = name.split(['/', '@', '#']).next().unwrap_or_default();
+        if !pool.is_empty() && !is_stand_in(pool) {
+            self.pools.insert(pool.to_owned());
+        }
+    }
+
+    pub fn process(&mut self, comm: &str) {
+        self.processes.insert(comm.to_owned());
+    }
+
+    /// The name of a thread or process.
+    pub fn comm(&mut self, comm: &str) -> String {
+        if is_public_process(comm) { comm.to_owned() } else { self.stand_in("process", comm) }
+    }
+
+    /// A frame that may be a process instead of a function.
+    pub fn root(&mut self, name: &str) -> String {
+        if self.processes.contains(name) { self.comm(name) } else { name.to_owned() }
+    }
+
+    /// The object that user code is in; libraries are public, programs are named as their process.
+    pub fn module(&mut self, module: &str) -> String {
+        let is_library = module.contains(".so") || module.starts_with('[') || module.starts_with("ld-");
+        let cut: String = module.chars().take(15).collect();
+        match module {
+            "" | "kernel" | "zfs" | "spl" | "unknown" => module.to_owned(),
+            _ if is_library || is_public_process(module) => self.text(module),
+            _ if self.processes.contains(&cut) => self.stand_in("process", &cut),
+            _ if module.contains('/') => self.text(module),
+            _ => self.stand_in("program", module),
+        }
+    }
+
+    /// Free text with every name in it replaced.
+    pub fn text(&mut self, text: &str) -> String {
+        if self.processes.contains(text) {
+            return self.comm(text);
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find(in_word) {
+            out.push_str(&rest[..start]);
+            rest = &rest[start..];
+            let end = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
+            // A full stop or colon after a name belongs to the sentence.
+            let word = rest[..end].trim_end_matches(['.', ':']);
+            if word.is_empty() {
+                out.push_str(&rest[..end]);
+                rest = &rest[end..];
+            } else {
+                out.push_str(&self.word(word));
+                rest = &rest[word.len()..];
+            }
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// A run of characters that names are made of.
+    fn word(&mut self, word: &str) -> String {
+        let pool = word.split(['/', '@', '#']).next().unwrap_or_default();
+        if self.pools.contains(pool) {
+            return self.dataset(word);
+        }
+        if word.starts_with('/') && word.len() > 1 {
+            return self.path(word);
+        }
+        // `root@host:~`, `pool/tank/iostats`: pieces, some of which may be names.
+        let mut out = String::with_capacity(word.len());
+        for piece in word.split_inclusive(['@', ':', '/', '%', '#', '+']) {
+            let name = piece.trim_end_matches(['@', ':', '/', '%', '#', '+']);
+            out.push_str(&self.piece(name));
+            out.push_str(&piece[name.len()..]);
+        }
+        out
+    }
+
+    fn piece(&mut self, name: &str) -> String {
+        if self.hosts.contains(name) {
+            // The short and the full name are one host.
+            let short = name.split('.').next().unwrap_or(name).to_owned();
+            return self.stand_in("host", &short);
+        }
+        if let Some(stem) = name.split('.').next().filter(|s| self.hosts.contains(*s) && s.len() < name.len())
+        {
+            let stem = stem.to_owned();
+            return format!("{}{}", self.stand_in("host", &stem), &name[stem.len()..]);
+        }
+        if self.pools.contains(name) {
+            return self.stand_in("pool", name);
+        }
+        if is_device_id(name) {
+            return self.stand_in("device", name);
+        }
+        if name.len() >= 3 && self.processes.contains(name) {
+            return self.comm(name);
+        }
+        if name.parse::<Ipv4Addr>().is_ok_and(|a| !a.is_loopback() && !a.is_unspecified()) {
+            return self.stand_in("address", name);
+        }
+        name.to_owned()
+    }
+
+    /// `tank/games@move`: each part for itself, so that what is below one dataset stays below it.
+    /// The kstats of a pool have its name in front too.
+    fn dataset(&mut self, name: &str) -> String {
+        let is_kstat = pool_of_kstat(name).is_some();
+        let mut out = String::new();
+        let mut kind = "pool";
+        for part in name.split_inclusive(['/', '@', '#']) {
+            let bare = part.trim_end_matches(['/', '@', '#']);
+            let public = bare.is_empty() || (is_kstat && kind != "pool");
+            out.push_str(&if public { bare.to_owned() } else { self.stand_in(kind, bare) });
+            out.push_str(&part[bare.len()..]);
+            kind = if part.ends_with(['@', '#']) { "snap" } else { "fs" };
+        }
+        out
+    }
+
+    fn path(&mut self, path: &str) -> String {
+        if is_system_path(path) {
+            return path.to_owned();
+        }
+        // Device nodes say sda or nvme0n1; links to them and zvols say more.
+        let node = path.strip_prefix("/dev/");
+        if node.is_some_and(|n| !n.contains('/') && !is_device_id(n)) {
+            return path.to_owned();
+        }
+        let mut out = String::new();
+        for part in path.split_inclusive('/') {
+            let bare = part.trim_end_matches('/');
+            let public = ["", "dev", "disk", "by-id", "by-path", "by-vdev", "by-partuuid", "mapper", "zvol"];
+            let known = public.contains(&bare) || is_stand_in(bare);
+            out.push_str(&match (known, node) {
+                (true, _) => bare.to_owned(),
+                (_, Some(_)) => self.stand_in("device", bare),
+                _ => self.stand_in("path", bare),
+            });
+            out.push_str(&part[bare.len()..]);
+        }
+        out
+    }
+
+    fn stand_in(&mut self, kind: &'static str, name: &str) -> String {
+        if is_stand_in(name) {
+            return name.to_owned();
+        }
+        let number = self.used.entry(kind).or_default();
+        self.stand_ins
+            .entry((kind, name.to_owned()))
+            .or_insert_with(|| {
+                *number += 1;
+                format!("{kind}{number}")
+            })
+            .clone()
+    }
+}
+
+fn in_word(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '+' | '%' | '@' | '#' | '/' | '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn names() -> Names {
+        let mut names = Names::default();
+        names.host("db7.example.org");
+        names.pool_of("tank/games");
+        names.process("secretd");
+        names
+    }
+
+    #[test]
+    fn names_in_sentences_are_found() {
+        let mut names = names();
+        let said =
+            names.text("root@db7:~# zfs send tank/games@move, then /home/joe/x; secretd from 10.1.2.3.");
+        assert_eq!(
+            said,
+            "root@host1:~# zfs send pool1/fs1@snap1, then /path1/path2/path3; process1 from address1."
+        );
+        assert_eq!(names.text("tank/games/old at 97 %, db7.example.org"), "pool1/fs1/fs2 at 97 %, host1");
+    }
+
+    #[test]
+    fn what_is_no_name_stays() {
+        let mut names = names();
+        for text in [
+            "",
+            "a: b",
+            "/proc/self/mounts",
+            "/dev/sda1",
+            "/",
+            "zio_write...",
+            "GNU/Linux 12",
+            "2.3.2-1~bpo12",
+        ] {
+            assert_eq!(names.text(text), text);
+        }
+        assert_eq!(names.len(), 0);
+    }
+
+    #[test]
+    fn kstats_of_a_pool_keep_their_own_names() {
+        let mut names = names();
+        assert_eq!(names.text("tank/iostats"), "pool1/iostats");
+        assert_eq!(names.text("pool/tank/objset-0x36"), "pool/pool1/objset-0x36");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived_and_redacting_twice_changes_nothing(text in "[ -~é:./@#]{0,60}") {
+            let mut names = names();
+            let once = names.text(&text);
+            prop_assert_eq!(names.text(&once), once.clone());
+            prop_assert!(!once.contains("tank/games"));
+        }
+    }
+}
