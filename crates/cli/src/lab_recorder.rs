@@ -29,6 +29,7 @@ impl zwhy_lab::Recorder for LabRecorder {
         // The host's pools have no part in an experiment that brings its own.
         options.ask_zfs = false;
         options.facts.clone_from(facts);
+        options.facts.extend(crate::commands::limits::fact().map(|limits| ("limits".to_owned(), limits)));
         Ok(Box::new(Phase(Background::start(options)?)))
     }
 }

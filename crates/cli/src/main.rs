@@ -40,6 +40,8 @@ enum Command {
     Export(commands::export::Args),
     /// Run an experiment on real OpenZFS.
     Lab(commands::lab::Args),
+    /// Measure what one CPU of this machine can do; kept for later captures.
+    Limits(commands::limits::Args),
     /// Look into the causes that zwhy knows.
     Knowledge(commands::knowledge::Args),
 }
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         Command::Import(args) => commands::import::run(args).map(|()| ExitCode::SUCCESS),
         Command::Export(args) => commands::export::run(args).map(|()| ExitCode::SUCCESS),
         Command::Lab(args) => commands::lab::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Limits(args) => commands::limits::run(args),
         Command::Knowledge(args) => commands::knowledge::run(args).map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {

@@ -7,6 +7,7 @@ pub mod flame;
 pub mod import;
 pub mod knowledge;
 pub mod lab;
+pub mod limits;
 pub mod record;
 pub mod report;
 pub mod top_functions;

@@ -54,6 +54,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     options.hz = args.hz;
     options.duration = args.duration;
     options.user_only = args.user_only;
+    options.facts.extend(super::limits::fact().map(|limits| ("limits".to_owned(), limits)));
     let stop = stop::flag()?;
     let mut recording = Recording::start(options)?;
     let mut shown = Shown::new(args.duration);

@@ -7,6 +7,7 @@ mod burner;
 mod inputs;
 mod knowledge;
 mod lab;
+mod limits;
 mod output;
 mod published;
 mod reading;
