@@ -5,6 +5,7 @@
 mod answer;
 mod diff;
 mod escape;
+mod field_guide;
 mod functions;
 mod html;
 mod layout;
@@ -15,6 +16,7 @@ mod style;
 pub use answer::answer_text;
 pub use diff::DiffReport;
 pub use escape::{plain, plain_lines, shell_word};
+pub use field_guide::{GuidePage, field_guide};
 pub use functions::{functions_json, functions_text};
 pub use html::{Block, PageError, page};
 pub use layout::{Align, Grid, labelled, wrap, wrap_command};

@@ -71,7 +71,7 @@ fn finding(out: &mut String, f: &Finding) {
 }
 
 /// Running text: characters that Markdown or HTML would act on are escaped.
-fn text(raw: &str) -> String {
+pub(crate) fn text(raw: &str) -> String {
     let mut out = String::new();
     for c in plain(raw).chars() {
         match c {

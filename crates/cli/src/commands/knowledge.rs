@@ -67,6 +67,12 @@ enum Command {
     Show { class: String },
     /// Check the knowledge and run the tests inside it.
     Lint,
+    /// Write the causes as a book for mdBook, one page each.
+    Book {
+        /// Folder to write; files of the same names are replaced.
+        #[arg(short, long, value_name = "DIR")]
+        output: PathBuf,
+    },
 }
 
 pub fn run(args: &Args) -> Result<()> {
@@ -74,6 +80,7 @@ pub fn run(args: &Args) -> Result<()> {
         Command::List => list(&args.source.load()?),
         Command::Show { class } => show(&args.source.load()?, class),
         Command::Lint => check(&args.source),
+        Command::Book { output } => book(&args.source.load()?, output),
     }
 }
 
@@ -105,6 +112,22 @@ fn show(knowledge: &Knowledge, class: &str) -> Result<()> {
         text.push_str(&labelled("See", 9, reference, 80));
     }
     output::print(&text)
+}
+
+fn book(knowledge: &Knowledge, folder: &Path) -> Result<()> {
+    let source = folder.join("src");
+    std::fs::create_dir_all(&source).with_context(|| format!("cannot create {}", source.display()))?;
+    let pages = zwhy_report::field_guide(knowledge);
+    for page in &pages {
+        let path = folder.join(&page.path);
+        std::fs::write(&path, &page.text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    output::note(&format!(
+        "{} pages in {}; read them there or run `mdbook build`",
+        pages.len(),
+        folder.display()
+    ));
+    Ok(())
 }
 
 fn check(source: &KnowledgeArgs) -> Result<()> {
