@@ -42,6 +42,8 @@ enum Command {
     Lab(commands::lab::Args),
     /// Measure what one CPU of this machine can do; kept for later captures.
     Limits(commands::limits::Args),
+    /// Go through the commands that tell most, when there is no profile yet.
+    Ask(commands::ask::Args),
     /// Look into the causes that zwhy knows.
     Knowledge(commands::knowledge::Args),
 }
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export::run(args).map(|()| ExitCode::SUCCESS),
         Command::Lab(args) => commands::lab::run(args).map(|()| ExitCode::SUCCESS),
         Command::Limits(args) => commands::limits::run(args),
+        Command::Ask(args) => commands::ask::run(args).map(|()| ExitCode::SUCCESS),
         Command::Knowledge(args) => commands::knowledge::run(args).map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {

@@ -6,6 +6,7 @@
 mod anatomy;
 mod answer;
 mod breakdown;
+mod checklist;
 mod classify;
 mod condition;
 mod explain;
@@ -22,6 +23,7 @@ pub use answer::{
     Answer, CONFIDENT, ConfidenceWord, EvidenceLine, Finding, LabelRow, OriginRow, Quality, RemedyAnswer,
     RuledOut, SCHEMA, ShareOf, Source, StageRow, ThreadRow, WhoRow,
 };
+pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};
 pub use condition::{Condition, QueryBank};
 pub use explain::{Options, explain};

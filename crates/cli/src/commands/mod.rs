@@ -1,5 +1,6 @@
 //! One file a command: parse its arguments, call a library, show the result.
 
+pub mod ask;
 pub mod diff;
 pub mod explain;
 pub mod export;

@@ -40,3 +40,25 @@ fn a_folder_without_causes_is_refused() {
     let line = run(folder.path(), ["explain", "--knowledge", "mine", "ccm.folded"]).failed(1);
     assert!(line.contains("mine") && line.contains("causes/*.toml"), "{line}");
 }
+
+#[test]
+fn ask_lists_symptoms_and_the_commands_for_one() {
+    let folder = inputs::bare_folder();
+    let symptoms = call(folder.path(), "ask").ok();
+    let names: Vec<&str> =
+        symptoms.lines().filter_map(|l| l.trim_start().strip_prefix("zwhy ask ")).collect();
+    assert!(names.len() >= 8, "{symptoms}");
+    let firsts: Vec<String> = names
+        .iter()
+        .map(|name| {
+            let list = call(folder.path(), &format!("ask --all {name}")).ok();
+            assert!(list.contains("1. ") && list.contains("zwhy explain FILE"), "{list}");
+            list
+        })
+        .collect();
+    let mut different = firsts.clone();
+    different.dedup();
+    assert_eq!(different.len(), firsts.len(), "each symptom has a list of its own");
+    let line = run(folder.path(), ["ask", "nonsense"]).failed(2);
+    assert!(line.contains("nonsense") && names.iter().all(|n| line.contains(n)), "{line}");
+}
