@@ -103,7 +103,7 @@ fn described(number: usize, ranked: &Ranked<'_>) -> String {
 
 /// Shows each command, reads what it printed, and says what it all means so far.
 fn go_through(checks: &[Ranked<'_>], knowledge: &Knowledge, args: &Args) -> Result<()> {
-    let mut keep = args.output.as_ref().map(|path| append_to(path)).transpose()?;
+    let mut keep = args.output.as_ref().map(append_to).transpose()?;
     let mut pasted = String::new();
     for (number, check) in checks.iter().enumerate() {
         output::print(&described(number + 1, check))?;
