@@ -218,7 +218,12 @@ fn add_threads(
         let before_first = if span.first.0 > start { span.first.1 } else { 0 };
         let used = Nanos(span.grown.saturating_add(before_first)).as_secs_f64();
         let cpu_pct = (seconds > 0.0).then(|| 100.0 * used / seconds);
-        evidence.threads.push(ThreadCpu { comm: (*comm).to_owned(), cpu_pct, origin });
+        evidence.threads.push(ThreadCpu {
+            comm: (*comm).to_owned(),
+            cpu_pct,
+            origin,
+            ..ThreadCpu::default()
+        });
     }
 }
 

@@ -99,6 +99,8 @@ pub struct Finding {
     /// Of all CPU samples; samples that a finding above accounts for are not counted again.
     pub share: Option<ShareOf>,
     pub evidence: Vec<EvidenceLine>,
+    /// What speaks against it; each line has lowered the confidence.
+    pub against: Vec<EvidenceLine>,
     pub explanation: String,
     pub remedy: RemedyAnswer,
     /// What to measure to be surer.

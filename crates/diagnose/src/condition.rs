@@ -163,6 +163,34 @@ fn take_queries(node: &mut IdedExpr, bank: &mut QueryBank, out: &mut Vec<QueryId
     }
 }
 
+/// Functions that a text compares with a plain number, and the number; nothing of a broken text.
+pub fn comparisons(text: &str) -> Vec<(String, f64)> {
+    let mut found = Vec::new();
+    if let Ok(expression) = Parser::default().parse(text) {
+        collect_comparisons(&expression, &mut found);
+    }
+    found
+}
+
+fn collect_comparisons(node: &IdedExpr, found: &mut Vec<(String, f64)>) {
+    let Expr::Call(call) = &node.expr else { return };
+    call.args.iter().for_each(|a| collect_comparisons(a, found));
+    if !matches!(call.func_name.as_str(), "_>_" | "_>=_" | "_<_" | "_<=_") {
+        return;
+    }
+    for (question, figure) in [(0, 1), (1, 0)] {
+        let (Some(question), Some(figure)) = (call.args.get(question), call.args.get(figure)) else { return };
+        let number = match &figure.expr {
+            Expr::Literal(LiteralValue::Int(n)) => *n.inner() as f64,
+            Expr::Literal(LiteralValue::Double(n)) => *n.inner(),
+            _ => continue,
+        };
+        if let Expr::Call(question) = &question.expr {
+            found.push((question.func_name.clone(), number));
+        }
+    }
+}
+
 /// CEL names its operators with signs and underscores: `_>_`, `!_`, `@in`.
 fn is_operator(name: &str) -> bool {
     name.starts_with(['_', '!', '-', '@'])
@@ -212,6 +240,43 @@ mod tests {
         ] {
             assert_eq!(truth(text, &answers), expected, "{text} {answers:?}");
         }
+    }
+
+    /// Kleene's tables: unknown stays unknown exactly where another value could change the result.
+    #[test]
+    fn every_combination_of_three_truths_is_right() {
+        let values = [Some(1.0), Some(0.0), None];
+        let all = |a: Option<f64>, f: &dyn Fn(bool) -> Truth| {
+            let results = a.map_or(vec![true, false], |a| vec![a > 0.0]).into_iter().map(f);
+            results.reduce(|x, y| if x == y { x } else { Truth::Unknown }).unwrap()
+        };
+        let truth_of = |b: bool| if b { Truth::Yes } else { Truth::No };
+        for a in values {
+            for b in values {
+                for c in values {
+                    type Rule = fn(bool, bool, bool) -> bool;
+                    let rules: [(&str, Rule); 4] = [
+                        ("share('a') > 0 || share('b') > 0 || share('c') > 0", |a, b, c| a || b || c),
+                        ("share('a') > 0 && share('b') > 0 && share('c') > 0", |a, b, c| a && b && c),
+                        ("(share('a') > 0 || share('b') > 0) && share('c') > 0", |a, b, c| (a || b) && c),
+                        ("share('a') > 0 && share('b') > 0 || !(share('c') > 0)", |a, b, c| a && b || !c),
+                    ];
+                    for (text, rule) in rules {
+                        let expected = all(a, &|a| all(b, &|b| all(c, &|c| truth_of(rule(a, b, c)))));
+                        assert_eq!(truth(text, &[a, b, c]), expected, "{text} {a:?} {b:?} {c:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn comparisons_with_numbers_are_found() {
+        assert_eq!(
+            comparisons("share('a') > 5 && (0.1 < rate('s', 'n') || !(busy() >= 2))"),
+            [("share".to_owned(), 5.0), ("rate".to_owned(), 0.1), ("busy".to_owned(), 2.0)]
+        );
+        assert!(comparisons("share('a'").is_empty());
     }
 
     #[test]

@@ -92,6 +92,11 @@ fn finding(
         confidence_word: ConfidenceWord::of(verdict.confidence),
         share: claims.claim(&cause.cpu, facts),
         evidence: evidence_lines(verdict, knowledge, asked),
+        against: verdict
+            .against
+            .iter()
+            .map(|i| evidence_line(&cause.against[*i], knowledge, asked))
+            .collect(),
         explanation: cause.explanation.clone(),
         remedy: RemedyAnswer {
             text: prose(&remedy.text),

@@ -57,6 +57,8 @@ pub struct Verdict<'k> {
     pub cause: &'k Cause,
     /// By sign, in the order of the file.
     pub truths: Vec<Truth>,
+    /// What speaks against it and holds, by index into the cause's list.
+    pub against: Vec<usize>,
     pub log_odds: f64,
     pub confidence: f64,
     /// Classes ruled out in favour of this one, by index into its look-alikes.
@@ -105,8 +107,14 @@ impl<'k> Verdict<'k> {
                 (Truth::No, IfFalse::SaysNothing) | (Truth::Unknown, _) => {}
             }
         }
+        if !any {
+            return None;
+        }
+        let holds = |i: &usize| cause.against[*i].when.truth(asked) == Truth::Yes;
+        let against: Vec<usize> = (0..cause.against.len()).filter(holds).collect();
+        log_odds -= against.iter().map(|i| cause.against[*i].weight.when_true()).sum::<f64>();
         let confidence = odds(log_odds) / (1.0 + odds(log_odds));
-        any.then(|| Verdict { cause, truths, log_odds, confidence, rules_out: Vec::new(), measured })
+        Some(Verdict { cause, truths, against, log_odds, confidence, rules_out: Vec::new(), measured })
     }
 
     /// The most that the kind of evidence allows.

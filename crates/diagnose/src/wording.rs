@@ -48,6 +48,9 @@ pub fn measure(query: &Query, reading: &Reading, facts: &FactBase<'_>) -> String
     match (&reading.value, query.signature().result) {
         (Value::Number(n), ResultKind::Share) => share_measure(query, *n, reading.quality, facts),
         (Value::Number(n), _) => number_measure(query, *n, facts),
+        (Value::Text(text), _) if query.function == Function::CellText => {
+            format!("{what}, {} of {} = {text}", query.argument(2), query.argument(1))
+        }
         (Value::Text(text), _) => format!("{what} = {text}"),
         (Value::Truth(truth), _) => truth_measure(query, *truth, facts),
     }
@@ -84,6 +87,13 @@ fn share_measure(query: &Query, share: f64, quality: Quality, facts: &FactBase<'
     };
     let what = match query.function {
         F::Under => format!("{} below {}", names(query, 0, facts), names(query, 1, facts)),
+        F::UnderNot => {
+            let not = query.argument(2).replace('|', ", ");
+            format!("{} below {} and not below {not}", names(query, 0, facts), names(query, 1, facts))
+        }
+        F::CalledBy => {
+            format!("{} called directly by {}", names(query, 0, facts), names(query, 1, facts))
+        }
         F::InThread => format!("{} on {}", names(query, 0, facts), query.argument(1)),
         F::Share | F::SelfShare | F::PartOf | F::WaitShare => names(query, 0, facts),
         _ => query.argument(0).to_owned(),
@@ -105,6 +115,8 @@ fn number_measure(query: &Query, n: f64, facts: &FactBase<'_>) -> String {
         F::ThreadCpu | F::ThreadMax => {
             format!("{}: {} of one CPU", threads(query, facts), percent(n, false))
         }
+        F::ThreadNice => format!("nice value of {}: {n:.0}", threads(query, facts)),
+        F::Count => format!("{n:.0} {name}"),
         F::ThreadCount => format!("{name}: {n:.0} threads"),
         F::Kstat => format!("{name}.{} = {}", query.argument(1), amount(query, n)),
         F::Rate => format!("{name}.{}: {} a second", query.argument(1), amount(query, n)),
@@ -135,9 +147,13 @@ fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
     let (a, b) = (query.argument(0), query.argument(1));
     let (is, not) = if truth { ("", "") } else { ("no ", "not ") };
     match query.function {
-        F::Calls if truth => format!("{} calls {}", names(query, 0, facts), names(query, 1, facts)),
-        F::Calls => format!("{a} does not call {b}"),
-        F::Seen => format!("{} {not}seen", names(query, 0, facts)),
+        F::Calls if truth => {
+            format!("{} calls {}{}", names(query, 0, facts), names(query, 1, facts), at_least(query))
+        }
+        F::Calls => format!("{a} does not call {b}{}", at_least(query)),
+        F::Seen => format!("{} {not}seen{}", names(query, 0, facts), at_least(query)),
+        F::Offered => format!("{a} offers {is}{b}"),
+        F::ColumnHas => format!("{b} of {a} {} {}", if truth { "has" } else { "has no" }, query.argument(2)),
         F::Waits => format!("{is}thread waits in {}", names(query, 0, facts)),
         F::ThreadSeen if truth => format!("thread {}", threads(query, facts)),
         F::ThreadSeen => format!("no thread {a}"),
@@ -157,6 +173,11 @@ fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
     }
 }
 
+/// The least share that counts, where the question has one.
+fn at_least(query: &Query) -> String {
+    query.least.map_or(String::new(), |least| format!(" for {} or more", percent(least, true)))
+}
+
 /// How to get what a question needs, as a command where there is one.
 pub fn how_to_get(query: &Query) -> String {
     use Function as F;
@@ -165,6 +186,8 @@ pub fn how_to_get(query: &Query) -> String {
         F::Share
         | F::SelfShare
         | F::Under
+        | F::UnderNot
+        | F::CalledBy
         | F::PartOf
         | F::Calls
         | F::Seen
@@ -177,7 +200,7 @@ pub fn how_to_get(query: &Query) -> String {
         | F::KernelShare => {
             "record call graphs while it happens: zwhy record -a -d 30 -o host.zwhy".to_owned()
         }
-        F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadSeen => {
+        F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadNice | F::ThreadSeen => {
             "CPU of each thread while it happens: top -H -b -n 1".to_owned()
         }
         F::Waits | F::WaitShare => {
@@ -185,14 +208,23 @@ pub fn how_to_get(query: &Query) -> String {
         }
         F::Kstat => format!("cat /proc/spl/kstat/zfs/{name}"),
         F::Rate => format!("cat /proc/spl/kstat/zfs/{name} twice, ten seconds apart"),
-        F::Param | F::Chosen => format!("cat /sys/module/*/parameters/{name}"),
+        F::Param | F::Chosen | F::Offered => format!("cat /sys/module/*/parameters/{name}"),
         F::Prop | F::PropNumber => format!("zfs get -t filesystem,volume {name}"),
         F::ZfsVersion => "zfs version".to_owned(),
         F::KernelVersion | F::Os => "uname -a".to_owned(),
         F::CpuFlag | F::CpuModel => "lscpu".to_owned(),
-        F::Table | F::ColumnMax | F::ColumnMin | F::ColumnSum | F::Cell | F::Growth => {
+        F::Table
+        | F::ColumnMax
+        | F::ColumnMin
+        | F::ColumnSum
+        | F::Cell
+        | F::CellText
+        | F::ColumnHas
+        | F::Growth => {
             format!("the output of {}", name.replace('*', "…"))
         }
-        F::Fact => "zwhy record -a -d 30 -o host.zwhy".to_owned(),
+        F::Count if name == "snapshots" => "zfs list -H -t snapshot -o name | wc -l".to_owned(),
+        F::Count if name == "datasets" => "zfs list -H -o name | wc -l".to_owned(),
+        F::Fact | F::Count => "zwhy record -a -d 30 -o host.zwhy".to_owned(),
     }
 }

@@ -1,6 +1,7 @@
 //! The knowledge files themselves: they load, are clean, and do what their inline tests say.
 
-use zwhy_diagnose::{Knowledge, lint, run_tests};
+use zwhy_diagnose::{Knowledge, Options, SourceText, explain, lint, run_tests};
+use zwhy_evidence::{Evidence, Param};
 
 #[test]
 fn every_file_loads() {
@@ -29,4 +30,80 @@ fn inline_tests_of_all_causes_pass() {
         .map(|t| format!("{} / {}: {}", t.class, t.test, t.what))
         .collect();
     assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+/// A cause with the given parts between its texts and its tests.
+fn cause(parts: &str) -> Knowledge {
+    let text = format!(
+        r#"
+title = "t"
+why = "w"
+do = "d"
+explanation = "e"
+affected = "a"
+references = ["https://example.org"]
+{parts}
+[remedy]
+text = "r"
+[[tests]]
+name = "found"
+expect = "listed"
+[tests.evidence]
+params = {{ a = 1 }}
+[[tests]]
+name = "absent"
+expect = "absent"
+[tests.evidence]
+"#
+    );
+    Knowledge::from_texts(&[], &[SourceText::new("c.toml", text)])
+}
+
+#[test]
+fn lint_names_the_traps() {
+    let knowledge = cause(
+        r#"
+[[signs]]
+when = "param('a') == 1"
+weight = "strong"
+claim = "a"
+[[signs]]
+when = "param('a') == 1"
+weight = "weak"
+claim = "again"
+[[signs]]
+when = "thread_share('z_wr_iss/0') > 5"
+weight = "strong"
+claim = "per cent"
+[[against]]
+when = "cpu_model('Xeon?')"
+weight = "strong"
+claim = ""
+"#,
+    );
+    assert!(knowledge.problems.is_empty(), "{:?}", knowledge.problems);
+    let issues: Vec<String> = lint(&knowledge).into_iter().map(|i| i.what).collect();
+    for says in ["is there twice", "has a number", "not per cent", "no regular expression", "has no claim"] {
+        assert_eq!(issues.iter().filter(|i| i.contains(says)).count(), 1, "{says}: {issues:#?}");
+    }
+}
+
+#[test]
+fn what_speaks_against_a_cause_is_shown_and_lowers_it() {
+    let signs = "[[signs]]\nwhen = \"param('a') == 1\"\nweight = \"strong\"\nclaim = \"for\"\n";
+    let against = "[[against]]\nwhen = \"param('b') == 1\"\nweight = \"moderate\"\nclaim = \"contrary\"\n";
+    let knowledge = cause(&format!("{signs}{against}"));
+    let answer = |b: &str| {
+        let mut evidence = Evidence::default();
+        let origin = evidence.origin("test");
+        for (name, value) in [("a", "1"), ("b", b)] {
+            evidence.params.push(Param { name: name.into(), value: value.into(), origin });
+        }
+        let options = Options { least_confidence: 0.0, ..Options::default() };
+        explain(&evidence, &knowledge, &options).findings.remove(0)
+    };
+    let (without, with) = (answer("0"), answer("1"));
+    assert!(without.against.is_empty());
+    assert_eq!((with.against[0].claim.as_str(), with.against[0].measure.as_str()), ("contrary", "b = 1"));
+    assert!(with.confidence < without.confidence - 0.1, "{} {}", with.confidence, without.confidence);
 }

@@ -46,5 +46,8 @@ pub struct PctStack {
 pub struct ThreadCpu {
     pub comm: String,
     pub cpu_pct: Option<f64>,
+    /// -20 (first served) to 19; threads of real-time classes have none.
+    #[serde(default)]
+    pub nice: Option<i32>,
     pub origin: OriginId,
 }

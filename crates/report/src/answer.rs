@@ -75,6 +75,7 @@ fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
         out.push_str(&proof(experiment, style));
     }
     out.push_str(&evidence(f, EVIDENCE_SHOWN, style));
+    out.push_str(&against(f, style));
     if let Some(next) = f.next.first() {
         out.push_str(&labelled("Next", INDENT + 1, next, WIDTH));
     }
@@ -110,6 +111,15 @@ fn evidence(f: &Finding, limit: usize, style: Style) -> String {
     out
 }
 
+/// What lowered the confidence; never cut, as it is what a hasty reader would rather not see.
+fn against(f: &Finding, style: Style) -> String {
+    if f.against.is_empty() {
+        return String::new();
+    }
+    let lines: String = f.against.iter().map(|i| labelled("  ·", 4, &evidence_text(i), WIDTH)).collect();
+    format!("\n{}\n{lines}", style.bold("Against it"))
+}
+
 /// Claim and measure in one sentence.
 fn evidence_text(item: &EvidenceLine) -> String {
     if item.measure.is_empty() {
@@ -128,6 +138,7 @@ fn whole_finding(f: &Finding, style: Style) -> String {
     }
     out.push_str(&paragraph(&f.explanation));
     out.push_str(&evidence(f, usize::MAX, style));
+    out.push_str(&against(f, style));
     out.push('\n');
     out.push_str(&labelled("Remedy", 9, &f.remedy.text, WIDTH));
     out.push_str(&commands(&f.remedy.commands, style));

@@ -181,12 +181,7 @@ fn cause_page(cause: &Cause, knowledge: &Knowledge) -> String {
 fn signs(out: &mut String, cause: &Cause) {
     out.push_str("## How it shows\n\n");
     for sign in &cause.signs {
-        let weight = match sign.weight {
-            Weight::Decisive => "decisive",
-            Weight::Strong => "strong",
-            Weight::Moderate => "moderate",
-            Weight::Weak => "weak",
-        };
+        let weight = weight(sign.weight);
         let otherwise = match sign.if_false {
             IfFalse::Weakens => "",
             IfFalse::SaysNothing => "; its absence says nothing",
@@ -198,7 +193,23 @@ fn signs(out: &mut String, cause: &Cause) {
             let _ = writeln!(out, "  <br>To see it: {}", prose(&general(&one_line(&sign.ask))));
         }
     }
+    if !cause.against.is_empty() {
+        out.push_str("\n## What speaks against it\n\n");
+    }
+    for sign in &cause.against {
+        let claim = prose(&general(&one_line(&sign.claim)));
+        let _ = writeln!(out, "- {claim} ({})<br>\n  `{}`", weight(sign.weight), one_line(&sign.when.text));
+    }
     out.push('\n');
+}
+
+fn weight(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Decisive => "decisive",
+        Weight::Strong => "strong",
+        Weight::Moderate => "moderate",
+        Weight::Weak => "weak",
+    }
 }
 
 /// What this cause is mistaken for, and what is mistaken for it.

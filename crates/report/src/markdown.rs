@@ -55,6 +55,9 @@ fn finding(out: &mut String, f: &Finding) {
             measure => writeln!(out, "- {}: {}", text(e.claim.trim_end_matches('.')), code(measure)),
         };
     }
+    for e in &f.against {
+        let _ = writeln!(out, "- against it: {} {}", text(&e.claim), code(&e.measure));
+    }
     let gap = if f.evidence.is_empty() { "" } else { "\n" };
     let _ = writeln!(out, "{gap}{}\n", text(&f.remedy.text));
     if !f.remedy.commands.is_empty() {

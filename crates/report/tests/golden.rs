@@ -65,6 +65,7 @@ fn ccm_host() -> Answer {
             evidence("No fast code was chosen.", ""),
             evidence("One more that only -v shows.", "1 of 1"),
         ],
+        against: Vec::new(),
         explanation: "CCM goes through generic C for every block of 16 bytes: it encrypts one block, XORs it \
                       into the tag and copies it, and each call saves and restores the FPU state."
             .into(),
@@ -92,6 +93,7 @@ fn ccm_host() -> Answer {
         confidence_word: ConfidenceWord::Medium,
         share: None,
         evidence: Vec::new(),
+        against: vec![evidence("Blocks are as large as their buffers.", "recordsize = 1048576")],
         experiment: None,
         ..ccm.clone()
     };

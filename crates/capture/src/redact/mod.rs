@@ -172,7 +172,7 @@ mod tests {
             rate: None,
             origin,
         });
-        evidence.threads.push(ThreadCpu { comm: "secretd".into(), cpu_pct: Some(3.0), origin });
+        evidence.threads.push(ThreadCpu { comm: "secretd".into(), cpu_pct: Some(3.0), nice: None, origin });
         let profile = &mut evidence.profile;
         let frames = [
             profile.frame("main", "secretd", FrameKind::User),

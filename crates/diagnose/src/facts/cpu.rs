@@ -69,9 +69,29 @@ impl<'a> CpuFacts<'a> {
         match query.function {
             F::Share => self.share(self.index.inclusive(&self.spans(pattern(0)?))),
             F::SelfShare => self.share(self.index.own(&self.spans(pattern(0)?))),
-            F::Seen => Reading::truth(!self.spans(pattern(0)?).is_empty(), Quality::Counted, ORIGIN),
+            F::UnderNot => {
+                let below = self.index.below(&self.spans(pattern(0)?), &self.spans(pattern(1)?));
+                let kept = self.index.not_below(&below, &self.spans(pattern(2)?));
+                self.share(self.index.inclusive(&kept))
+            }
+            F::CalledBy => {
+                let direct = self.index.directly_below(&self.spans(pattern(0)?), &self.spans(pattern(1)?));
+                self.share(self.index.inclusive(&direct))
+            }
+            F::Seen => {
+                let spans = self.spans(pattern(0)?);
+                let enough = match query.least {
+                    Some(least) => self.reaches(self.index.inclusive(&spans), least),
+                    None => !spans.is_empty(),
+                };
+                Reading::truth(enough, Quality::Counted, ORIGIN)
+            }
             F::Under => self.share(self.below(pattern(0)?, pattern(1)?)),
-            F::Calls => Reading::truth(self.below(pattern(1)?, pattern(0)?) > 0, Quality::Counted, ORIGIN),
+            F::Calls => {
+                let below = self.below(pattern(1)?, pattern(0)?);
+                let enough = query.least.map_or(below > 0, |least| self.reaches(below, least));
+                Reading::truth(enough, Quality::Counted, ORIGIN)
+            }
             F::PartOf => {
                 let whole = self.index.inclusive(&self.spans(pattern(1)?));
                 let part = self.below(pattern(0)?, pattern(1)?);
@@ -97,6 +117,10 @@ impl<'a> CpuFacts<'a> {
             F::InThread => self.share(self.in_thread(pattern(0)?, pattern(1)?)),
             _ => None,
         }
+    }
+
+    fn reaches(&self, samples: u64, least: f64) -> bool {
+        samples > 0 && samples as f64 >= least * self.busy as f64
     }
 
     fn below(&self, inner: &Pattern, outer: &Pattern) -> u64 {

@@ -30,6 +30,8 @@ pub struct StackIndex {
     sums: Vec<u64>,
     /// Preorder number by stack id.
     preorder: Vec<u32>,
+    /// Preorder number of the parent, by preorder number; the root is its own.
+    parent: Vec<u32>,
 }
 
 impl StackIndex {
@@ -57,8 +59,13 @@ impl StackIndex {
         for i in 0..n {
             sums[i + 1] += sums[i];
         }
+        let mut parent = vec![0u32; n];
+        for i in 1..n {
+            parent[preorder[i] as usize] = preorder[parents[i]];
+        }
         let (names, name_of_frame) = sorted_names(profile);
-        let mut index = StackIndex { names, starts: Vec::new(), nodes: Vec::new(), sums, preorder };
+        let (starts, nodes) = (Vec::new(), Vec::new());
+        let mut index = StackIndex { names, starts, nodes, sums, preorder, parent };
         index.fill_nodes(profile, &name_of_frame, &size);
         index
     }
@@ -163,6 +170,19 @@ impl StackIndex {
             at > 0 && s.start < outer[at - 1].end
         };
         inner.iter().filter(is_below).copied().collect()
+    }
+
+    /// The nodes of `inner` with no node of `outer` above them; both in preorder.
+    pub fn not_below(&self, inner: &[Span], outer: &[Span]) -> Vec<Span> {
+        let mut below = self.below(inner, outer).into_iter().peekable();
+        inner.iter().filter(|s| below.next_if_eq(*s).is_none()).copied().collect()
+    }
+
+    /// The nodes of `inner` whose parent is a node of `outer`, which is in preorder.
+    pub fn directly_below(&self, inner: &[Span], outer: &[Span]) -> Vec<Span> {
+        let is_outer = |at: u32| outer.binary_search_by_key(&at, |s| s.start).is_ok();
+        let parent = |s: &Span| self.parent.get(s.start as usize).copied().unwrap_or(0);
+        inner.iter().filter(|s| is_outer(parent(s))).copied().collect()
     }
 
     /// The names with the most samples below them, most first.

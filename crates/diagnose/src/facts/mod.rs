@@ -12,6 +12,9 @@ mod threads;
 mod values;
 mod version;
 
+#[cfg(test)]
+mod tests;
+
 pub use cpu::CpuFacts;
 pub use index::outermost;
 pub use number::leading_number;
@@ -30,6 +33,8 @@ pub struct FactBase<'a> {
     pub anatomy: &'a Anatomy,
     pub cpu: CpuFacts<'a>,
     percent: PercentFacts,
+    /// Benchmarks that OpenZFS made of itself.
+    pub benchmarks: Vec<zwhy_evidence::Table>,
 }
 
 impl<'a> FactBase<'a> {
@@ -39,6 +44,7 @@ impl<'a> FactBase<'a> {
             anatomy,
             cpu: CpuFacts::new(&evidence.profile, anatomy),
             percent: PercentFacts::new(evidence, anatomy),
+            benchmarks: tables::benchmarks(&evidence.facts),
         }
     }
 
@@ -54,6 +60,8 @@ impl<'a> FactBase<'a> {
             F::Share
             | F::SelfShare
             | F::Under
+            | F::UnderNot
+            | F::CalledBy
             | F::PartOf
             | F::Calls
             | F::Seen
@@ -75,19 +83,25 @@ impl<'a> FactBase<'a> {
                         .or_else(|| (query.function == F::Seen).then(|| self.seen_elsewhere(query)).flatten())
                 }
             }
-            F::ThreadShare | F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadSeen => {
+            F::ThreadShare | F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadNice | F::ThreadSeen => {
                 self.thread_answer(query)
             }
             F::Waits | F::WaitShare => self.wait_answer(query),
             F::Busy => self.cpu.busy_share(),
             F::KernelShare => self.cpu.kernel_share(),
             F::Kstat | F::Rate => self.kstat_answer(query),
-            F::Param | F::Chosen => self.param_answer(query),
+            F::Param | F::Chosen | F::Offered => self.param_answer(query),
             F::Prop | F::PropNumber => self.property_answer(query),
             F::ZfsVersion | F::KernelVersion | F::Os | F::CpuFlag | F::CpuModel => self.host_answer(query),
-            F::Table | F::ColumnMax | F::ColumnMin | F::ColumnSum | F::Cell | F::Growth => {
-                self.table_answer(query)
-            }
+            F::Table
+            | F::ColumnMax
+            | F::ColumnMin
+            | F::ColumnSum
+            | F::Cell
+            | F::CellText
+            | F::ColumnHas
+            | F::Growth => self.table_answer(query),
+            F::Count => self.count_answer(query),
             F::Fact => self.fact_answer(query),
         }
     }
@@ -137,7 +151,9 @@ impl<'a> FactBase<'a> {
             F::Share | F::SelfShare | F::Seen | F::InThread | F::Waits | F::WaitShare => {
                 (query.patterns.first(), None)
             }
-            F::Under | F::PartOf => (query.patterns.first(), query.patterns.get(1)),
+            F::Under | F::UnderNot | F::CalledBy | F::PartOf => {
+                (query.patterns.first(), query.patterns.get(1))
+            }
             F::Calls => (query.patterns.get(1), query.patterns.first()),
             _ => return Vec::new(),
         };

@@ -89,8 +89,10 @@ impl PercentFacts {
         match query.function {
             F::Share => self.share(pattern(0)?),
             F::SelfShare => self.self_share(pattern(0)?),
-            F::Seen => self.seen(pattern(0)?),
-            F::Calls => self.calls(pattern(0)?, pattern(1)?),
+            F::Seen => self.seen(pattern(0)?, query.least),
+            F::Calls => self.calls(pattern(0)?, pattern(1)?, query.least),
+            F::UnderNot => self.under_not(pattern(0)?, pattern(1)?, pattern(2)?),
+            F::CalledBy => self.called_by(pattern(0)?, pattern(1)?),
             F::Under => self.under(pattern(0)?, pattern(1)?),
             F::InThread => self.in_thread(pattern(0)?, pattern(1)?),
             F::Stage => {
@@ -139,7 +141,22 @@ impl PercentFacts {
         }
     }
 
-    fn seen(&self, pattern: &Pattern) -> Option<Reading> {
+    /// With a least share, what has a figure counts from there on, what has none by being named.
+    fn seen(&self, pattern: &Pattern, least: Option<f64>) -> Option<Reading> {
+        if let Some(least) = least {
+            let rows = self.rows.iter().filter(|r| pattern.matches(&r.name));
+            let stacks = self.stacks.iter().filter(|s| s.names.iter().any(|n| pattern.matches(n)));
+            let figures = rows.map(|r| r.children.or(r.own)).chain(stacks.map(|s| s.share));
+            let named = figures.clone().any(|f| f.is_none());
+            let origin = || self.origin_of(pattern).unwrap_or_default();
+            return match self.share(pattern) {
+                Some(Reading { value: super::Value::Number(share), .. }) if share >= least || !named => {
+                    Reading::truth(share >= least, Quality::Figure, origin())
+                }
+                _ if named => Reading::truth(true, Quality::Named, origin()),
+                _ => None,
+            };
+        }
         let row = self.rows.iter().find(|r| pattern.matches(&r.name));
         if let Some(row) = row {
             let quality = if row.own.is_some() { Quality::Figure } else { Quality::Named };
@@ -157,7 +174,48 @@ impl PercentFacts {
         })
     }
 
-    fn calls(&self, caller: &Pattern, callee: &Pattern) -> Option<Reading> {
+    fn origin_of(&self, pattern: &Pattern) -> Option<String> {
+        let row = self.rows.iter().find(|r| pattern.matches(&r.name)).map(|r| &r.origin);
+        let stack = || self.stacks.iter().find(|s| s.names.iter().any(|n| pattern.matches(n)));
+        row.or_else(|| stack().map(|s| &s.origin)).cloned()
+    }
+
+    /// The stack with the largest figure among those that are kept.
+    fn largest(&self, keep: impl Fn(&Stack) -> bool) -> Option<Reading> {
+        let stacks = self.stacks.iter().filter(|s| !s.waiting && s.share.is_some() && keep(s));
+        let best = stacks.max_by(|a, b| a.share.unwrap_or(0.0).total_cmp(&b.share.unwrap_or(0.0)))?;
+        Reading::number(best.share?, Quality::Figure, best.origin.as_str())
+    }
+
+    fn under_not(&self, callee: &Pattern, caller: &Pattern, except: &Pattern) -> Option<Reading> {
+        self.largest(|s| {
+            (0..s.names.len()).any(|at| {
+                let above = &s.names[..at];
+                callee.matches(&s.names[at])
+                    && above.iter().any(|n| caller.matches(n))
+                    && !above.iter().any(|n| except.matches(n))
+            })
+        })
+    }
+
+    fn called_by(&self, callee: &Pattern, caller: &Pattern) -> Option<Reading> {
+        self.largest(|s| s.names.windows(2).any(|w| caller.matches(&w[0]) && callee.matches(&w[1])))
+    }
+
+    fn calls(&self, caller: &Pattern, callee: &Pattern, least: Option<f64>) -> Option<Reading> {
+        if let Some(least) = least {
+            let largest = self.under(callee, caller);
+            let share = largest.as_ref().and_then(|r| r.value.number());
+            if share.is_some_and(|s| s >= least) {
+                return Reading::truth(true, Quality::Figure, largest?.origin);
+            }
+            let named = self.with_call(caller, callee).find(|s| s.share.is_none());
+            return match (named, share) {
+                (Some(stack), _) => Reading::truth(true, Quality::Named, stack.origin.as_str()),
+                (None, Some(_)) => Reading::truth(false, Quality::Figure, largest?.origin),
+                (None, None) => None,
+            };
+        }
         let best = self.with_call(caller, callee).max_by_key(|s| s.share.is_some())?;
         let quality = if best.share.is_some() { Quality::Figure } else { Quality::Named };
         Reading::truth(true, quality, best.origin.as_str())

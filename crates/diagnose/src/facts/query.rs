@@ -7,7 +7,7 @@ use super::version::Requirement;
 use crate::pattern::Pattern;
 
 macro_rules! functions {
-    ($($variant:ident $name:literal ($($argument:ident),*) -> $result:ident, $what:literal;)*) => {
+    ($($variant:ident $name:literal ($($argument:ident),* $(; $optional:ident)?) -> $result:ident, $what:literal;)*) => {
         /// Every function of the condition language.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Function { $($variant),* }
@@ -17,6 +17,7 @@ macro_rules! functions {
             function: Function::$variant,
             name: $name,
             arguments: &[$(Argument::$argument),*],
+            optional: &[$(Argument::$optional)?],
             result: ResultKind::$result,
             what: $what,
         }),*];
@@ -43,6 +44,10 @@ pub enum Argument {
     Version,
     /// JSON pointer into facts.json: `/zfs/in_use`.
     Pointer,
+    /// The least part of busy CPU that counts: `2 %`.
+    Least,
+    /// One of [`LISTS`].
+    List,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +66,8 @@ pub struct Signature {
     pub function: Function,
     pub name: &'static str,
     pub arguments: &'static [Argument],
+    /// May follow them.
+    pub optional: &'static [Argument],
     pub result: ResultKind,
     pub what: &'static str,
 }
@@ -70,8 +77,10 @@ functions! {
     SelfShare "self_share" (Functions) -> Share, "part of busy CPU in these functions themselves";
     Under "under" (Functions, Functions) -> Share, "part of busy CPU in the first functions when called, at any depth, by the second";
     PartOf "part_of" (Functions, Functions) -> Share, "of the CPU of the second functions, the part spent in the first below them";
-    Calls "calls" (Functions, Functions) -> Truth, "a stack shows the first functions calling, at any depth, the second";
-    Seen "seen" (Functions) -> Truth, "one of these functions is seen anywhere: on CPU, waiting, or counted";
+    UnderNot "under_not" (Functions, Functions, Functions) -> Share, "as under, in stacks where the third functions are not above the first";
+    CalledBy "called_by" (Functions, Functions) -> Share, "part of busy CPU in the first functions when the second are their direct callers";
+    Calls "calls" (Functions, Functions; Least) -> Truth, "a stack shows the first functions calling, at any depth, the second; with a figure, only from that part of busy CPU on";
+    Seen "seen" (Functions; Least) -> Truth, "one of these functions is seen anywhere: on CPU, waiting, or counted; with a figure, on CPU only from that part on";
     Stage "stage" (Stage) -> Share, "part of busy CPU in a stage";
     Label "label" (Label) -> Share, "part of busy CPU in generic work (lock, copy, FPU state) called by ZFS";
     LabelIn "label_in" (Label, Stage) -> Share, "of the CPU of a stage, the part in generic work of a label";
@@ -80,6 +89,7 @@ functions! {
     ThreadCpu "thread_cpu" (Threads) -> Number, "CPUs' worth of time of these threads together; 1 is one CPU full";
     ThreadMax "thread_max" (Threads) -> Number, "the same of the busiest one";
     ThreadCount "thread_count" (Threads) -> Number, "how many of these threads are listed";
+    ThreadNice "thread_nice" (Threads) -> Number, "lowest nice value of these threads: -20 is served first, 19 last";
     ThreadSeen "thread_seen" (Threads) -> Truth, "one of these threads is named without a figure, or takes at least 2 %";
     Waits "waits" (Functions) -> Truth, "a waiting stack contains one of these functions";
     WaitShare "wait_share" (Functions) -> Share, "part of waiting time in these functions";
@@ -89,6 +99,7 @@ functions! {
     Rate "rate" (KstatSource, KstatName) -> Number, "growth of a kstat a second";
     Param "param" (Parameter) -> Number, "a module parameter as a number";
     Chosen "chosen" (Parameter) -> Text, "a module parameter as text; of `cycle [fastest] avx` what is in brackets";
+    Offered "offered" (Parameter, Text) -> Truth, "a parameter that lists choices, as `cycle [fastest] generic avx`, has such a one";
     Prop "prop" (Property, Text) -> Truth, "some dataset or pool has this property with a value like that";
     PropNumber "prop_number" (Property) -> Number, "the largest value of a property, as a number";
     ZfsVersion "zfs" (Version) -> Truth, "the OpenZFS version";
@@ -101,7 +112,10 @@ functions! {
     ColumnMin "column_min" (Text, Text) -> Number, "smallest number in a column of such tables";
     ColumnSum "column_sum" (Text, Text) -> Number, "sum of a column of such tables";
     Cell "cell" (Text, Text, Text) -> Number, "number in the row whose some cell is like the second, in the column like the third";
+    CellText "cell_text" (Text, Text, Text) -> Text, "the same cell as text";
+    ColumnHas "column_has" (Text, Text, Text) -> Truth, "some cell of a column of such tables is like the third";
     Growth "growth" (Text, Text, Text) -> Number, "exponent with which the second column grows with the first: 1 linear, 2 quadratic";
+    Count "count" (List) -> Number, "how many of a list there are: pools, vdevs, datasets, snapshots, mounts";
     Fact "fact" (Pointer) -> Any, "a fact of the capture by JSON pointer";
 }
 
@@ -113,6 +127,24 @@ pub struct Query {
     /// The arguments as patterns, by position.
     pub patterns: Vec<Pattern>,
     pub requirement: Option<Requirement>,
+    /// Part of busy CPU, 0 to 1, from which `seen` and `calls` count.
+    pub least: Option<f64>,
+}
+
+/// What `count` knows.
+pub const LISTS: [&str; 5] = ["pools", "vdevs", "datasets", "snapshots", "mounts"];
+
+/// `2 %`, `0.5%`: more than nothing and at most all.
+fn least_share(text: &str) -> Option<f64> {
+    let share = text.trim().strip_suffix('%')?.trim_end().parse::<f64>().ok()? / 100.0;
+    (share > 0.0 && share <= 1.0).then_some(share)
+}
+
+impl Signature {
+    /// Arguments that must be there, then those that may.
+    pub fn kinds(&self) -> impl Iterator<Item = &'static Argument> {
+        self.arguments.iter().chain(self.optional)
+    }
 }
 
 impl Query {
@@ -122,12 +154,13 @@ impl Query {
         let Some(signature) = CATALOGUE.iter().find(|s| s.name == name) else {
             return Err(format!("no function is called `{name}`"));
         };
-        if arguments.len() != signature.arguments.len() {
-            let (want, got) = (signature.arguments.len(), arguments.len());
-            return Err(format!("`{name}` takes {want} arguments, not {got}"));
+        let (want, most) = (signature.arguments.len(), signature.arguments.len() + signature.optional.len());
+        if !(want..=most).contains(&arguments.len()) {
+            let or = if most > want { format!(" or {most}") } else { String::new() };
+            return Err(format!("`{name}` takes {want}{or} arguments, not {}", arguments.len()));
         }
-        let mut requirement = None;
-        for (argument, kind) in arguments.iter().zip(signature.arguments) {
+        let (mut requirement, mut least) = (None, None);
+        for (argument, kind) in arguments.iter().zip(signature.kinds()) {
             if argument.trim().is_empty() {
                 return Err(format!("`{name}` has an empty argument"));
             }
@@ -137,9 +170,18 @@ impl Query {
                     return Err(format!("`{argument}` is not a version requirement such as <0.8.4"));
                 }
             }
+            if *kind == Argument::Least {
+                least = Some(
+                    least_share(argument)
+                        .ok_or_else(|| format!("`{argument}` is not a part of busy CPU such as 2 %"))?,
+                );
+            }
+            if *kind == Argument::List && !LISTS.contains(&argument.as_str()) {
+                return Err(format!("`{argument}` is no list; there are {}", LISTS.join(", ")));
+            }
         }
         let patterns = arguments.iter().map(|a| Pattern::new(a)).collect();
-        Ok(Query { function: signature.function, arguments, patterns, requirement })
+        Ok(Query { function: signature.function, arguments, patterns, requirement, least })
     }
 
     pub fn signature(&self) -> &'static Signature {

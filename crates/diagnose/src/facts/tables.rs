@@ -10,7 +10,8 @@ use zwhy_evidence::Table;
 impl FactBase<'_> {
     pub(super) fn table_answer(&self, query: &Query) -> Option<Reading> {
         let tool = query.patterns.first()?;
-        let mut tables = self.evidence.tables.iter().filter(|t| tool.matches_any_case(&t.tool)).peekable();
+        let all = self.evidence.tables.iter().chain(&self.benchmarks);
+        let mut tables = all.filter(|t| tool.matches_any_case(&t.tool)).peekable();
         let origin = self.evidence.origin_name(tables.peek()?.origin);
         let number = |value: Option<f64>| Reading::number(value?, Quality::Figure, origin);
         let second = query.patterns.get(1);
@@ -19,9 +20,23 @@ impl FactBase<'_> {
             Function::ColumnMax => number(column(tables, second?).max_by(f64::total_cmp)),
             Function::ColumnMin => number(column(tables, second?).min_by(f64::total_cmp)),
             Function::ColumnSum => number(column(tables, second?).reduce(|a, b| a + b)),
+            Function::CellText => {
+                let third = query.patterns.get(2)?;
+                Reading::text(
+                    tables.find_map(|t| cell(t, second?, third).next())?.trim(),
+                    Quality::Figure,
+                    origin,
+                )
+            }
+            Function::ColumnHas => {
+                let (second, third) = (second?, query.patterns.get(2)?);
+                let mut cells = tables.flat_map(|t| cells(t, second)).peekable();
+                cells.peek()?;
+                Reading::truth(cells.any(|c| third.matches_any_case(c.trim())), Quality::Figure, origin)
+            }
             Function::Cell => {
                 let third = query.patterns.get(2)?;
-                number(tables.find_map(|t| cell(t, second?, third)))
+                number(tables.find_map(|t| cell(t, second?, third).find_map(leading_number)))
             }
             _ => {
                 let third = query.patterns.get(2)?;
@@ -29,6 +44,20 @@ impl FactBase<'_> {
             }
         }
     }
+}
+
+/// Benchmark kstats that a capture keeps among its facts, as the tables that people paste.
+pub fn benchmarks(facts: &serde_json::Value) -> Vec<Table> {
+    let texts = |list: &serde_json::Value| -> Vec<String> {
+        list.as_array().into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()
+    };
+    let of = |(tool, bench): (&String, &serde_json::Value)| Table {
+        tool: tool.clone(),
+        columns: texts(&bench["columns"]),
+        rows: bench["rows"].as_array().into_iter().flatten().map(texts).collect(),
+        ..Table::default()
+    };
+    facts["bench"].as_object().into_iter().flatten().map(of).collect()
 }
 
 fn columns(table: &Table, like: &Pattern) -> Vec<usize> {
@@ -45,10 +74,17 @@ fn column<'t>(tables: impl Iterator<Item = &'t Table>, like: &Pattern) -> impl I
     })
 }
 
-fn cell(table: &Table, row_like: &Pattern, column_like: &Pattern) -> Option<f64> {
+/// All cells of the columns that are called like that.
+fn cells<'t>(table: &'t Table, like: &Pattern) -> Vec<&'t str> {
+    let at = columns(table, like);
+    table.rows.iter().flat_map(|row| at.iter().filter_map(|i| Some(row.get(*i)?.as_str()))).collect()
+}
+
+/// Cells of the first row with such a cell, in the columns that are called like that.
+fn cell<'t>(table: &'t Table, row_like: &Pattern, column_like: &Pattern) -> impl Iterator<Item = &'t str> {
+    let row = table.rows.iter().find(|row| row.iter().any(|c| row_like.matches_any_case(c)));
     let at = columns(table, column_like);
-    let row = table.rows.iter().find(|row| row.iter().any(|c| row_like.matches_any_case(c)))?;
-    at.iter().find_map(|i| leading_number(row.get(*i)?))
+    at.into_iter().filter_map(move |i| Some(row?.get(i)?.as_str()))
 }
 
 fn points(table: &Table, x: &Pattern, y: &Pattern) -> Vec<(f64, f64)> {

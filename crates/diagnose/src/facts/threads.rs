@@ -33,6 +33,13 @@ impl FactBase<'_> {
                 let (listed, origin) = self.listed(pattern)?;
                 Reading::number(listed.len() as f64, Quality::Figure, origin)
             }
+            Function::ThreadNice => {
+                let threads = self.evidence.threads.iter();
+                let like = |comm: &str| pattern.matches(thread_base(comm)) || pattern.matches(comm);
+                let nice = threads.filter(|t| like(&t.comm)).filter_map(|t| Some((t.nice?, t.origin)));
+                let (lowest, origin) = nice.min_by_key(|(nice, _)| *nice)?;
+                Reading::number(f64::from(lowest), Quality::Figure, self.evidence.origin_name(origin))
+            }
             Function::ThreadMax => {
                 let (listed, origin) = self.listed(pattern)?;
                 let most = listed.into_iter().flatten().max_by(f64::total_cmp)?;

@@ -24,6 +24,11 @@ impl FactBase<'_> {
         let origin = self.evidence.origin_name(param.origin);
         match query.function {
             Function::Param => Reading::number(leading_number(&param.value)?, Quality::Configured, origin),
+            Function::Offered => {
+                let offered = zwhy_zfs::parse_implementation(&param.value)?.choices;
+                let like = query.patterns.get(1)?;
+                Reading::truth(offered.iter().any(|c| like.matches_any_case(c)), Quality::Configured, origin)
+            }
             _ => Reading::text(chosen(&param.value), Quality::Configured, origin),
         }
     }
@@ -73,10 +78,45 @@ impl FactBase<'_> {
         }
     }
 
+    /// Length of a list in the facts, or a number that stands for one.
+    pub(super) fn count_answer(&self, query: &Query) -> Option<Reading> {
+        let facts = &self.evidence.facts;
+        let number = |n: f64| Reading::number(n, Quality::Configured, "facts");
+        let list = query.argument(0);
+        match list {
+            "vdevs" => {
+                let pools = facts["pools"].as_array()?;
+                let known: Vec<usize> = pools.iter().filter_map(|p| Some(leaves(p.get("vdevs")?))).collect();
+                (!known.is_empty()).then(|| number(known.iter().sum::<usize>() as f64))?
+            }
+            _ => match &facts[list] {
+                serde_json::Value::Array(items) => number(items.len() as f64),
+                serde_json::Value::Number(n) => number(n.as_f64()?),
+                serde_json::Value::Object(of_pool) => {
+                    number(of_pool.values().filter_map(|v| v.as_f64()).sum())
+                }
+                _ => None,
+            },
+        }
+    }
+
     /// Names of datasets (or pools) whose property has a value like that.
     pub fn datasets_with(&self, name: &str, like: &Pattern) -> Vec<&str> {
         let found = self.evidence.properties.iter().filter(|p| p.name == name && value_like(&p.value, like));
         found.filter_map(|p| p.dataset.as_deref()).collect()
+    }
+}
+
+/// Vdevs without children in a tree of `{"vdevs": …}`, as a list or by name (`zpool status -j`).
+fn leaves(vdevs: &serde_json::Value) -> usize {
+    let below = |vdev: &serde_json::Value| match vdev.get("vdevs").or_else(|| vdev.get("children")) {
+        Some(children) => leaves(children),
+        None => 1,
+    };
+    match vdevs {
+        serde_json::Value::Array(list) => list.iter().map(below).sum(),
+        serde_json::Value::Object(map) => map.values().map(below).sum(),
+        _ => 0,
     }
 }
 

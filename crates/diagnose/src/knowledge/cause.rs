@@ -126,6 +126,8 @@ pub struct Cause {
     /// Property and value that the datasets concerned have: fills `{dataset}`.
     pub dataset: Option<(String, Pattern)>,
     pub signs: Vec<Sign>,
+    /// What speaks against it: shown when true, and lowers the confidence by its weight.
+    pub against: Vec<Sign>,
     pub look_alikes: Vec<LookAlike>,
     pub remedy: Remedy,
     pub tests: Vec<TestCase>,

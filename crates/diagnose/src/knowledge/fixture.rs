@@ -77,6 +77,8 @@ pub struct Fixture {
     waiting: Vec<String>,
     /// `comm per-cent-of-one-CPU`, or a name alone.
     threads: Vec<String>,
+    /// Nice value by thread name; threads that are not listed are added without a figure.
+    nice: BTreeMap<String, i32>,
     /// Kstat source → name → value.
     kstats: BTreeMap<String, BTreeMap<String, f64>>,
     /// Kstat source → name → growth a second.
@@ -114,6 +116,16 @@ impl Fixture {
         evidence.trees.extend(self.stacks.iter().map(|line| stack(line, false, origin)));
         evidence.trees.extend(self.waiting.iter().map(|line| stack(line, true, origin)));
         evidence.threads.extend(self.threads.iter().map(|line| thread(line, origin)));
+        for (comm, nice) in &self.nice {
+            let mut found = false;
+            for thread in evidence.threads.iter_mut().filter(|t| t.comm == *comm) {
+                (thread.nice, found) = (Some(*nice), true);
+            }
+            if !found {
+                let (comm, nice) = (comm.clone(), Some(*nice));
+                evidence.threads.push(ThreadCpu { comm, cpu_pct: None, nice, origin });
+            }
+        }
         self.add_values(&mut evidence, origin);
         (evidence, bad)
     }
@@ -202,9 +214,9 @@ fn stack(line: &str, waiting: bool, origin: OriginId) -> PctStack {
 fn thread(line: &str, origin: OriginId) -> ThreadCpu {
     match line.rsplit_once(' ') {
         Some((comm, pct)) if leading_number(pct).is_some() => {
-            ThreadCpu { comm: comm.to_owned(), cpu_pct: leading_number(pct), origin }
+            ThreadCpu { comm: comm.to_owned(), cpu_pct: leading_number(pct), nice: None, origin }
         }
-        _ => ThreadCpu { comm: line.to_owned(), cpu_pct: None, origin },
+        _ => ThreadCpu { comm: line.to_owned(), cpu_pct: None, nice: None, origin },
     }
 }
 
@@ -221,6 +233,7 @@ mod tests {
             stacks = ["txg_sync;spa_sync;dnode_sync 12.5", ";getdents64;dmu_zfetch"]
             waiting = ["dd;zil_commit;cv_wait"]
             threads = ["dbuf_evict 93.8", "arc_prune"]
+            nice = { arc_prune = 19, z_wr_iss = -15 }
             kstats = { arcstats = { size = 1 } }
             rates = { arcstats = { hits = 10 } }
             params = { zfs_arc_max = 0 }
@@ -232,12 +245,13 @@ mod tests {
         let (e, bad) = fixture.evidence();
         assert_eq!(bad, ["nonsense"]);
         assert_eq!(e.profile.total(Event::Cpu), 7);
-        assert_eq!((e.flat.len(), e.trees.len(), e.threads.len()), (1, 3, 2));
+        assert_eq!((e.flat.len(), e.trees.len(), e.threads.len()), (1, 3, 3));
         assert_eq!(
             (e.trees[0].pct, e.trees[1].comm.as_deref(), e.trees[2].waiting),
             (Some(12.5), None, true)
         );
         assert_eq!((e.threads[0].cpu_pct, e.threads[1].cpu_pct), (Some(93.8), None));
+        assert_eq!(e.threads.iter().map(|t| t.nice).collect::<Vec<_>>(), [None, Some(19), Some(-15)]);
         assert_eq!(
             (e.kstats.len(), e.properties.len(), e.facts["zfs"]["in_use"].as_bool()),
             (2, 2, Some(false))

@@ -4,7 +4,7 @@ use super::fixture::Expectation;
 use super::{Cause, Knowledge, Sign};
 use crate::answer::{Answer, CONFIDENT};
 use crate::explain::{Options, explain};
-use crate::facts::{Argument, Query};
+use crate::facts::{Argument, CATALOGUE, Query, ResultKind};
 use crate::knowledge::Weight;
 
 /// Something to repair in a knowledge file.
@@ -112,7 +112,10 @@ fn signs(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
     if !cause.signs.iter().any(|s| s.weight != Weight::Weak) {
         say("no sign weighs more than weak".to_owned());
     }
-    for sign in &cause.signs {
+    for (i, sign) in cause.signs.iter().chain(&cause.against).enumerate() {
+        if cause.signs[..i.min(cause.signs.len())].iter().any(|other| other.when.text == sign.when.text) {
+            say(format!("sign `{}` is there twice: it would be counted twice", sign.when.text));
+        }
         if sign.claim.trim().is_empty() {
             say(format!("sign `{}` has no claim", sign.when.text));
         }
@@ -123,6 +126,7 @@ fn signs(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
             say(format!("sign `{}` does not come to true or false: check the types", sign.when.text));
         }
         names(sign, knowledge, say);
+        impossible(sign, say);
     }
     for look_alike in &cause.look_alikes {
         let Some(condition) = &look_alike.ruled_out_when else { continue };
@@ -136,7 +140,10 @@ fn signs(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
 fn names(sign: &Sign, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
     let queries: Vec<&Query> = sign.when.queries.iter().filter_map(|id| knowledge.bank.get(*id)).collect();
     for query in queries {
-        for (argument, kind) in query.arguments.iter().zip(query.signature().arguments) {
+        for (argument, kind) in query.arguments.iter().zip(query.signature().kinds()) {
+            super::traps::of_pattern(argument, *kind, say);
+        }
+        for (argument, kind) in query.arguments.iter().zip(query.signature().kinds()) {
             match kind {
                 Argument::Stage if knowledge.anatomy.stage(argument).is_none() => {
                     say(format!("no stage is called `{argument}`"));
@@ -161,6 +168,16 @@ fn names(sign: &Sign, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
                 }
                 _ => {}
             }
+        }
+    }
+}
+
+/// Comparisons of shares with figures that no share has.
+fn impossible(sign: &Sign, say: &mut impl FnMut(String)) {
+    for (function, figure) in crate::condition::comparisons(&sign.when.text) {
+        let share = CATALOGUE.iter().any(|s| s.name == function && s.result == ResultKind::Share);
+        if share && !(0.0..=1.0).contains(&figure) {
+            say(format!("`{function}` is compared with {figure}: shares are 0 to 1, not per cent"));
         }
     }
 }

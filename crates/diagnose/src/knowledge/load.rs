@@ -24,6 +24,8 @@ struct File {
     dataset: Option<DatasetWith>,
     signs: Vec<SignEntry>,
     #[serde(default)]
+    against: Vec<AgainstEntry>,
+    #[serde(default)]
     look_alikes: Vec<LookAlikeEntry>,
     remedy: Remedy,
     tests: Vec<TestEntry>,
@@ -55,6 +57,14 @@ struct SignEntry {
     if_false: IfFalse,
     #[serde(default)]
     ask: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AgainstEntry {
+    when: String,
+    weight: Weight,
+    claim: String,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +115,11 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         let SignEntry { weight, if_false, claim, ask, .. } = sign;
         signs.push(Sign { when, weight, if_false, claim, ask });
     }
+    let mut against = Vec::new();
+    for AgainstEntry { when, weight, claim } in file.against {
+        let (if_false, ask) = (IfFalse::SaysNothing, String::new());
+        against.push(Sign { when: compile(&when)?, weight, if_false, claim, ask });
+    }
     let mut look_alikes = Vec::new();
     for other in file.look_alikes {
         let ruled_out_when = other.ruled_out_when.as_deref().map(&mut compile).transpose()?;
@@ -130,6 +145,7 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         },
         dataset: file.dataset.map(|d| (d.property, Pattern::new(&d.like))),
         signs,
+        against,
         look_alikes,
         remedy: file.remedy,
         tests: file

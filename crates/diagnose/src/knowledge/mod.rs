@@ -6,6 +6,7 @@ mod cause;
 mod fixture;
 mod lint;
 mod load;
+mod traps;
 
 pub use cause::{Cause, CpuOf, IfFalse, LookAlike, Remedy, Sign, TestCase, Weight};
 pub use fixture::{Expectation, Fixture};

@@ -217,12 +217,23 @@ impl Reader {
 
     fn thread(&mut self, row: &Map<String, Value>) {
         const PART: &str = "threads_cpu";
-        self.unknown_fields(PART, row, &["comm", "cpu_pct"]);
+        self.unknown_fields(PART, row, &["comm", "cpu_pct", "nice"]);
         let Some(comm) = self.name(row, "comm", PART) else {
             return self.drop("threads_cpu: no comm");
         };
         let cpu_pct = self.percent(row, "cpu_pct", PART, ALL_CPUS);
-        self.evidence.threads.push(ThreadCpu { comm, cpu_pct, origin: self.origin });
+        let nice = match row.get("nice") {
+            None | Some(Value::Null) => None,
+            Some(value) => {
+                let nice =
+                    value.as_i64().and_then(|n| i32::try_from(n).ok()).filter(|n| (-20..=19).contains(n));
+                if nice.is_none() {
+                    self.note("threads_cpu.nice is not a whole number from -20 to 19");
+                }
+                nice
+            }
+        };
+        self.evidence.threads.push(ThreadCpu { comm, cpu_pct, nice, origin: self.origin });
         self.keep();
     }
 

@@ -14,13 +14,15 @@ impl Block for Threads {
         let header = Columns::of(&lines.first()?.text);
         let columns = header.unwrap_or(TOP);
         let first = usize::from(header.is_some());
-        let rows: Vec<(String, f64)> = lines[first..].iter().map_while(|l| columns.row(&l.text)).collect();
+        let rows: Vec<(String, f64, Option<i32>)> =
+            lines[first..].iter().map_while(|l| columns.row(&l.text)).collect();
         if rows.is_empty() {
             return None;
         }
         let used = first + rows.len();
         let origin = sink.origin("threads with CPU", &lines[..used]);
-        let threads = rows.into_iter().map(|(comm, pct)| ThreadCpu { comm, cpu_pct: Some(pct), origin });
+        let thread = |(comm, pct, nice)| ThreadCpu { comm, cpu_pct: Some(pct), nice, origin };
+        let threads = rows.into_iter().map(thread);
         sink.evidence.threads.extend(threads);
         Taken::kept(used)
     }
@@ -33,10 +35,11 @@ struct Columns {
     command: usize,
     /// A word that is one letter, the task's state; tells rows from prose.
     state: Option<usize>,
+    nice: Option<usize>,
 }
 
 /// `PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND`.
-const TOP: Columns = Columns { cpu: 8, command: 11, state: Some(7) };
+const TOP: Columns = Columns { cpu: 8, command: 11, state: Some(7), nice: Some(3) };
 
 impl Columns {
     fn of(header: &str) -> Option<Columns> {
@@ -45,10 +48,12 @@ impl Columns {
         let command = at(&["COMMAND", "Command", "CMD", "COMM", "command"])?;
         let cpu = at(&["%CPU", "CPU%", "%cpu", "C%", "WCPU", "CPU▽%", "%CPU▽"])?;
         at(&["PID", "TID", "LWP", "SPID", "USER"])?;
-        (command + 1 == words.len() && cpu < command).then_some(Columns { cpu, command, state: at(&["S"]) })
+        let (state, nice) = (at(&["S"]), at(&["NI"]));
+        (command + 1 == words.len() && cpu < command).then_some(Columns { cpu, command, state, nice })
     }
 
-    fn row(&self, text: &str) -> Option<(String, f64)> {
+    /// Command, per cent of a CPU, nice value.
+    fn row(&self, text: &str) -> Option<(String, f64, Option<i32>)> {
         let words: Vec<&str> = text.split_whitespace().take(self.command + 12).collect();
         if words.len() <= self.command || !words.iter().take(3).any(|w| w.bytes().all(|b| b.is_ascii_digit()))
         {
@@ -63,7 +68,9 @@ impl Columns {
         let cpu =
             numbers::decimal(words[self.cpu].trim_end_matches('%')).filter(|c| (0.0..1e6).contains(c))?;
         let comm = words[self.command..].join(" ");
-        Some((thread_name(&comm), cpu))
+        // Real-time threads have a `-` there.
+        let nice = self.nice.and_then(|at| words.get(at)?.parse().ok()).filter(|n| (-20..=19).contains(n));
+        Some((thread_name(&comm), cpu, nice))
     }
 }
 
@@ -149,10 +156,10 @@ mod tests {
 
     #[test]
     fn rows_of_top_htop_and_ps() {
-        let (comm, cpu) = TOP
-            .row("  977 root      39  19       0      0      0 R  99,7   0,0  12:34.56 arc_prune")
-            .unwrap();
-        assert_eq!((comm.as_str(), cpu), ("arc_prune", 99.7));
+        let row = TOP.row("  977 root      39  19       0      0      0 R  99,7   0,0  12:34.56 arc_prune");
+        assert_eq!(row, Some(("arc_prune".to_owned(), 99.7, Some(19))));
+        let row = TOP.row("   17 root      rt   -       0      0      0 S   0,7   0,0  12:34.56 migration/0");
+        assert_eq!(row.unwrap().2, None);
         let ps =
             Columns::of("USER       PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND").unwrap();
         assert_eq!(ps.row("root 77 57.9 0.0 0 0 ? S 10:00 5:11 [dbuf_evict]").unwrap().0, "dbuf_evict");

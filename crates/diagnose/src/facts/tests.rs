@@ -1,0 +1,187 @@
+//! Questions with the evidence that answers them, and with evidence that does not.
+
+use super::{FactBase, Query, Value};
+use crate::anatomy::Anatomy;
+use crate::knowledge::Fixture;
+
+/// The answer to a question such as `share('a')` by evidence in TOML.
+fn ask(evidence: &str, question: &str) -> Option<Value> {
+    let fixture: Fixture = toml::from_str(evidence).unwrap();
+    let (evidence, bad) = fixture.evidence();
+    assert!(bad.is_empty(), "{bad:?}");
+    let anatomy = Anatomy::load(&[], &mut Vec::new());
+    let facts = FactBase::new(&evidence, &anatomy);
+    let (name, arguments) = question.split_once('(').unwrap();
+    let arguments = arguments.trim_end_matches(')').split(", ").map(|a| a.trim_matches('\'').to_owned());
+    let query = Query::new(name, arguments.collect()).unwrap();
+    assert_eq!(query.text(), question);
+    facts.answer(&query).map(|r| r.value)
+}
+
+#[track_caller]
+fn check(evidence: &str, cases: &[(&str, Option<Value>)]) {
+    for (question, expected) in cases {
+        let got = ask(evidence, question);
+        let same = match (&got, expected) {
+            (Some(Value::Number(a)), Some(Value::Number(b))) => (a - b).abs() < 1e-9,
+            (got, expected) => got == expected,
+        };
+        assert!(same, "{question}: {got:?} instead of {expected:?}");
+    }
+}
+
+fn number(n: f64) -> Option<Value> {
+    Some(Value::Number(n))
+}
+
+fn truth(b: bool) -> Option<Value> {
+    Some(Value::Truth(b))
+}
+
+const SAMPLES: &str = r#"samples = [
+    "x;zio_execute;vdev_io;abd_copy;memcpy 60",
+    "x;zio_execute;arc_read;abd_copy;memcpy 30",
+    "x;arc_read;zio_execute;memcpy 8",
+    "x;other;memcpy 2",
+]"#;
+
+#[test]
+fn callers_that_must_and_must_not_be_there() {
+    check(
+        SAMPLES,
+        &[
+            ("under('memcpy', 'zio_execute')", number(0.98)),
+            ("under_not('memcpy', 'zio_execute', 'arc_read')", number(0.6)),
+            ("under_not('memcpy', 'zio_execute', 'nowhere')", number(0.98)),
+            ("under_not('zio_execute', 'zio_execute', 'arc_read')", number(0.0)),
+            ("called_by('memcpy', 'abd_copy')", number(0.9)),
+            ("called_by('memcpy', 'zio_execute|other')", number(0.1)),
+            ("called_by('abd_copy', 'zio_execute')", number(0.0)),
+        ],
+    );
+    let pasted = r#"stacks = ["x;a;b;f 40", "x;a;f 10", "x;c;f"]"#;
+    check(
+        pasted,
+        &[
+            ("under_not('f', 'a', 'b')", number(0.1)),
+            ("under_not('f', 'c', 'b')", None),
+            ("called_by('f', 'a')", number(0.1)),
+            ("called_by('f', 'b')", number(0.4)),
+            ("called_by('b', 'f')", None),
+        ],
+    );
+}
+
+#[test]
+fn a_least_share_turns_seeing_into_mattering() {
+    check(
+        SAMPLES,
+        &[
+            ("seen('other')", truth(true)),
+            ("seen('other', '5 %')", truth(false)),
+            ("seen('other', '2%')", truth(true)),
+            ("calls('arc_read', 'memcpy', '5 %')", truth(true)),
+            ("calls('other', 'memcpy', '5 %')", truth(false)),
+            ("seen('nowhere', '5 %')", truth(false)),
+        ],
+    );
+    // A name without a figure still counts; nothing is known of what is not named.
+    let pasted = r#"
+        stacks = ["x;a;f 40", "x;b;f 1", "x;c;f"]
+        flat = ["4 [zfs] g", "30 [zfs] h"]
+    "#;
+    check(
+        pasted,
+        &[
+            ("calls('a', 'f', '5 %')", truth(true)),
+            ("calls('b', 'f', '5 %')", truth(false)),
+            ("calls('c', 'f', '5 %')", truth(true)),
+            ("calls('d', 'f', '5 %')", None),
+            ("seen('g', '5 %')", truth(false)),
+            ("seen('h', '5 %')", truth(true)),
+            ("seen('c', '5 %')", truth(true)),
+            ("seen('nothing', '5 %')", None),
+        ],
+    );
+    for bad in ["5", "0 %", "101 %", "x %"] {
+        assert!(Query::new("seen", vec!["a".into(), bad.into()]).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn cells_are_texts_too() {
+    let tables = r#"
+        tables = [{ tool = "zpool status", columns = ["NAME", "STATE", "READ"],
+                    rows = [["tank", "ONLINE", 0], ["sda", "FAULTED", "12K"]] }]
+    "#;
+    let text = |s: &str| Some(Value::Text(s.to_owned()));
+    check(
+        tables,
+        &[
+            ("cell_text('zpool status', 'sda', 'state')", text("FAULTED")),
+            ("cell_text('zpool status', 'sdb', 'state')", None),
+            ("cell('zpool status', 'sda', 'read')", number(12288.0)),
+            ("column_has('zpool status', 'state', 'FAULTED|DEGRADED')", truth(true)),
+            ("column_has('zpool status', 'state', 'DEGRADED')", truth(false)),
+            ("column_has('zpool status', 'nothing', 'DEGRADED')", None),
+            ("column_has('iostat', 'state', 'DEGRADED')", None),
+        ],
+    );
+}
+
+#[test]
+fn benchmarks_of_a_capture_are_tables() {
+    let facts = r#"facts.bench.vdev_raidz_bench = { columns = ["implementation", "gen_p"],
+                   rows = [["scalar", "1100"], ["fastest", "9000"]] }"#;
+    check(facts, &[("cell('vdev_raidz_bench', 'fastest', 'gen_p')", number(9000.0))]);
+}
+
+#[test]
+fn the_lowest_nice_value_of_threads() {
+    let threads = r#"nice = { "z_wr_iss/0" = 19, "z_wr_iss/1" = -2, txg_sync = 0 }"#;
+    check(
+        threads,
+        &[
+            ("thread_nice('z_wr_iss')", number(-2.0)),
+            ("thread_nice('txg_sync')", number(0.0)),
+            ("thread_nice('arc_prune')", None),
+        ],
+    );
+}
+
+#[test]
+fn lists_have_lengths() {
+    let facts = r#"
+        [facts]
+        mounts = ["a on /a", "b on /b"]
+        snapshots = 5000
+        [[facts.pools]]
+        name = "tank"
+        vdevs = [{ name = "mirror-0", vdevs = [{ name = "sda" }, { name = "sdb" }] }, { name = "sdc" }]
+    "#;
+    check(
+        facts,
+        &[
+            ("count('mounts')", number(2.0)),
+            ("count('snapshots')", number(5000.0)),
+            ("count('pools')", number(1.0)),
+            ("count('vdevs')", number(3.0)),
+            ("count('datasets')", None),
+        ],
+    );
+    assert!(Query::new("count", vec!["cats".into()]).unwrap_err().contains("there are pools"));
+}
+
+#[test]
+fn implementations_that_a_parameter_offers() {
+    let params = r#"params = { icp_gcm_impl = "cycle [fastest] generic pclmulqdq", zfs_arc_max = 0 }"#;
+    check(
+        params,
+        &[
+            ("offered('icp_gcm_impl', 'pclmulqdq')", truth(true)),
+            ("offered('icp_gcm_impl', 'avx*')", truth(false)),
+            ("offered('zfs_arc_max', 'avx')", None),
+            ("offered('icp_aes_impl', 'aesni')", None),
+        ],
+    );
+}
