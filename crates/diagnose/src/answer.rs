@@ -2,6 +2,7 @@
 //!
 //! Shares are fractions 0 to 1 of all CPU samples, idle ones included.
 
+use crate::paths::PathRow;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use zwhy_profile::Interval;
@@ -178,6 +179,8 @@ pub struct Answer {
     pub findings: Vec<Finding>,
     pub stages: Vec<StageRow>,
     pub origins: Vec<OriginRow>,
+    /// Operations that matter here, by what they split into.
+    pub paths: Vec<PathRow>,
     pub threads: Vec<ThreadRow>,
     pub quality: Quality,
     pub stats: serde_json::Value,

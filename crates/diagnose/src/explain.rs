@@ -56,6 +56,7 @@ pub fn explain(evidence: &Evidence, knowledge: &Knowledge, options: &Options) ->
         findings,
         stages: tables.stages,
         origins: tables.origins,
+        paths: crate::paths::paths(&facts),
         threads: tables.threads,
         quality,
         stats: options.stats.as_ref().and_then(|s| serde_json::to_value(s).ok()).unwrap_or_default(),

@@ -13,6 +13,7 @@ mod explain;
 mod facts;
 mod knowledge;
 mod name;
+mod paths;
 mod pattern;
 mod score;
 mod share;
@@ -33,4 +34,5 @@ pub use knowledge::{
     Sign, SourceText, TestCase, TestOutcome, Weight, lint, run_tests,
 };
 pub use name::{BareName, bare};
+pub use paths::{PathRow, PathStep};
 pub use pattern::{Glob, Pattern};

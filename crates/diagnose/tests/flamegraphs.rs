@@ -32,6 +32,31 @@ fn cached_reads_name_dbuf_eviction_with_its_share() {
 }
 
 #[test]
+fn cached_reads_are_taken_apart_to_the_sample() {
+    let Some(answer) = answer("stock-1m-64.svg") else { return };
+    let read = &answer.paths[0];
+    assert_eq!((read.root.as_str(), read.share.value > 0.856), ("zfs_read", true));
+    let steps: Vec<_> = read.steps.iter().map(|s| (s.function.as_str(), s.samples, s.useful)).collect();
+    assert_eq!(
+        steps[..3],
+        [
+            ("dmu_buf_hold_array_by_dnode", 2_463_359, false),
+            // 1,097,022 in the large box and 487 in a small one beside it.
+            ("uiomove", 1_097_509, true),
+            ("dmu_buf_rele_array", 476_189, false),
+        ]
+    );
+    let hold = steps_named(&read.steps[0].inside, "dbuf_hold");
+    // 706,301 in the large box and 459 below another caller.
+    assert_eq!(hold, [706_760]);
+    assert_eq!(read.steps.iter().map(|s| s.samples).sum::<u64>() + read.rest, read.samples);
+}
+
+fn steps_named(steps: &[zwhy_diagnose::PathStep], name: &str) -> Vec<u64> {
+    steps.iter().filter(|s| s.function == name).map(|s| s.samples).collect()
+}
+
+#[test]
 fn destroying_snapshots_names_both_searches() {
     let Some(answer) = answer("sdimitro_snap_unmount.svg") else { return };
     let mut found = found(&answer);

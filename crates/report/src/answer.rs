@@ -3,13 +3,17 @@
 use crate::escape::{plain, shell_word};
 use crate::layout::{Align, Grid, labelled, wrap, wrap_command};
 use crate::style::Style;
-use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, ShareOf, StageRow};
+use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, ShareOf, StageRow};
 
 const WIDTH: usize = 80;
 const INDENT: usize = 5;
 const STAGES_SHOWN: usize = 8;
 const THREADS_SHOWN: usize = 6;
 const EVIDENCE_SHOWN: usize = 4;
+/// Share of CPU from which an operation is taken apart in the short form.
+const PATH_SHOWN: f64 = 0.5;
+/// Smaller parts of an operation are in the last row.
+const STEP_SHOWN: f64 = 0.005;
 
 /// `input` is how the user called the source, for the commands suggested at the end.
 pub fn answer_text(answer: &Answer, verbose: bool, input: &str, style: Style) -> String {
@@ -27,6 +31,7 @@ pub fn answer_text(answer: &Answer, verbose: bool, input: &str, style: Style) ->
         out.push_str(&others(answer, style));
     }
     out.push_str(&stages(answer, verbose, style));
+    out.push_str(&paths(answer, verbose, style));
     out.push_str(&threads(answer, verbose, style));
     out.push_str(&quality(answer, style));
     out.push_str(&more(answer, verbose, input, style));
@@ -229,6 +234,32 @@ fn stage_cells(row: &StageRow) -> [String; 4] {
         format!("{:.1}–{:.1}", row.share.low * 100.0, row.share.high * 100.0),
         who.join(", "),
     ]
+}
+
+/// Operations by their parts; one that dominates is shown even in the short form.
+fn paths(answer: &Answer, verbose: bool, style: Style) -> String {
+    let dominant = |row: &PathRow| row.share.value >= PATH_SHOWN;
+    let shown = answer.paths.iter().filter(|row| verbose || dominant(row));
+    shown.take(if verbose { usize::MAX } else { 1 }).map(|row| path(row, style)).collect()
+}
+
+fn path(row: &PathRow, style: Style) -> String {
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Right, Align::Left]);
+    let head = format!("{} ({})", row.name, row.root);
+    grid.header([head.as_str(), &percent(row.share.value), "of it", ""]);
+    for step in row.steps.iter().filter(|s| s.of_path >= STEP_SHOWN) {
+        let what = if step.useful { format!("{} (useful work)", step.what) } else { step.what.clone() };
+        grid.row([step.function.as_str(), &percent(step.share.value), &percent(step.of_path), &what]);
+        for part in &step.inside {
+            let name = format!("  {}", part.function);
+            grid.row([name.as_str(), &percent(part.share.value), &percent(part.of_path), &part.what]);
+        }
+    }
+    let narrow: u64 = row.steps.iter().filter(|s| s.of_path < STEP_SHOWN).map(|s| s.samples).sum();
+    let rest = (row.rest + narrow) as f64 / row.samples.max(1) as f64;
+    grid.row(["all else", &percent(row.share.value * rest), &percent(rest), ""]);
+    table(grid, 0, "", style)
 }
 
 fn threads(answer: &Answer, verbose: bool, style: Style) -> String {

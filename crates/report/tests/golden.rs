@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use zwhy_diagnose::{
-    Answer, ConfidenceWord, EvidenceLine, Finding, Knowledge, LabelRow, Quality, RemedyAnswer, RuledOut,
-    ShareOf, Source, StageRow, ThreadRow, WhoRow,
+    Answer, ConfidenceWord, EvidenceLine, Finding, Knowledge, LabelRow, PathRow, PathStep, Quality,
+    RemedyAnswer, RuledOut, ShareOf, Source, StageRow, ThreadRow, WhoRow,
 };
 use zwhy_evidence::ImportStats;
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
@@ -21,6 +21,18 @@ fn golden(name: &str, got: &str) {
     }
     let want = std::fs::read_to_string(&path).expect("the golden file; BLESS=1 writes it");
     assert_eq!(got, want, "{name}; if this is better, BLESS=1 keeps it");
+}
+
+fn step(function: &str, samples: u64, useful: bool, inside: Vec<PathStep>) -> PathStep {
+    PathStep {
+        function: function.into(),
+        what: "what it does".into(),
+        useful,
+        samples,
+        share: share(samples as f64 / 11_804.0, 0.0, 1.0),
+        of_path: samples as f64 / 7000.0,
+        inside,
+    }
 }
 
 fn share(value: f64, low: f64, high: f64) -> ShareOf {
@@ -122,6 +134,18 @@ fn ccm_host() -> Answer {
             stage("idle", 3612, share(0.306, 0.298, 0.314), &[], &[("swapper", 1.0)]),
         ],
         origins: Vec::new(),
+        paths: vec![PathRow {
+            name: "Reading files".into(),
+            root: "zfs_read".into(),
+            samples: 7000,
+            share: share(0.593, 0.584, 0.602),
+            steps: vec![
+                step("dmu_buf_hold_array_by_dnode", 6000, false, vec![step("dbuf_hold", 500, false, Vec::new())]),
+                step("uiomove", 800, true, Vec::new()),
+                step("zfs_rangelock_exit", 3, false, Vec::new()),
+            ],
+            rest: 197,
+        }],
         threads: vec![
             thread("z_rd_int", "finishes reads: verifies checksums, decrypts, decompresses, reconstructs", 4, Some(37.5), 7600),
             thread("swapper", "", 2, None, 3612),
@@ -147,6 +171,7 @@ fn nothing_found() -> Answer {
         act: Some("Record the host while it happens: zwhy record -a -d 30 -o host.zwhy".into()),
         findings: Vec::new(),
         stages: Vec::new(),
+        paths: Vec::new(),
         threads: Vec::new(),
         quality: Quality::default(),
         ..ccm_host()

@@ -24,7 +24,7 @@ pub struct CpuFacts<'a> {
     pub all: u64,
     /// Those that were not idle.
     pub busy: u64,
-    index: StackIndex,
+    pub index: StackIndex,
     waiting: OnceLock<Option<StackIndex>>,
     /// `(thread, preorder number, count)` of busy samples, in preorder.
     by_thread: OnceLock<Vec<(ThreadId, u32, u64)>>,

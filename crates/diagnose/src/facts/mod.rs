@@ -16,7 +16,7 @@ mod version;
 mod tests;
 
 pub use cpu::CpuFacts;
-pub use index::outermost;
+pub use index::{Span, StackIndex, outermost};
 pub use number::leading_number;
 pub use query::{Argument, CATALOGUE, Function, Query, ResultKind, Signature};
 pub use reading::{Quality, Reading, Value};
