@@ -1,6 +1,7 @@
 //! The answer on a terminal: why, what to do, the figures, in one screen of 80 columns.
 
 use crate::escape::{plain, shell_word};
+use crate::figures::grouped;
 use crate::layout::{Align, Grid, labelled, wrap, wrap_command};
 use crate::style::Style;
 use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, ShareOf, StageRow};
@@ -48,7 +49,7 @@ fn source_line(answer: &Answer) -> String {
         (Some(d), None) => parts.push(seconds(d)),
         _ => {}
     }
-    parts.push(format!("{} samples, {} lost", s.samples, s.lost));
+    parts.push(format!("{} samples, {} lost", grouped(s.samples), grouped(s.lost)));
     parts.join(" · ")
 }
 
@@ -296,9 +297,9 @@ fn quality(answer: &Answer, style: Style) -> String {
     let q = &answer.quality;
     let mut lines: Vec<String> = Vec::new();
     if q.lost > 0 {
-        lines.push(format!("{} of {} samples were lost", q.lost, q.read));
+        lines.push(format!("{} of {} samples were lost", grouped(q.lost), grouped(q.read)));
     }
-    lines.extend(q.dropped.iter().map(|(reason, n)| format!("{n} dropped: {reason}")));
+    lines.extend(q.dropped.iter().map(|(reason, n)| format!("{} dropped: {reason}", grouped(*n))));
     lines.extend(q.warnings.iter().cloned());
     if lines.is_empty() {
         return String::new();

@@ -1,5 +1,6 @@
 //! Two profiles side by side: verdict, stages, threads, functions.
 
+use crate::figures::grouped;
 use crate::layout::{Align, Grid, cut};
 use crate::style::Style;
 use serde_json::{Value, json};
@@ -62,7 +63,7 @@ impl DiffReport {
 
     fn verdict(&self) -> String {
         let [a, b] = self.samples;
-        let mut out = format!("{a} → {b} samples");
+        let mut out = format!("{} → {} samples", grouped(a), grouped(b));
         if let [Some(a), Some(b)] = self.cpu_s {
             out.push_str(&format!(", {a:.2} → {b:.2} CPU s"));
         }
@@ -74,8 +75,8 @@ impl DiffReport {
             Some(top) => out.push_str(&format!(
                 ": {real} functions really changed, most of all {} ({} → {} samples, {:.1} % → {:.1} %).",
                 cut(&top.name, NAME_CELLS),
-                top.a,
-                top.b,
+                grouped(top.a),
+                grouped(top.b),
                 top.share_a.value.percent(),
                 top.share_b.value.percent()
             )),
@@ -127,7 +128,7 @@ impl DiffReport {
             let mark = if d.real { "*" } else { " " };
             let amounts = match (self.seconds(0, d.a), self.seconds(1, d.b)) {
                 (Some(a), Some(b)) => [format!("{a:.2}"), format!("{b:.2}")],
-                _ => [d.a.to_string(), d.b.to_string()],
+                _ => [grouped(d.a), grouped(d.b)],
             };
             let [before, after] = amounts;
             grid.row([

@@ -1,5 +1,6 @@
 //! Functions by self and total samples, as text and JSON.
 
+use crate::figures::grouped;
 use crate::layout::{Align, Grid};
 use crate::style::Style;
 use zwhy_profile::{FunctionTotals, Profile, Share};
@@ -12,18 +13,11 @@ pub fn functions_text(profile: &Profile, totals: &FunctionTotals, width: usize, 
     grid.header(["self", "samples", "total", "samples", "module", "function"]);
     for r in &totals.rows {
         let (module, function) = (profile.strings.get(r.module), profile.strings.get(r.function));
-        grid.row([
-            &percent(r.own),
-            &r.own.to_string(),
-            &percent(r.total),
-            &r.total.to_string(),
-            module,
-            function,
-        ]);
+        grid.row([&percent(r.own), &grouped(r.own), &percent(r.total), &grouped(r.total), module, function]);
     }
     let mut lines = grid.lines(width);
     lines[0] = style.bold(&lines[0]);
-    format!("{} samples\n{}\n", totals.samples, lines.join("\n"))
+    format!("{} samples\n{}\n", grouped(totals.samples), lines.join("\n"))
 }
 
 /// `{samples, functions: [{function, module, self, total}]}`.

@@ -2,6 +2,7 @@
 
 use crate::answer::word;
 use crate::escape::plain;
+use crate::figures::grouped;
 use std::fmt::Write;
 use zwhy_diagnose::{Answer, Finding};
 
@@ -18,7 +19,7 @@ pub fn answer_markdown(answer: &Answer) -> String {
     for (name, value) in facts.into_iter().filter_map(|(n, v)| v.as_ref().map(|v| (n, v))) {
         let _ = writeln!(out, "- {name}: {}", code(value));
     }
-    let _ = writeln!(out, "- {} samples, {} lost\n", s.samples, s.lost);
+    let _ = writeln!(out, "- {} samples, {} lost\n", grouped(s.samples), grouped(s.lost));
     answer.findings.iter().for_each(|f| finding(&mut out, f));
     if !answer.stages.is_empty() {
         out.push_str("| stage | share | 95 % |\n|---|--:|---|\n");

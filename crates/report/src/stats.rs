@@ -1,6 +1,7 @@
 //! What an importer took in, as text.
 
 use crate::escape::plain;
+use crate::figures::grouped;
 use zwhy_evidence::ImportStats;
 
 /// One line with the counts, one more for each reason and warning.
@@ -9,17 +10,17 @@ pub fn stats_text(name: &str, stats: &ImportStats) -> String {
         "{} ({}): {} {} read, {} kept, {} dropped, {} lost",
         plain(name),
         plain(&stats.format),
-        stats.read,
+        grouped(stats.read),
         plain(&stats.unit),
-        stats.kept,
-        stats.dropped_total(),
-        stats.lost
+        grouped(stats.kept),
+        grouped(stats.dropped_total()),
+        grouped(stats.lost)
     );
     if stats.lost_bytes > 0 {
-        out.push_str(&format!(" ({} bytes)", stats.lost_bytes));
+        out.push_str(&format!(" ({} bytes)", grouped(stats.lost_bytes)));
     }
     for (reason, count) in &stats.dropped {
-        out.push_str(&format!("\n  dropped {count}: {}", plain(reason)));
+        out.push_str(&format!("\n  dropped {}: {}", grouped(*count), plain(reason)));
     }
     for warning in &stats.warnings {
         out.push_str(&format!("\n  note: {}", plain(warning)));
