@@ -36,7 +36,7 @@ fn destroying_snapshots_became_cheaper() {
     assert_eq!(destroy["real"], true);
     let verdict = run(&folder, ["diff", pair[0], pair[1]]).ok();
     assert!(
-        verdict.split("\n\n").next().is_some_and(|v| v.contains("zfs_ioc_destroy_snaps (3756 → 269")),
+        verdict.split("\n\n").next().is_some_and(|v| v.contains("zfs_ioc_destroy_snaps (3,756 → 269")),
         "{verdict}"
     );
 }
