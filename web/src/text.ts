@@ -45,6 +45,13 @@ export function range(low: number, high: number): string {
   return `${(low * 100).toFixed(1)}–${(high * 100).toFixed(1)}`;
 }
 
+/** A bound with its interval: "2.7x (2.5–3.0)"; without a width, "1.20x". */
+export function times(most: number, low: number, high: number | null): string {
+  if (high === null) return `${most.toFixed(1)}x (${low.toFixed(1)} or more)`;
+  if (high - low < 0.05) return `${most.toFixed(2)}x`;
+  return `${most.toFixed(1)}x (${low.toFixed(1)}–${high.toFixed(1)})`;
+}
+
 export function seconds(value: number): string {
   if (value >= 100) return `${integer(value)} s`;
   return `${value.toFixed(value >= 10 ? 1 : 2)} s`;

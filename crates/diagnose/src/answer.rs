@@ -68,6 +68,39 @@ impl ConfidenceWord {
     }
 }
 
+/// How many times as fast the rest would be done without some work, at most.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SpeedUp {
+    /// `1 / (1 - share of busy CPU)`; `None` when that share is everything.
+    pub at_most: Option<f64>,
+    /// The same for the ends of the share's 95 % interval.
+    pub low: f64,
+    pub high: Option<f64>,
+}
+
+/// What the bounds of [`SpeedUp`] assume.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WhatIf {
+    /// Part of all CPU that is not idle; `None` where the evidence does not say.
+    pub busy: Option<f64>,
+    pub assumption: String,
+}
+
+/// What one CPU of this machine can do of some work.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MachineLimit {
+    /// `aes-256-gcm`, `zstd-3 compress`, `raidz2 gen_pq`.
+    pub work: String,
+    /// MB (10^6 bytes) per second of CPU time.
+    pub mb_s: f64,
+    /// Whose figure it is: a benchmark kstat of OpenZFS, or a library measured by `zwhy limits`.
+    pub source: String,
+    /// What ZFS got in this evidence, per CPU that was at this work.
+    pub achieved_mb_s: Option<f64>,
+    /// All of it in words.
+    pub text: String,
+}
+
 /// One thing that speaks for a finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EvidenceLine {
@@ -99,6 +132,10 @@ pub struct Finding {
     pub confidence_word: ConfidenceWord,
     /// Of all CPU samples; samples that a finding above accounts for are not counted again.
     pub share: Option<ShareOf>,
+    /// Without the work that the share counts.
+    pub without: Option<SpeedUp>,
+    /// What this machine can do of that work.
+    pub limits: Vec<MachineLimit>,
     pub evidence: Vec<EvidenceLine>,
     /// What speaks against it; each line has lowered the confidence.
     pub against: Vec<EvidenceLine>,
@@ -135,6 +172,10 @@ pub struct StageRow {
     /// Generic work inside the stage, of all CPU samples.
     #[serde(rename = "self_label", skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<LabelRow>,
+    /// Without this stage; `None` for what is not of ZFS.
+    pub without: Option<SpeedUp>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<MachineLimit>,
     pub who: Vec<WhoRow>,
 }
 
@@ -182,6 +223,8 @@ pub struct Answer {
     /// Operations that matter here, by what they split into.
     pub paths: Vec<PathRow>,
     pub threads: Vec<ThreadRow>,
+    /// What the bounds on speed assume; `None` when there are none.
+    pub what_if: Option<WhatIf>,
     pub quality: Quality,
     pub stats: serde_json::Value,
 }

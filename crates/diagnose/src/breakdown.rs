@@ -120,6 +120,8 @@ fn stage_rows(facts: &FactBase<'_>, stages: &[u64], groups: &[Group<'_>]) -> Vec
             samples: *samples,
             share: ShareOf::counted(*samples, facts.cpu.all),
             labels: label_rows(facts, &labels, stage as u8),
+            without: None,
+            limits: crate::machine::of_stage(classified.stage_name(stage as u8), *samples, facts),
             who: who(stage, *samples, groups),
         })
         .collect();
@@ -170,6 +172,8 @@ fn percent_rows(facts: &FactBase<'_>) -> Vec<StageRow> {
             samples: 0,
             share: ShareOf::figure(share.clamp(0.0, 1.0)),
             labels: Vec::new(),
+            without: None,
+            limits: Vec::new(),
             who: Vec::new(),
         })
         .collect();

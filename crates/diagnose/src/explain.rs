@@ -10,7 +10,7 @@ use crate::facts::FactBase;
 use crate::knowledge::{Knowledge, Sign};
 use crate::score::{Asked, Verdict, judge};
 use crate::share::Claims;
-use crate::wording;
+use crate::{machine, what_if, wording};
 use std::collections::BTreeMap;
 use zwhy_evidence::{Evidence, ImportStats};
 use zwhy_profile::{Event, StackId};
@@ -47,7 +47,7 @@ pub fn explain(evidence: &Evidence, knowledge: &Knowledge, options: &Options) ->
     let tables = breakdown(&facts);
     let quality = quality(&facts, options.stats.as_ref());
     let (why, act) = top_line(&mut findings, knowledge, &facts, &tables.stages);
-    Answer {
+    let mut answer = Answer {
         zwhy: env!("CARGO_PKG_VERSION").to_owned(),
         schema: SCHEMA,
         source: source(evidence, &facts, options),
@@ -58,9 +58,12 @@ pub fn explain(evidence: &Evidence, knowledge: &Knowledge, options: &Options) ->
         origins: tables.origins,
         paths: crate::paths::paths(&facts),
         threads: tables.threads,
+        what_if: None,
         quality,
         stats: options.stats.as_ref().and_then(|s| serde_json::to_value(s).ok()).unwrap_or_default(),
-    }
+    };
+    what_if::bounds(&mut answer, &facts);
+    answer
 }
 
 fn findings(
@@ -92,6 +95,8 @@ fn finding(
         confidence: (verdict.confidence * 1000.0).round() / 1000.0,
         confidence_word: ConfidenceWord::of(verdict.confidence),
         share: claims.claim(&cause.cpu, facts),
+        without: None,
+        limits: machine::of_finding(cause, facts),
         evidence: evidence_lines(verdict, knowledge, asked),
         against: verdict
             .against
@@ -105,7 +110,7 @@ fn finding(
             undo: command(&remedy.undo),
             risk: remedy.risk.clone(),
         },
-        next: next_steps(verdict, all, knowledge, asked),
+        next: next_steps(verdict, all, knowledge, asked).iter().map(command).collect(),
         rules_out: rules_out(verdict),
         experiment: cause.experiment.clone(),
         references: cause.references.clone(),

@@ -12,17 +12,19 @@ mod condition;
 mod explain;
 mod facts;
 mod knowledge;
+mod machine;
 mod name;
 mod paths;
 mod pattern;
 mod score;
 mod share;
+mod what_if;
 mod wording;
 
 pub use anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, PatternSource, Stage, StageId, UNKNOWN};
 pub use answer::{
-    Answer, CONFIDENT, ConfidenceWord, EvidenceLine, Finding, LabelRow, OriginRow, Quality, RemedyAnswer,
-    RuledOut, SCHEMA, ShareOf, Source, StageRow, ThreadRow, WhoRow,
+    Answer, CONFIDENT, ConfidenceWord, EvidenceLine, Finding, LabelRow, MachineLimit, OriginRow, Quality,
+    RemedyAnswer, RuledOut, SCHEMA, ShareOf, Source, SpeedUp, StageRow, ThreadRow, WhatIf, WhoRow,
 };
 pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};

@@ -11,6 +11,17 @@ pub fn samples(cpu: &CpuOf, facts: &FactBase<'_>) -> u64 {
     Claims::default().count(cpu, facts)
 }
 
+/// The stage where most samples of a cause are, and how many there are; `None` without samples.
+pub fn main_stage(cpu: &CpuOf, facts: &FactBase<'_>) -> Option<(u8, u64)> {
+    let mut stages = vec![0u64; facts.cpu.classified.stages.len()];
+    for stack in matching(cpu, facts) {
+        let stage = facts.cpu.classified.node_stage.get(stack).copied().unwrap_or(IDLE);
+        *stages.get_mut(usize::from(stage))? += facts.cpu.own[stack];
+    }
+    let (stage, samples) = stages.into_iter().enumerate().max_by_key(|(_, samples)| *samples)?;
+    (samples > 0).then_some((stage as u8, samples))
+}
+
 /// Samples that findings already account for, by stack.
 #[derive(Default)]
 pub struct Claims {

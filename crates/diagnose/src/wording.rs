@@ -157,13 +157,11 @@ fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
         F::Waits => format!("{is}thread waits in {}", names(query, 0, facts)),
         F::ThreadSeen if truth => format!("thread {}", threads(query, facts)),
         F::ThreadSeen => format!("no thread {a}"),
-        F::Prop => {
-            let of = facts.datasets_with(a, &crate::pattern::Pattern::new(b));
-            match of.first() {
-                Some(dataset) if truth => format!("{a} is {b} on {dataset}"),
-                _ => format!("{a} is {not}{b}"),
-            }
-        }
+        F::Prop => match facts.property_like(a, &crate::pattern::Pattern::new(b)).filter(|_| truth) {
+            Some((value, Some(dataset))) => format!("{a} is {value} on {dataset}"),
+            Some((value, None)) => format!("{a} is {value}"),
+            None => format!("{a} is {not}{}", b.replace('|', " or ")),
+        },
         F::ZfsVersion => format!("OpenZFS {}", known(&host.zfs_version)),
         F::KernelVersion => format!("kernel {}", known(&host.kernel)),
         F::Os => format!("{} {}", known(&host.os), known(&host.kernel)).trim().to_owned(),
@@ -221,7 +219,9 @@ pub fn how_to_get(query: &Query) -> String {
         | F::CellText
         | F::ColumnHas
         | F::Growth => {
-            format!("the output of {}", name.replace('*', "…"))
+            // Where any tool will do there is nothing to name.
+            let tool = name.split('|').map(|t| t.replace('*', " ")).find(|t| !t.trim().is_empty());
+            tool.map_or(String::new(), |tool| format!("the output of {}", tool.trim()))
         }
         F::Count if name == "snapshots" => "zfs list -H -t snapshot -o name | wc -l".to_owned(),
         F::Count if name == "datasets" => "zfs list -H -o name | wc -l".to_owned(),

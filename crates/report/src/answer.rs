@@ -4,13 +4,15 @@ use crate::escape::{plain, shell_word};
 use crate::figures::grouped;
 use crate::layout::{Align, Grid, labelled, wrap, wrap_command};
 use crate::style::Style;
-use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, ShareOf, StageRow};
+use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, ShareOf, SpeedUp, StageRow};
 
 const WIDTH: usize = 80;
 const INDENT: usize = 5;
 const STAGES_SHOWN: usize = 8;
 const THREADS_SHOWN: usize = 6;
 const EVIDENCE_SHOWN: usize = 4;
+/// A bound below this is not worth a line.
+const MATTERS: f64 = 1.05;
 /// Share of CPU from which an operation is taken apart in the short form.
 const PATH_SHOWN: f64 = 0.5;
 /// Smaller parts of an operation are in the last row.
@@ -82,6 +84,7 @@ fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
     }
     out.push_str(&evidence(f, EVIDENCE_SHOWN, style));
     out.push_str(&against(f, style));
+    out.push_str(&limits(f));
     if let Some(next) = f.next.first() {
         out.push_str(&labelled("Next", INDENT + 1, next, WIDTH));
     }
@@ -126,6 +129,29 @@ fn against(f: &Finding, style: Style) -> String {
     format!("\n{}\n{lines}", style.bold("Against it"))
 }
 
+/// What this machine can do of the work.
+fn limits(f: &Finding) -> String {
+    f.limits.iter().map(|limit| labelled("CPU", INDENT + 1, &limit.text, WIDTH)).collect()
+}
+
+/// What would be, were the work gone.
+fn speed_up(bound: &SpeedUp) -> String {
+    match bound.at_most {
+        Some(_) => format!("the rest is done at most {} as fast", times(bound)),
+        None => "there is nothing else that takes CPU".to_owned(),
+    }
+}
+
+/// `2.7x (2.5–3.0)`; the interval only where one was measured, nothing where there is no bound.
+fn times(bound: &SpeedUp) -> String {
+    match (bound.at_most, bound.high) {
+        (None, _) => "nothing else takes CPU".to_owned(),
+        (Some(n), Some(high)) if high - bound.low < 0.05 => format!("{n:.2}x"),
+        (Some(n), Some(high)) => format!("{n:.1}x ({:.1}–{high:.1})", bound.low),
+        (Some(n), None) => format!("{n:.1}x ({:.1} or more)", bound.low),
+    }
+}
+
 /// Claim and measure in one sentence.
 fn evidence_text(item: &EvidenceLine) -> String {
     if item.measure.is_empty() {
@@ -145,7 +171,11 @@ fn whole_finding(f: &Finding, style: Style) -> String {
     out.push_str(&paragraph(&f.explanation));
     out.push_str(&evidence(f, usize::MAX, style));
     out.push_str(&against(f, style));
+    out.push_str(&limits(f));
     out.push('\n');
+    if let Some(without) = f.without.as_ref().filter(|w| w.at_most.is_none_or(|n| n >= MATTERS)) {
+        out.push_str(&labelled("Without", 9, &speed_up(without), WIDTH));
+    }
     out.push_str(&labelled("Remedy", 9, &f.remedy.text, WIDTH));
     out.push_str(&commands(&f.remedy.commands, style));
     f.experiment.iter().for_each(|experiment| out.push_str(&proof(experiment, style)));
@@ -209,16 +239,33 @@ fn stages(answer: &Answer, verbose: bool, style: Style) -> String {
     for row in answer.stages.iter().take(limit) {
         grid.row(stage_cells(row));
         for label in row.labels.iter().filter(|l| verbose || l.share.value >= 0.02).take(3) {
-            grid.row([
-                format!("  of it {}", label.label),
-                format!("{:.1} %", label.share.value * 100.0),
-                String::new(),
-                String::new(),
-            ]);
+            grid.row([format!("  of it {}", label.label), format!("{:.1} %", label.share.value * 100.0)]);
         }
     }
     let rest = answer.stages.len().saturating_sub(limit);
-    table(grid, rest, "stages", style)
+    let mut out = table(grid, rest, "stages", style);
+    if verbose {
+        out.push_str(&stage_notes(answer, style));
+    }
+    out
+}
+
+/// What this machine can do of the stages' work, and what would be without them.
+fn stage_notes(answer: &Answer, style: Style) -> String {
+    let mut out = String::new();
+    for (row, limit) in answer.stages.iter().flat_map(|row| row.limits.iter().map(move |l| (row, l))) {
+        out.push_str(&labelled("", 2, &format!("{}: {}", row.stage, limit.text), WIDTH));
+    }
+    let mut grid = Grid::new(2, &[Align::Left, Align::Left]);
+    grid.header(["Without", "the rest is at most so many times as fast"]);
+    let matters = |bound: &SpeedUp| bound.at_most.is_none_or(|n| n >= MATTERS);
+    let rows = answer.stages.iter().filter_map(|row| Some((row, row.without.filter(matters)?)));
+    let cells: Vec<[String; 2]> = rows.map(|(row, bound)| [row.stage.clone(), times(&bound)]).collect();
+    let Some(what_if) = answer.what_if.as_ref().filter(|_| !cells.is_empty()) else { return out };
+    cells.iter().for_each(|row| grid.row(row));
+    out.push_str(&table(grid, 0, "", style));
+    out.push_str(&labelled("", 2, &what_if.assumption, WIDTH));
+    out
 }
 
 fn stage_cells(row: &StageRow) -> [String; 4] {

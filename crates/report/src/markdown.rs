@@ -59,6 +59,9 @@ fn finding(out: &mut String, f: &Finding) {
     for e in &f.against {
         let _ = writeln!(out, "- against it: {} {}", text(&e.claim), code(&e.measure));
     }
+    for limit in &f.limits {
+        let _ = writeln!(out, "- {}", text(&limit.text));
+    }
     let gap = if f.evidence.is_empty() { "" } else { "\n" };
     let _ = writeln!(out, "{gap}{}\n", text(&f.remedy.text));
     if !f.remedy.commands.is_empty() {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use zwhy_diagnose::{
-    Answer, ConfidenceWord, EvidenceLine, Finding, Knowledge, LabelRow, PathRow, PathStep, Quality,
-    RemedyAnswer, RuledOut, ShareOf, Source, StageRow, ThreadRow, WhoRow,
+    Answer, ConfidenceWord, EvidenceLine, Finding, Knowledge, LabelRow, MachineLimit, PathRow, PathStep,
+    Quality, RemedyAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow, WhatIf, WhoRow,
 };
 use zwhy_evidence::ImportStats;
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
@@ -47,6 +47,12 @@ fn stage(name: &str, samples: u64, share: ShareOf, labels: &[(&str, f64)], who: 
         samples,
         share,
         labels: labels.iter().map(label).collect(),
+        without: (name != "idle").then(|| SpeedUp {
+            at_most: Some(1.0 / (1.0 - share.value)),
+            low: 1.0,
+            high: None,
+        }),
+        limits: Vec::new(),
         who: who.iter().map(thread).collect(),
     }
 }
@@ -70,6 +76,14 @@ fn ccm_host() -> Answer {
         confidence: 0.96,
         confidence_word: ConfidenceWord::High,
         share: Some(share(0.631, 0.592, 0.670)),
+        without: Some(SpeedUp { at_most: Some(11.0), low: 9.2, high: Some(14.3) }),
+        limits: vec![MachineLimit {
+            work: "aes-256-gcm".into(),
+            mb_s: 4100.0,
+            source: "measured with ring".into(),
+            achieved_mb_s: Some(200.0),
+            text: "200 MB/s of the 4,100 MB/s that one CPU here decrypts (aes-256-gcm, measured with ring)".into(),
+        }],
         evidence: vec![
             evidence("The CCM mode code is on the CPU.", "ccm_mode_decrypt_contiguous_blocks: 63.1 % (59.2–67.0 %)"),
             evidence("A dataset is encrypted with CCM.", "encryption is aes-256-ccm on tank/games"),
@@ -104,6 +118,8 @@ fn ccm_host() -> Answer {
         confidence: 0.5,
         confidence_word: ConfidenceWord::Medium,
         share: None,
+        without: Some(SpeedUp { at_most: None, low: 1.0, high: None }),
+        limits: Vec::new(),
         evidence: Vec::new(),
         against: vec![evidence("Blocks are as large as their buffers.", "recordsize = 1048576")],
         experiment: None,
@@ -151,6 +167,7 @@ fn ccm_host() -> Answer {
             thread("swapper", "", 2, None, 3612),
             thread("dd\u{1b}[31m|`x`", "", 1, Some(0.25), 592),
         ],
+        what_if: Some(WhatIf { busy: Some(0.694), assumption: "If the CPU limits, and nothing else.".into() }),
         quality: Quality {
             read: 11_810,
             kept: 11_804,

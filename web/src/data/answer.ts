@@ -43,12 +43,24 @@ export interface Remedy {
   readonly risk: string;
 }
 
+/** How many times as fast the rest would be done without some work; null: nothing else is done. */
+export interface SpeedUp {
+  readonly atMost: number | null;
+  readonly low: number;
+  readonly high: number | null;
+}
+
 export interface Finding {
   readonly class: string;
   readonly title: string;
   readonly confidence: number | null;
   readonly confidenceWord: string;
   readonly share: Interval | null;
+  readonly without: SpeedUp | null;
+  /** What this machine can do of the work, in words. */
+  readonly limits: readonly string[];
+  /** What lowered the confidence. */
+  readonly against: readonly Evidence[];
   readonly evidence: readonly Evidence[];
   readonly explanation: string;
   readonly remedy: Remedy | null;
@@ -67,6 +79,8 @@ export interface StageRow {
   /** Generic work inside the stage. */
   readonly parts: readonly Part[];
   readonly who: readonly Part[];
+  readonly without: SpeedUp | null;
+  readonly limits: readonly string[];
 }
 
 export interface OriginRow {
@@ -102,5 +116,7 @@ export interface Answer {
   readonly stages: readonly StageRow[];
   readonly origins: readonly OriginRow[];
   readonly threads: readonly ThreadRow[];
+  /** What the bounds on speed assume; empty when there are none. */
+  readonly assumption: string;
   readonly quality: Quality;
 }

@@ -1,6 +1,16 @@
 // Turns the JSON of the answer block into an Answer; what does not fit becomes a note.
 
-import type { Answer, Finding, Interval, Part, Quality, Source, StageRow } from "./answer";
+import type {
+  Answer,
+  Evidence,
+  Finding,
+  Interval,
+  Part,
+  Quality,
+  Source,
+  SpeedUp,
+  StageRow,
+} from "./answer";
 import { DataError } from "./error";
 import { Fields, Notes } from "./fields";
 
@@ -26,6 +36,26 @@ function part(key: string): (row: Fields) => Part {
   return (row) => ({ name: row.text(key), share: share(row) ?? NONE });
 }
 
+function speedUp(from: Fields | null): SpeedUp | null {
+  if (from === null) return null;
+  return {
+    atMost: from.number("at_most"),
+    low: from.number("low") ?? 1,
+    high: from.number("high"),
+  };
+}
+
+function evidence(line: Fields): Evidence {
+  return {
+    claim: line.text("claim"),
+    measure: line.text("measure"),
+    source: line.text("source"),
+    frames: line.texts("frames"),
+  };
+}
+
+const limit = (row: Fields): string => row.text("text");
+
 function source(from: Fields | null): Source {
   return {
     name: from?.text("name") ?? "",
@@ -50,12 +80,10 @@ function finding(row: Fields): Finding {
     confidence: row.number("confidence"),
     confidenceWord: row.text("confidence_word"),
     share: share(row),
-    evidence: row.rows("evidence", (line) => ({
-      claim: line.text("claim"),
-      measure: line.text("measure"),
-      source: line.text("source"),
-      frames: line.texts("frames"),
-    })),
+    without: speedUp(row.object("without")),
+    limits: row.rows("limits", limit),
+    evidence: row.rows("evidence", evidence),
+    against: row.rows("against", evidence),
     explanation: row.text("explanation"),
     remedy: remedy && {
       text: remedy.text("text"),
@@ -79,6 +107,8 @@ function stage(row: Fields): StageRow {
     share: share(row) ?? NONE,
     parts: row.rows("self_label", part("label")),
     who: row.rows("who", part("thread")),
+    without: speedUp(row.object("without")),
+    limits: row.rows("limits", limit),
   };
 }
 
@@ -132,6 +162,7 @@ export function readAnswer(bytes: Uint8Array): ReadAnswer {
       cpuShare: row.number("cpu_share"),
       samples: row.number("samples"),
     })),
+    assumption: root.object("what_if")?.text("assumption") ?? "",
     quality: quality(root.object("quality")),
   };
   return { answer, notes: notes.list };

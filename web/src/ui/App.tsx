@@ -40,7 +40,7 @@ function Body() {
         <>
           <Verdict answer={part.value.answer} />
           <Findings findings={part.value.answer.findings} />
-          <Stages stages={part.value.answer.stages} />
+          <Stages stages={part.value.answer.stages} assumption={part.value.answer.assumption} />
           <div class="pair">
             <Threads threads={part.value.answer.threads} />
             <Origins origins={part.value.answer.origins} />

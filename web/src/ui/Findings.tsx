@@ -4,7 +4,7 @@ import type { Finding } from "../data/answer";
 import { showStacks } from "../state/actions";
 import { go, page } from "../state/store";
 import { model } from "../state/view";
-import { percent, prose, visible } from "../text";
+import { percent, prose, times, visible } from "../text";
 import { Commands } from "./Commands";
 import { scrollToFlame } from "./Flame";
 import { Caution } from "./Verdict";
@@ -70,6 +70,19 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
             </li>
           ))}
         </ul>
+      )}
+      <Lines
+        title="Against it"
+        lines={finding.against.map((line) =>
+          line.measure === "" ? line.claim : `${line.claim.replace(/\.$/, "")}: ${line.measure}`,
+        )}
+      />
+      <Lines title="What this CPU can do" lines={finding.limits} />
+      {finding.without?.atMost && (
+        <p>
+          Without this work the rest is done at most{" "}
+          {times(finding.without.atMost, finding.without.low, finding.without.high)} as fast.
+        </p>
       )}
       {rank > 1 && remedy && (
         <>

@@ -1,13 +1,20 @@
 // CPU by stage: every sample in exactly one row, with its 95 % interval and who spent it.
 
-import type { Interval, OriginRow, StageRow } from "../data/answer";
+import type { Interval, OriginRow, SpeedUp, StageRow } from "../data/answer";
 import { showStage } from "../state/actions";
 import { page } from "../state/store";
 import { model } from "../state/view";
-import { integer, percent, range, visible } from "../text";
+import { integer, percent, prose, range, times, visible } from "../text";
 
-export function Stages({ stages }: { stages: readonly StageRow[] }) {
+export function Stages({
+  stages,
+  assumption,
+}: {
+  stages: readonly StageRow[];
+  assumption: string;
+}) {
   if (stages.length === 0) return null;
+  const bounds = stages.some((row) => row.without !== null);
   const widest = Math.max(...stages.map((row) => Math.min(1, row.share.high)), 0.01);
   return (
     <section aria-labelledby="stages-title">
@@ -22,6 +29,11 @@ export function Stages({ stages }: { stages: readonly StageRow[] }) {
             <th scope="col" class="n">
               95 % interval
             </th>
+            {bounds && (
+              <th scope="col" class="n wide-only">
+                Without it, at most
+              </th>
+            )}
             <th scope="col" class="wide-only">
               Who
             </th>
@@ -29,12 +41,25 @@ export function Stages({ stages }: { stages: readonly StageRow[] }) {
         </thead>
         <tbody>
           {stages.map((row, i) => (
-            <Stage key={i} row={row} widest={widest} />
+            <Stage key={i} row={row} widest={widest} bounds={bounds} />
           ))}
         </tbody>
       </table>
+      {stages.flatMap((row) =>
+        row.limits.map((limit, i) => (
+          <p key={`${row.stage} ${i}`}>
+            {visible(row.stage, 80)}: {prose(limit)}
+          </p>
+        )),
+      )}
+      {assumption !== "" && <p class="faint">Without it: {prose(assumption)}</p>}
     </section>
   );
+}
+
+/** `2.7x (2.5–3.0)`; nothing where there is no bound. */
+function bound(speed: SpeedUp | null): string {
+  return speed?.atMost ? times(speed.atMost, speed.low, speed.high) : "";
 }
 
 /** The interval of a share; none where the source had no counts. */
@@ -42,7 +67,7 @@ function span(share: Interval): string {
   return share.low === share.high ? "" : range(share.low, share.high);
 }
 
-function Stage({ row, widest }: { row: StageRow; widest: number }) {
+function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds: boolean }) {
   const m = model.value;
   const index = m && row.stage !== "" ? m.data.stages.indexOf(row.stage) : -1;
   const colour = m && index >= 0 ? m.stageColour[index] : "transparent";
@@ -79,6 +104,7 @@ function Stage({ row, widest }: { row: StageRow; widest: number }) {
         </td>
         <td class="n">{percent(row.share.value)}</td>
         <td class="n">{span(row.share)}</td>
+        {bounds && <td class="n wide-only">{bound(row.without)}</td>}
         <td class="wide-only">
           {row.who.slice(0, 3).map((who, i) => (
             <span key={i} class="listed">
@@ -93,6 +119,7 @@ function Stage({ row, widest }: { row: StageRow; widest: number }) {
           <td class="bar-column" />
           <td class="n">{percent(part.share.value)}</td>
           <td class="n">{span(part.share)}</td>
+          {bounds && <td class="wide-only" />}
           <td class="wide-only" />
         </tr>
       ))}

@@ -104,6 +104,10 @@ function stageRows(): unknown[] {
         stage,
         samples,
         share: shareOf(samples),
+        without: decrypt ? { at_most: 3.2, low: 3.1, high: 3.3 } : null,
+        limits: decrypt
+          ? [{ text: "200 MB/s of the 4,100 MB/s that one CPU here decrypts (aes-256-gcm)" }]
+          : undefined,
         self_label: decrypt ? [{ label: "FPU state", share: shareOf(4530) }] : [],
         who: decrypt
           ? [{ thread: "z_rd_int", share: 1 }]
@@ -173,6 +177,9 @@ export function answer(): Record<string, unknown> {
           risk: "Needs room for a second copy.",
         },
         next: ["Read the new dataset once with a cold ARC and record it again."],
+        without: { at_most: 3.2, low: 3.1, high: null },
+        limits: [{ text: "200 MB/s of the 4,100 MB/s that one CPU here decrypts (aes-256-gcm)" }],
+        against: [{ claim: "The host has one disk.", measure: "", source: "", frames: [] }],
         rules_out: [
           { class: "disk-bound", why: "the CPU is idle for 13 % of the time only" },
           { class: "aes-generic", why: "aes_encrypt_intel is in the stacks" },
@@ -212,6 +219,7 @@ export function answer(): Record<string, unknown> {
       },
     ],
     stages: stageRows(),
+    what_if: { busy: 0.8, assumption: "Amdahl's bound for work that is bound by the CPU." },
     origins: [
       { origin: "ZFS read threads", samples: 8515, share: shareOf(8515) },
       { origin: "read system call", samples: 1425, share: shareOf(1425) },

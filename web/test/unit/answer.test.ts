@@ -20,6 +20,11 @@ describe("readAnswer", () => {
     expect(a.findings[0].remedy?.commands).toHaveLength(2);
     expect(a.findings[0].rulesOut[0].class).toBe("disk-bound");
     expect(a.stages[0]).toMatchObject({ stage: "decrypt", parts: [{ name: "FPU state" }] });
+    expect(a.stages[0].without).toEqual({ atMost: 3.2, low: 3.1, high: 3.3 });
+    expect(a.findings[0].without).toEqual({ atMost: 3.2, low: 3.1, high: null });
+    expect(a.findings[0].limits[0]).toMatch(/^200 MB/);
+    expect(a.findings[0].against[0]).toMatchObject({ claim: "The host has one disk." });
+    expect(a.assumption).toMatch(/Amdahl/);
     expect(a.threads[0]).toMatchObject({ comm: "z_rd_int", cpuSeconds: 81.4 });
     expect(a.quality.dropped).toEqual([["no stack", 12]]);
     expect(a.source).toMatchObject({ host: "db7", zfsVersion: "2.3.2", zfsInUse: true });

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clip, labelled, MOST_LABELS } from "../../src/flame/labels";
-import { percent, points, prose, range, seconds, visible, weight } from "../../src/text";
+import { percent, points, prose, range, seconds, times, visible, weight } from "../../src/text";
 import { HOSTILE_NAMES } from "../sample/hostile";
 
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f]/u;
@@ -41,6 +41,9 @@ describe("numbers", () => {
     expect(percent(0.0001)).toBe("< 0.1\u00a0%");
     expect(percent(Number.NaN)).toBe("–");
     expect(range(0.592, 0.67)).toBe("59.2–67.0");
+    expect(times(2.71, 2.45, 3.03)).toBe("2.7x (2.5–3.0)");
+    expect(times(1.2, 1.2, 1.2)).toBe("1.20x");
+    expect(times(9, 7, null)).toBe("9.0x (7.0 or more)");
   });
   it("changes carry their sign", () => {
     expect(points(0.031)).toBe("+3.1 points");

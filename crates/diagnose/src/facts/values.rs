@@ -100,6 +100,14 @@ impl FactBase<'_> {
         }
     }
 
+    /// A value of a property that is like that, of a dataset whose name is known if there is one.
+    pub fn property_like(&self, name: &str, like: &Pattern) -> Option<(&str, Option<&str>)> {
+        let properties = self.evidence.properties.iter();
+        let found = properties.filter(|p| p.name == name && value_like(&p.value, like));
+        let best = found.max_by_key(|p| p.dataset.is_some())?;
+        Some((best.value.trim(), best.dataset.as_deref()))
+    }
+
     /// Names of datasets (or pools) whose property has a value like that.
     pub fn datasets_with(&self, name: &str, like: &Pattern) -> Vec<&str> {
         let found = self.evidence.properties.iter().filter(|p| p.name == name && value_like(&p.value, like));
