@@ -43,8 +43,8 @@ pub fn write_imported(imported: Imported, out: &Path) -> Result<PathBuf, Capture
     writer.finish()
 }
 
-/// Series of these sources are the machine's, not OpenZFS's statistics.
-const NOT_KSTATS: [&str; 4] = ["thread/", "cpu/", "disk/", "host"];
+/// Series of these sources have evidence of their own. Disks, memory and pressure are read as kstats.
+const NOT_KSTATS: [&str; 3] = ["thread/", "cpu/", "host"];
 
 impl Capture {
     /// All that the capture says, with what was lost. `name` is how messages call it.

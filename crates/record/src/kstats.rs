@@ -1,15 +1,17 @@
-//! Kstats as series: every number of the cheap files below /proc/spl/kstat/zfs, as it is.
+//! Kstats as series: every number of the cheap files below /proc/spl/kstat/{zfs,taskq}, as it is.
 //!
-//! The source of a row is the file's path below the root (`arcstats`, `tank/iostats`). Files that
-//! cost much or are no numbers are left out. A file may come, go or change its layout at any time.
+//! The source of a row is the file's path below the folder `zfs` (`arcstats`, `tank/iostats`), or
+//! `taskq/NAME`. Files that cost much or are no numbers are left out. A file may come, go or change
+//! its layout at any time.
 
+use crate::series::{Objsets, entries, read_cut};
 use crate::series_pen::SeriesPen;
-use rustc_hash::FxHashMap;
-use std::fs;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zwhy_capture::SeriesKind;
 use zwhy_profile::Nanos;
-use zwhy_zfs::{Kstat, Value, parse_kstat};
+use zwhy_zfs::{Kstat, kstat_is_gauge, parse_kstat};
 
 /// Never polled: `dbufs` walks every cached block, the others are text or benchmarks.
 const LEFT_OUT: [&str; 9] = [
@@ -21,34 +23,70 @@ const LEFT_OUT: [&str; 9] = [
     "reads",
     "multihost",
     "guid",
-    "state",
+    "import_progress",
 ];
-/// A host with more files than this (10,000 datasets) has its later ones left out, and says so.
-const MOST_FILES: usize = 512;
+/// A host with more files than this beside those of datasets has its later ones left out, and says so.
+const MOST_FILES: usize = 1024;
 /// Readings between two looks for new files.
 const RESCAN: u32 = 10;
-/// No kstat that is read is larger; a larger one is cut.
-const LONGEST: usize = 256 << 10;
 
 pub(crate) struct KstatPoller {
+    /// Folder of `zfs` and `taskq`.
     root: PathBuf,
     files: Vec<(String, PathBuf)>,
+    pub objsets: Objsets,
     /// Newest transaction group seen, by source.
     newest_txg: FxHashMap<String, i64>,
+    /// Files that are there and cannot be read, by source; not tried again.
+    refused: FxHashMap<String, ErrorKind>,
     until_rescan: u32,
     /// Files that were left out because there are too many.
-    pub skipped: usize,
+    skipped: usize,
+    /// Lines that did not fit the layout, in the last reading.
+    pub odd_lines: usize,
 }
 
 impl KstatPoller {
+    /// `root` is the folder /proc/spl/kstat.
     pub(crate) fn new(root: &Path) -> KstatPoller {
         KstatPoller {
             root: root.to_owned(),
             files: Vec::new(),
+            objsets: Objsets::default(),
             newest_txg: FxHashMap::default(),
+            refused: FxHashMap::default(),
             until_rescan: 0,
             skipped: 0,
+            odd_lines: 0,
         }
+    }
+
+    /// Kstat files that are there and cannot be read.
+    pub(crate) fn unreadable(&self) -> Vec<&str> {
+        let mut sources: Vec<&str> = self.refused.keys().map(String::as_str).collect();
+        sources.sort_unstable();
+        sources
+    }
+
+    /// Sentences on what is not in the series.
+    pub(crate) fn limits(&self) -> Vec<String> {
+        let mut limits = Vec::new();
+        if self.skipped > 0 {
+            limits.push(format!("{} kstat files are not recorded: there are very many", self.skipped));
+        }
+        if self.objsets.left_out > 0 {
+            limits.push(format!(
+                "the counters of {} datasets are not recorded: there are very many",
+                self.objsets.left_out
+            ));
+        }
+        if let Some((source, why)) = self.refused.iter().min_by_key(|(source, _)| *source) {
+            limits.push(format!(
+                "{} kstat files cannot be read, among them {source} ({why}); run as root",
+                self.refused.len()
+            ));
+        }
+        limits
     }
 
     pub(crate) fn poll(&mut self, t: Nanos, pen: &mut SeriesPen) {
@@ -57,96 +95,83 @@ impl KstatPoller {
             self.scan(pen);
         }
         self.until_rescan -= 1;
+        self.odd_lines = 0;
         let mut gone = Vec::new();
         for (source, path) in &self.files {
-            match read_cut(path).as_deref().map(parse_kstat) {
-                Some(Ok(Kstat::Named { values, .. })) => {
+            let text = match read_cut(path) {
+                Ok(text) => text,
+                Err(error) => {
+                    gone.push((source.clone(), error.kind()));
+                    continue;
+                }
+            };
+            match parse_kstat(&text) {
+                Ok(Kstat::Named { values, odd }) => {
+                    self.odd_lines += odd;
                     for value in &values {
-                        if let (Some(number), false) = (value.value.number(), constant(&value.value)) {
+                        if let Some(number) = value.value.number() {
                             pen.put(t, source, &value.name, kind(source, &value.name), number);
                         }
                     }
                 }
-                Some(Ok(Kstat::Table { columns, rows })) if source.ends_with("/txgs") => {
+                Ok(Kstat::Table { columns, rows }) if source.ends_with("/txgs") => {
                     let newest = self.newest_txg.entry(source.clone()).or_insert(0);
                     txg_rows(t, source, &columns, &rows, newest, pen);
                 }
-                Some(_) => {}
-                None => gone.push(source.clone()),
+                Ok(Kstat::Text(state)) if source.ends_with("/state") => {
+                    let suspended = i64::from(state == "SUSPENDED");
+                    pen.put(t, source, "suspended", SeriesKind::Gauge, suspended);
+                }
+                _ => {}
             }
         }
-        for source in gone {
+        for (source, why) in gone {
             pen.end(&source);
             self.files.retain(|(s, _)| *s != source);
-            self.until_rescan = 0;
+            if why == ErrorKind::NotFound {
+                // A pool that was exported or a module that was unloaded takes other files along.
+                self.until_rescan = 0;
+            } else {
+                self.refused.insert(source, why);
+            }
         }
+        self.objsets.poll(t, pen);
     }
 
     fn scan(&mut self, pen: &mut SeriesPen) {
-        let mut files = Vec::new();
-        for (name, path) in entries(&self.root) {
-            if path.is_dir() {
-                files.extend(entries(&path).into_iter().map(|(file, path)| (format!("{name}/{file}"), path)));
-            } else {
+        let (mut files, mut datasets) = (Vec::new(), Vec::new());
+        for (name, path, is_folder) in entries(&self.root.join("zfs")) {
+            if !is_folder {
                 files.push((name, path));
+                continue;
+            }
+            for (file, path, _) in entries(&path) {
+                let list = if file.starts_with("objset-") { &mut datasets } else { &mut files };
+                list.push((format!("{name}/{file}"), path));
             }
         }
-        files.retain(|(source, path)| {
+        let taskqs = entries(&self.root.join("taskq")).into_iter();
+        files.extend(taskqs.map(|(name, path, _)| (format!("taskq/{name}"), path)));
+        files.retain(|(source, _)| {
             let name = source.rsplit('/').next().unwrap_or(source);
-            !LEFT_OUT.contains(&name) && path.is_file()
+            !LEFT_OUT.contains(&name) && !self.refused.contains_key(source)
         });
-        // Per-dataset files last: they are the many.
-        files.sort_by_key(|(source, _)| (source.contains("/objset-"), source.clone()));
+        // Task queues last: they are the many.
+        files.sort_by_key(|(source, _)| (source.starts_with("taskq/"), source.clone()));
         self.skipped = files.len().saturating_sub(MOST_FILES);
         files.truncate(MOST_FILES);
-        for (source, _) in &self.files {
-            if !files.iter().any(|(s, _)| s == source) {
-                pen.end(source);
-            }
+        let present: FxHashSet<&str> = files.iter().map(|(source, _)| source.as_str()).collect();
+        for (source, _) in self.files.iter().filter(|(source, _)| !present.contains(source.as_str())) {
+            pen.end(source);
         }
         self.files = files;
+        self.objsets.set_files(datasets, pen);
     }
 }
 
-fn entries(folder: &Path) -> Vec<(String, PathBuf)> {
-    let listed = fs::read_dir(folder).into_iter().flatten().flatten();
-    listed.filter_map(|e| Some((e.file_name().into_string().ok()?, e.path()))).collect()
-}
-
-/// Text values and the like say nothing as a series.
-fn constant(value: &Value) -> bool {
-    matches!(value, Value::Text(_))
-}
-
-/// Whether a value only grows. Sizes and states of ZFS's kstats go both ways.
+/// Whether a value only grows.
 fn kind(source: &str, name: &str) -> SeriesKind {
-    const STATES: [&str; 12] = [
-        "c",
-        "p",
-        "pd",
-        "pm",
-        "meta",
-        "size",
-        "c_min",
-        "c_max",
-        "hash_elements",
-        "hash_chains",
-        "hash_chain_max",
-        "hash_elements_max",
-    ];
-    let arc = source == "arcstats" && STATES.contains(&name);
-    let size = name.ends_with("_size")
-        || name.ends_with("_count_max")
-        || name.contains("evictable")
-        || name.starts_with("memory_a")
-        || name.starts_with("memory_free")
-        || name.starts_with("arc_")
-        || name.starts_with("cache_size")
-        || name.starts_with("cache_count")
-        || name.starts_with("cache_level")
-        || name.starts_with("hash_")
-        || source == "abdstats" && !name.contains("borrow");
-    if arc || size { SeriesKind::Gauge } else { SeriesKind::Counter }
+    if kstat_is_gauge(source, name) { SeriesKind::Gauge } else { SeriesKind::Counter }
 }
 
 /// One reading for each transaction group that is synced and was not seen before.
@@ -168,21 +193,18 @@ fn txg_rows(
         *newest = id;
         for (name, value) in columns.iter().zip(row) {
             if let (Ok(value), true) = (value.parse(), name != "birth") {
-                pen.put(t, source, name, SeriesKind::Gauge, value);
+                // Their number a second is the rate of syncs.
+                let kind = if name == "txg" { SeriesKind::Counter } else { SeriesKind::Gauge };
+                pen.put(t, source, name, kind, value);
             }
         }
     }
 }
 
-fn read_cut(path: &Path) -> Option<String> {
-    let mut bytes = fs::read(path).ok()?;
-    bytes.truncate(LONGEST);
-    Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn named(values: &[(&str, u64)]) -> String {
         let lines: String = values.iter().map(|(n, v)| format!("{n:<31} 4    {v}\n")).collect();
@@ -198,9 +220,11 @@ mod tests {
     #[test]
     fn files_may_come_go_and_change() {
         let root = tempfile::tempdir().unwrap();
-        let arcstats = root.path().join("arcstats");
+        let zfs = root.path().join("zfs");
+        fs::create_dir(&zfs).unwrap();
+        let arcstats = zfs.join("arcstats");
         fs::write(&arcstats, named(&[("hits", 1), ("size", 9)])).unwrap();
-        fs::write(root.path().join("dbufs"), named(&[("never", 1)])).unwrap();
+        fs::write(zfs.join("dbufs"), named(&[("never", 1)])).unwrap();
         let (mut poller, mut pen) = (KstatPoller::new(root.path()), SeriesPen::default());
         poller.poll(Nanos(0), &mut pen);
         assert_eq!(
@@ -208,7 +232,7 @@ mod tests {
             [(0, "arcstats".into(), "hits".into(), 1), (0, "arcstats".into(), "size".into(), 9)]
         );
 
-        let pool = root.path().join("tank");
+        let pool = zfs.join("tank");
         fs::create_dir(&pool).unwrap();
         fs::write(pool.join("iostats"), named(&[("direct_read_bytes", 4096)])).unwrap();
         fs::write(pool.join("state"), "ONLINE\n").unwrap();
@@ -222,9 +246,47 @@ mod tests {
         let seen = rows(&mut pen);
         assert!(seen.contains(&(2, "tank/iostats".into(), "direct_read_bytes".into(), 4096)), "{seen:?}");
         assert!(seen.contains(&(2, "tank/txgs".into(), "stime".into(), 9)), "{seen:?}");
-        assert!(!seen.iter().any(|r| r.1 == "tank/state" || r.1 == "dbufs" || r.3 == 8 && r.2 == "txg"));
+        assert!(seen.contains(&(2, "tank/state".into(), "suspended".into(), 0)), "{seen:?}");
+        assert!(!seen.iter().any(|r| r.1 == "dbufs" || r.3 == 8 && r.2 == "txg"));
         poller.poll(Nanos(3), &mut pen);
         assert!(rows(&mut pen).is_empty(), "nothing changed");
+    }
+
+    #[test]
+    fn a_layout_may_change_under_a_name() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("taskq")).unwrap();
+        let path = root.path().join("taskq/z_rd_int.0");
+        fs::write(&path, named(&[("tasks_executed", 1), ("tasks_pending", 2)])).unwrap();
+        let (mut poller, mut pen) = (KstatPoller::new(root.path()), SeriesPen::default());
+        poller.poll(Nanos(0), &mut pen);
+        poller.poll(Nanos(1), &mut pen);
+        fs::write(&path, named(&[("tasks_pending", 5), ("thread_wakeups", 3)]) + "broken 4 many\n").unwrap();
+        poller.poll(Nanos(2), &mut pen);
+        assert_eq!(poller.odd_lines, 1);
+        pen.close();
+        let seen = rows(&mut pen);
+        let source = || "taskq/z_rd_int.0".to_owned();
+        assert!(
+            seen.contains(&(1, source(), "tasks_executed".into(), 1)),
+            "its last reading stays: {seen:?}"
+        );
+        assert!(seen.contains(&(2, source(), "thread_wakeups".into(), 3)), "{seen:?}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named_once_and_left_alone() {
+        let root = tempfile::tempdir().unwrap();
+        // A link to itself can be listed and not opened, by root either.
+        fs::create_dir(root.path().join("zfs")).unwrap();
+        std::os::unix::fs::symlink("arcstats", root.path().join("zfs/arcstats")).unwrap();
+        let (mut poller, mut pen) = (KstatPoller::new(root.path()), SeriesPen::default());
+        for t in 0..25 {
+            poller.poll(Nanos(t), &mut pen);
+        }
+        assert_eq!(poller.unreadable(), ["arcstats"]);
+        assert!(poller.limits()[0].contains("arcstats"), "{:?}", poller.limits());
+        assert!(pen.series.is_empty());
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod perf;
 mod proc_stat;
 mod processes;
 mod recording;
+mod series;
 mod series_pen;
 mod start;
 mod summary;

@@ -1,9 +1,9 @@
 //! Sentences on what a recording cannot show, each with what to do.
 
 use crate::collect::Collector;
-use crate::kstats::KstatPoller;
 use crate::perf::attr::Clock;
 use crate::perf::session::Session;
+use crate::series::Pollers;
 
 /// What was known to be missing when the recording started.
 pub(crate) fn at_start(session: &Session, forced_user_only: bool, kernel_named: bool) -> Vec<String> {
@@ -35,7 +35,7 @@ pub(crate) fn at_start(session: &Session, forced_user_only: bool, kernel_named: 
 }
 
 /// What went wrong on the way.
-pub(crate) fn at_end(collector: &Collector, kstats: &KstatPoller, lost: u64) -> Vec<String> {
+pub(crate) fn at_end(collector: &Collector, series: &Pollers, lost: u64) -> Vec<String> {
     let mut limits = Vec::new();
     if lost > 0 {
         limits.push(format!(
@@ -49,8 +49,6 @@ pub(crate) fn at_end(collector: &Collector, kstats: &KstatPoller, lost: u64) -> 
             collector.throttled
         ));
     }
-    if kstats.skipped > 0 {
-        limits.push(format!("{} kstat files are not recorded because there are very many", kstats.skipped));
-    }
+    limits.extend(series.limits());
     limits
 }

@@ -50,8 +50,8 @@ pub struct RecordOptions {
     pub ask_zfs: bool,
     /// Facts of the caller, put over the recorder's own (for example `kind` and `experiment`).
     pub facts: serde_json::Map<String, serde_json::Value>,
-    /// Where /proc/spl/kstat/zfs is; tests give a folder of their own.
-    pub kstat_root: PathBuf,
+    /// Where /proc is, for counters; tests give a folder of their own.
+    pub proc_root: PathBuf,
 }
 
 /// The kernel's hard ceiling for one event is far higher; beyond this the sampler becomes the load.
@@ -68,7 +68,7 @@ impl RecordOptions {
             interval: Duration::from_secs(1),
             ask_zfs: true,
             facts: serde_json::Map::new(),
-            kstat_root: PathBuf::from("/proc/spl/kstat/zfs"),
+            proc_root: PathBuf::from("/proc"),
         }
     }
 

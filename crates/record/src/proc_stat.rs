@@ -1,7 +1,8 @@
 //! CPU time of the host by kind, from /proc/stat: sources `cpu/all`, `cpu/0`, …, in nanoseconds.
 
+use crate::series::read_cut;
 use crate::series_pen::SeriesPen;
-use std::fs;
+use std::path::Path;
 use zwhy_capture::SeriesKind;
 use zwhy_profile::Nanos;
 
@@ -12,9 +13,9 @@ pub(crate) const KINDS: [&str; 8] =
 /// Host CPU time by kind at one time.
 pub(crate) type HostCpu = [i64; KINDS.len()];
 
-/// Reads all CPUs; `None` when /proc/stat cannot be read.
-pub(crate) fn read(t: Nanos, pen: &mut SeriesPen) -> Option<HostCpu> {
-    let text = fs::read_to_string("/proc/stat").ok()?;
+/// Reads all CPUs; `None` when the file `stat` below `proc_root` cannot be read.
+pub(crate) fn read(proc_root: &Path, t: Nanos, pen: &mut SeriesPen) -> Option<HostCpu> {
+    let text = read_cut(&proc_root.join("stat")).ok()?;
     let hz = rustix::param::clock_ticks_per_second().max(1) as i64;
     let mut all = None;
     for (source, ticks) in text.lines().filter_map(cpu_line) {

@@ -7,7 +7,6 @@ use crate::command::Waiting;
 use crate::error::RecordError;
 use crate::facts::{self, Facts};
 use crate::host::{monotonic_ns, thread_cpu};
-use crate::kstats::KstatPoller;
 use crate::limits;
 use crate::naming::Names;
 use crate::options::{RecordOptions, Target};
@@ -15,6 +14,7 @@ use crate::perf::attr::Clock;
 use crate::perf::session::Session;
 use crate::proc_stat::{self, HostCpu};
 use crate::processes::Processes;
+use crate::series::Pollers;
 use crate::series_pen::SeriesPen;
 use crate::start::{Opened, open};
 use crate::summary::{Progress, Status, Summary};
@@ -50,7 +50,7 @@ pub struct Recording {
     collector: Collector,
     writer: Writer,
     pen: SeriesPen,
-    kstats: KstatPoller,
+    pollers: Pollers,
     child: Option<Child>,
     exit_status: Option<ExitStatus>,
     /// Become readable when a process of the target ends.
@@ -107,7 +107,7 @@ impl Recording {
         let weigh = session.sampling.clock == Clock::CpuClock;
         let collector = Collector::new(names, processes, wanted, session.sampling.hz, weigh);
         let mut recording = Recording {
-            kstats: KstatPoller::new(&options.kstat_root),
+            pollers: Pollers::new(&options.proc_root),
             more_facts: None,
             facts: facts::quick(),
             options,
@@ -273,8 +273,7 @@ impl Recording {
         let t = Nanos(monotonic_ns().saturating_sub(self.start_ns) as i64);
         self.next_read = self.elapsed() + self.options.interval;
         self.collector.read_clocks(t, idle_too, &mut self.pen);
-        self.kstats.poll(t, &mut self.pen);
-        if let Some(now) = proc_stat::read(t, &mut self.pen) {
+        if let Some(now) = self.pollers.poll(t, &mut self.pen) {
             self.host_cpu = Some((self.host_cpu.map_or(now, |(first, _)| first), now));
         }
     }
@@ -317,7 +316,7 @@ impl Recording {
         }
         let lost_by_cpu = self.lost_by_cpu();
         let lost = lost_by_cpu.values().sum();
-        self.limits.extend(limits::at_end(&self.collector, &self.kstats, lost));
+        self.limits.extend(limits::at_end(&self.collector, &self.pollers, lost));
         if self.child.is_some() && self.exit_status.is_none() {
             self.limits.push("the command still runs; the capture ends before it".into());
         }
@@ -397,6 +396,7 @@ impl Recording {
             facts.insert("dropped".into(), json!(self.collector.dropped));
             facts.insert("unresolved".into(), json!(self.collector.unresolved()));
             facts.insert("throttled".into(), json!(self.collector.throttled));
+            facts.insert("series".into(), Value::Object(self.pollers.facts()));
         }
         facts
     }

@@ -85,16 +85,29 @@ fn named<'a>(lines: impl Iterator<Item = &'a str>) -> Kstat {
 
 fn named_value(line: &str) -> Option<NamedValue> {
     let (name, rest) = line.trim_start().split_once(char::is_whitespace)?;
-    let (kind, data) = rest.trim_start().split_once(char::is_whitespace).unwrap_or((rest.trim(), ""));
+    match typed_value(rest) {
+        Some(value) => Some(NamedValue { name: name.to_owned(), value }),
+        // The names of `dmu_tx_assign` hold a blank: `1024 ns`.
+        None if name.chars().all(|c| c.is_ascii_digit()) => {
+            let (unit, rest) = rest.trim_start().split_once(char::is_whitespace)?;
+            Some(NamedValue { name: format!("{name} {unit}"), value: typed_value(rest)? })
+        }
+        None => None,
+    }
+}
+
+/// Type and data, separated by blanks.
+fn typed_value(text: &str) -> Option<Value> {
+    let text = text.trim_start();
+    let (kind, data) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let data = data.trim();
     // Types of `kstat_named_t`: 0 char, 1 and 3 signed, 2 and 4 unsigned, 5 long, 6 ulong, 7 string.
-    let value = match kind {
-        "1" | "3" | "5" => Value::Signed(data.parse().ok()?),
-        "2" | "4" | "6" => Value::Unsigned(data.parse().ok()?),
-        "0" | "7" => Value::Text(data.to_owned()),
-        _ => return None,
-    };
-    Some(NamedValue { name: name.to_owned(), value })
+    match kind {
+        "1" | "3" | "5" => Some(Value::Signed(data.parse().ok()?)),
+        "2" | "4" | "6" => Some(Value::Unsigned(data.parse().ok()?)),
+        "0" | "7" => Some(Value::Text(data.to_owned())),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -108,6 +121,7 @@ name                            type data
 hits                            4    18446744073709551615
 memory_available_bytes          3    -12
 dataset_name                    7    tank/a b
+1024 ns                         4    17
 broken                          4    many
 ";
 
@@ -129,6 +143,7 @@ fastest          avx2           avx2
                 ("hits", Value::Unsigned(u64::MAX)),
                 ("memory_available_bytes", Value::Signed(-12)),
                 ("dataset_name", Value::Text("tank/a b".into())),
+                ("1024 ns", Value::Unsigned(17)),
             ]
         );
         assert_eq!(values[0].value.number(), Some(i64::MAX));

@@ -3,6 +3,7 @@
 //!
 //! Invariant: no I/O, no clock, no panic on any text.
 
+mod gauges;
 mod kstat;
 mod params;
 mod properties;
@@ -11,6 +12,7 @@ mod threads;
 mod units;
 mod version;
 
+pub use gauges::kstat_is_gauge;
 pub use kstat::{Kstat, KstatError, NamedValue, Value, parse_kstat};
 pub use params::{Implementation, parse_implementation};
 pub use properties::{PoolRow, PropertyRow, Source, parse_pool_list, parse_properties};
