@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::ExitCode;
 use zwhy_lab::LabError;
-use zwhy_record::RecordError;
+use zwhy_record::{CountError, RecordError};
 
 /// The call is wrong, whatever the machine holds.
 #[derive(Debug)]
@@ -25,6 +25,7 @@ pub fn usage(text: impl Into<String>) -> anyhow::Error {
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
     let wrong_call = error.is::<Usage>()
         || error.downcast_ref::<RecordError>().is_some_and(RecordError::is_usage)
+        || error.downcast_ref::<CountError>().is_some_and(CountError::is_usage)
         || matches!(error.downcast_ref::<LabError>(), Some(LabError::NoExperiment { .. }));
     ExitCode::from(if wrong_call { 2 } else { 1 })
 }

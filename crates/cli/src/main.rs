@@ -24,6 +24,8 @@ struct Cli {
 enum Command {
     /// Record what runs on the CPUs of this host, of a process or of a command.
     Record(commands::record::Args),
+    /// Count calls of a function by caller.
+    Count(commands::count::Args),
     /// Say why the CPU is busy: cause, evidence, remedy.
     Explain(commands::explain::Args),
     /// Write answer and flame graph as one offline page.
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
     }
     let result = match &Cli::parse().command {
         Command::Record(args) => commands::record::run(args),
+        Command::Count(args) => commands::count::run(args),
         Command::Explain(args) => commands::explain::run(args).map(|()| ExitCode::SUCCESS),
         Command::Report(args) => commands::report::run(args).map(|()| ExitCode::SUCCESS),
         Command::Flame(args) => commands::flame::run(args).map(|()| ExitCode::SUCCESS),

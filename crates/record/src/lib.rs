@@ -7,6 +7,7 @@
 mod background;
 mod collect;
 mod command;
+mod count;
 mod error;
 mod facts;
 mod host;
@@ -25,6 +26,7 @@ mod summary;
 mod thread_clock;
 
 pub use background::Background;
+pub use count::{CountError, CountOptions, CountTarget, Counted, CountedFunction, Counting, PerCaller};
 pub use error::RecordError;
 pub use options::{MAX_HZ, RecordOptions, Target};
 pub use recording::Recording;

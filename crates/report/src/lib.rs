@@ -3,6 +3,7 @@
 //! Invariant: whatever comes from a profile is escaped for the medium before it gets there.
 
 mod answer;
+mod count;
 mod diff;
 mod escape;
 mod field_guide;
@@ -15,6 +16,7 @@ mod stats;
 mod style;
 
 pub use answer::answer_text;
+pub use count::{CountPer, CountReport, CountRow};
 pub use diff::DiffReport;
 pub use escape::{plain, plain_lines, shell_word};
 pub use field_guide::{GuidePage, field_guide};

@@ -54,12 +54,17 @@ fn load_one(path: &Path, id: FileId<'_>) -> Result<ElfSymbols, Reason> {
     Ok(symbols)
 }
 
+/// Where the separate debug file of an object would be, by build-id.
+pub(crate) fn debug_file(build_id: &[u8]) -> Option<PathBuf> {
+    let hex: String = build_id.iter().map(|b| format!("{b:02x}")).collect();
+    let (dir, rest) = hex.split_at_checked(2)?;
+    Some(PathBuf::from(format!("/usr/lib/debug/.build-id/{dir}/{rest}.debug")))
+}
+
 /// Adds the names of the separate debug file, found by build-id.
 fn complete(symbols: &mut ElfSymbols) {
     let Some(build_id) = symbols.build_id().map(<[u8]>::to_vec) else { return };
-    let hex: String = build_id.iter().map(|b| format!("{b:02x}")).collect();
-    let Some((dir, rest)) = hex.split_at_checked(2) else { return };
-    let path = PathBuf::from(format!("/usr/lib/debug/.build-id/{dir}/{rest}.debug"));
+    let Some(path) = debug_file(&build_id) else { return };
     if let Ok(debug) = load_one(&path, FileId { inode: None, build_id: Some(&build_id) }) {
         symbols.take_names(debug);
     }

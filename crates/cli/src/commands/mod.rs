@@ -1,6 +1,7 @@
 //! One file a command: parse its arguments, call a library, show the result.
 
 pub mod ask;
+pub mod count;
 pub mod diff;
 pub mod explain;
 pub mod export;

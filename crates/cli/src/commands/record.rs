@@ -39,7 +39,7 @@ pub struct Args {
 }
 
 /// A time of at least a millisecond and at most ten years.
-fn seconds(text: &str) -> Result<Duration, String> {
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let value: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
     if (0.001..=3.2e8).contains(&value) {
         Ok(Duration::from_secs_f64(value))
@@ -74,7 +74,7 @@ fn kept(output: &Path) -> String {
 }
 
 /// The command's own code; 128 + the signal that ended it, as shells have it.
-fn exit_code(status: ExitStatus) -> ExitCode {
+pub fn exit_code(status: ExitStatus) -> ExitCode {
     let code = status.code().or_else(|| status.signal().map(|s| 128 + s)).unwrap_or(1);
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }

@@ -9,10 +9,13 @@ use std::io;
 
 /// Opens one event for a thread (-1: all) on a CPU (-1: all).
 pub(crate) fn open_event(sampling: &Sampling, tid: i32, cpu: i32) -> io::Result<OwnedFd> {
-    let mut attr = sampling.attr();
+    open_attr(&mut sampling.attr(), tid, cpu)
+}
+
+/// As [`open_event`], for any attribute; what it points to must live across the call.
+pub(crate) fn open_attr(attr: &mut sys::perf_event_attr, tid: i32, cpu: i32) -> io::Result<OwnedFd> {
     // SAFETY: the attribute is fully initialised and lives across the call.
-    let fd =
-        unsafe { perf::perf_event_open(&mut attr, tid, cpu, -1, u64::from(sys::PERF_FLAG_FD_CLOEXEC) as _) };
+    let fd = unsafe { perf::perf_event_open(attr, tid, cpu, -1, u64::from(sys::PERF_FLAG_FD_CLOEXEC) as _) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -42,6 +45,14 @@ pub(crate) fn event_id(event: BorrowedFd<'_>) -> io::Result<u64> {
     // SAFETY: the kernel writes one u64 to the pointer, which is valid for it.
     check(unsafe { perf::ioctls::ID(event.as_raw_fd(), &mut id) })?;
     Ok(id)
+}
+
+/// Lets `event` write a sample only every `period`-th time from now on.
+pub(crate) fn set_period(event: BorrowedFd<'_>, period: u64) -> io::Result<()> {
+    // The kernel takes a pointer here (`_perf_ioctl`), although the crate declares the value.
+    let pointer = &raw const period as u64;
+    // SAFETY: the kernel reads one u64 from the pointer, which is valid for it during the call.
+    check(unsafe { perf::ioctls::PERIOD(event.as_raw_fd(), pointer) })
 }
 
 fn check(result: i32) -> io::Result<()> {
