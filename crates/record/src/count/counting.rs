@@ -280,6 +280,8 @@ impl Counting {
             }
             Verdict::Stop => {
                 self.session.disable();
+                self.tally.drain(&mut self.session, monotonic_ns(), true);
+                self.session.close(self.probes.len());
                 self.stopped = Some(now);
                 self.notes.push(format!(
                     "counting stopped after {:.1} s: {rate:.0} calls a second would take more than {allowed} % \

@@ -26,6 +26,9 @@ impl Pattern {
 
     /// Whether a function of this name is meant; pieces of a function are not.
     pub(super) fn matches(&self, name: &str) -> bool {
+        if base(name, &PIECES).is_some() && !self.0.contains('.') {
+            return false;
+        }
         matches_wild(&self.0, name) || whole(name).is_some_and(|base| matches_wild(&self.0, base))
     }
 
@@ -98,6 +101,8 @@ mod tests {
             ("dmu_read", "dmu_read.isra.0", true),
             ("dmu_read", "dmu_read.constprop.3", true),
             ("dmu_read", "dmu_read.cold", false),
+            ("dmu_*", "dmu_read.cold", false),
+            ("dmu_read.cold", "dmu_read.cold", true),
             ("dmu_read", "dmu_read.part.0", false),
             ("dmu_read", "dmu_read_uio", false),
         ] {

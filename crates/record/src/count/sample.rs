@@ -21,7 +21,7 @@ impl<'a> ProbeSample<'a> {
         if kind != sys::PERF_RECORD_SAMPLE {
             return None;
         }
-        let body = &record[8..];
+        let body = record.get(8..)?;
         let word = |at: usize| -> Option<u64> {
             Some(u64::from_ne_bytes(body.get(at..at.checked_add(8)?)?.try_into().ok()?))
         };

@@ -26,6 +26,8 @@ pub(super) struct Session {
     events: Vec<Event>,
     rings: Vec<Ring>,
     probe_of_event: FxHashMap<u64, usize>,
+    /// Calls by probe when all was closed.
+    last_hits: Option<Vec<u64>>,
 }
 
 impl Session {
@@ -39,8 +41,12 @@ impl Session {
         may_leave_out: bool,
     ) -> Result<(Session, Vec<usize>), CountError> {
         raise_descriptor_limit();
-        let mut session =
-            Session { events: Vec::new(), rings: Vec::new(), probe_of_event: FxHashMap::default() };
+        let mut session = Session {
+            events: Vec::new(),
+            rings: Vec::new(),
+            probe_of_event: FxHashMap::default(),
+            last_hits: None,
+        };
         let mut left_out = Vec::new();
         let mut refused = None;
         // The owner of each CPU's ring, by index of event.
@@ -111,6 +117,14 @@ impl Session {
         }
     }
 
+    /// Takes the probes out of the code: one that is only switched off still traps at every call.
+    /// Everything must have been drained; a ring keeps its event alive.
+    pub(super) fn close(&mut self, probes: usize) {
+        self.last_hits = Some(self.hits(probes));
+        self.rings.clear();
+        self.events.clear();
+    }
+
     /// From now on only every so many-th call on a CPU is sampled; all are counted.
     pub(super) fn set_period(&self, period: u64) -> Result<(), RecordError> {
         self.events
@@ -125,6 +139,9 @@ impl Session {
 
     /// Calls of all tasks by probe, as the kernel counted them.
     pub(super) fn hits(&self, probes: usize) -> Vec<u64> {
+        if let Some(hits) = &self.last_hits {
+            return hits.clone();
+        }
         let mut hits = vec![0u64; probes];
         for event in &self.events {
             let mut word = [0u8; 8];
