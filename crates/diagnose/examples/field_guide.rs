@@ -4,6 +4,7 @@
 //! field_guide lint  [CLASS…]          what is misspelt or missing
 //! field_guide test  [CLASS…]          inline tests
 //! field_guide case  FILE…             explain evidence files (evidence JSON, profiles, pasted text)
+//! field_guide calibration DIR         how often a confidence was right, on documented cases
 //! field_guide corpus DIR [CLASS…]     score documented cases, as DIR/score.py does
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -11,7 +12,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
-use zwhy_diagnose::{CONFIDENT, Knowledge, Options, SourceText, explain, lint, run_tests};
+use zwhy_diagnose::{CONFIDENT, Knowledge, Options, ShareOf, SourceText, explain, lint, run_tests};
 use zwhy_formats::ImportOptions;
 
 fn main() -> ExitCode {
@@ -37,8 +38,11 @@ fn main() -> ExitCode {
         }
         Some((&"case", files)) => files.iter().for_each(|file| show(Path::new(file), &knowledge)),
         Some((&"corpus", [folder, classes @ ..])) => bad = corpus(Path::new(folder), classes, &knowledge),
+        Some((&"calibration", [folder])) => calibration(Path::new(folder), &knowledge),
         _ => {
-            eprintln!("usage: field_guide lint|test [CLASS…] | case FILE… | corpus DIR [CLASS…]");
+            eprintln!(
+                "usage: field_guide lint|test [CLASS…] | case FILE… | corpus DIR [CLASS…] | calibration DIR"
+            );
             return ExitCode::from(2);
         }
     }
@@ -117,6 +121,50 @@ fn corpus(folder: &Path, classes: &[&str], knowledge: &Knowledge) -> usize {
         println!("tier {tier}: {row:?}");
     }
     tally.values().filter_map(|r| r.get("wrong")).sum()
+}
+
+/// Ends of the bins of confidence; the first holds cases for which nothing was found.
+const BINS: [f64; 7] = [0.0, 0.12, 0.3, 0.5, 0.7, 0.85, 1.0];
+
+/// A reliability table of first findings: of those with a confidence, how many named the cause.
+fn calibration(folder: &Path, knowledge: &Knowledge) {
+    // By bin: cases, named right, sum of confidence, cases without an established cause.
+    let mut rows = [(0u64, 0u64, 0.0, 0u64); BINS.len()];
+    let mut brier = (0.0, 0u64);
+    for (part, solved) in [("cases", true), ("unresolved", false)] {
+        for entry in std::fs::read_dir(folder.join(part)).into_iter().flatten().flatten() {
+            let Some((evidence, class, _)) = case(&entry.path()) else { continue };
+            let answer = explain(&evidence, knowledge, &Options::default());
+            let top = answer.findings.first();
+            let confidence = top.map_or(0.0, |f| f.confidence);
+            let row = &mut rows[BINS.iter().position(|end| confidence <= *end).unwrap_or(BINS.len() - 1)];
+            if solved {
+                let right = top.is_some_and(|f| f.class == class);
+                *row = (row.0 + 1, row.1 + u64::from(right), row.2 + confidence, row.3);
+                brier = (brier.0 + (confidence - f64::from(u8::from(right))).powi(2), brier.1 + 1);
+            } else {
+                row.3 += 1;
+            }
+        }
+    }
+    println!("| confidence | cases | mean confidence | named right | 95 % | nobody knows |");
+    println!("|---|--:|--:|--:|---|--:|");
+    for (i, (cases, right, sum, unknown)) in rows.into_iter().enumerate() {
+        let from = if i == 0 { "nothing found".to_owned() } else { format!("{}–{}", BINS[i - 1], BINS[i]) };
+        let (mean, part, range) = if cases == 0 {
+            Default::default()
+        } else {
+            let share = ShareOf::counted(right, cases);
+            let range = format!("{:.0}–{:.0} %", share.low * 100.0, share.high * 100.0);
+            (format!("{:.2}", sum / cases as f64), format!("{right} ({:.0} %)", share.value * 100.0), range)
+        };
+        println!("| {from} | {cases} | {mean} | {part} | {range} | {unknown} |");
+    }
+    println!(
+        "\nBrier score of the first finding: {:.3} over {} cases",
+        brier.0 / brier.1.max(1) as f64,
+        brier.1
+    );
 }
 
 /// Evidence, class and tier of a case file: only what `score.py` hands over.

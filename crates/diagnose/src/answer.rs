@@ -148,6 +148,8 @@ pub struct Finding {
     pub references: Vec<String>,
     pub affected: String,
     pub fixed_in: Option<String>,
+    /// What to upgrade, where this host's release is older than the fix.
+    pub upgrade: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

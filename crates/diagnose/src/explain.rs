@@ -2,12 +2,15 @@
 
 use crate::anatomy::IDLE;
 use crate::answer::{
-    Answer, CONFIDENT, ConfidenceWord, EvidenceLine, Finding, Quality, RemedyAnswer, RuledOut, SCHEMA, Source,
+    Answer, ConfidenceWord, EvidenceLine, Finding, Quality, RemedyAnswer, RuledOut, SCHEMA, Source,
 };
 use crate::breakdown::breakdown;
 use crate::condition::Truth;
 use crate::facts::FactBase;
+use crate::headline::headline;
 use crate::knowledge::{Knowledge, Sign};
+use crate::names::{COMMAND, PROSE, fill_names};
+use crate::next::{next_steps, separating};
 use crate::score::{Asked, Verdict, judge};
 use crate::share::Claims;
 use crate::{machine, what_if, wording};
@@ -33,20 +36,17 @@ impl Default for Options {
     }
 }
 
-/// Commands or sentences named under "next", at most.
-const NEXT: usize = 3;
-/// From here on the first finding is the answer; below, it is only the likeliest.
-const TELLING: f64 = 0.4;
-
 /// Explains what the evidence shows. Pure: the same evidence and knowledge give the same answer.
 pub fn explain(evidence: &Evidence, knowledge: &Knowledge, options: &Options) -> Answer {
     let facts = FactBase::new(evidence, &knowledge.anatomy);
     let asked = Asked::new(&facts, &knowledge.bank);
     let verdicts = judge(knowledge, &asked);
-    let mut findings = findings(&verdicts, knowledge, &asked, options);
+    let findings = findings(&verdicts, knowledge, &asked, options);
     let tables = breakdown(&facts);
     let quality = quality(&facts, options.stats.as_ref());
-    let (why, act) = top_line(&mut findings, knowledge, &facts, &tables.stages);
+    let shown = &verdicts[..findings.len().min(verdicts.len())];
+    let apart = separating(shown, knowledge, &asked);
+    let (why, act) = headline(&findings, apart, knowledge, &facts, &tables.stages);
     let mut answer = Answer {
         zwhy: env!("CARGO_PKG_VERSION").to_owned(),
         schema: SCHEMA,
@@ -98,11 +98,7 @@ fn finding(
         without: None,
         limits: machine::of_finding(cause, facts),
         evidence: evidence_lines(verdict, knowledge, asked),
-        against: verdict
-            .against
-            .iter()
-            .map(|i| evidence_line(&cause.against[*i], knowledge, asked))
-            .collect(),
+        against: against_lines(verdict, knowledge, asked),
         explanation: cause.explanation.clone(),
         remedy: RemedyAnswer {
             text: prose(&remedy.text),
@@ -116,6 +112,7 @@ fn finding(
         references: cause.references.clone(),
         affected: cause.affected.clone(),
         fixed_in: cause.fixed_in.clone(),
+        upgrade: upgrade(verdict, asked),
     }
 }
 
@@ -124,6 +121,29 @@ fn evidence_lines(verdict: &Verdict<'_>, knowledge: &Knowledge, asked: &Asked<'_
     let mut signs: Vec<&Sign> = with_truth(verdict, Truth::Yes).collect();
     signs.sort_by(|a, b| b.weight.when_true().total_cmp(&a.weight.when_true()));
     signs.into_iter().map(|sign| evidence_line(sign, knowledge, asked)).collect()
+}
+
+/// What lowered the confidence: what the cause names, and a release that has the fix.
+fn against_lines(verdict: &Verdict<'_>, knowledge: &Knowledge, asked: &Asked<'_>) -> Vec<EvidenceLine> {
+    let against = verdict.against.iter().filter_map(|i| verdict.cause.against.get(*i));
+    let mut lines: Vec<EvidenceLine> = against.map(|s| evidence_line(s, knowledge, asked)).collect();
+    let release = asked.facts.evidence.host.zfs_version.as_ref().filter(|_| verdict.fix_counts);
+    if let Some((release, fixed_in)) = release.zip(verdict.cause.fixed_in.as_ref()) {
+        lines.push(EvidenceLine {
+            claim: format!("This release has the fix of {fixed_in}."),
+            measure: format!("OpenZFS {release}"),
+            source: "host".to_owned(),
+            frames: Vec::new(),
+        });
+    }
+    lines
+}
+
+/// `Fixed in 2.2 (PR 13244); this host runs 2.1.5: upgrade OpenZFS.`
+fn upgrade(verdict: &Verdict<'_>, asked: &Asked<'_>) -> Option<String> {
+    let release = asked.facts.evidence.host.zfs_version.as_ref().filter(|_| verdict.fixed == Some(false))?;
+    let fixed_in = verdict.cause.fixed_in.as_ref()?;
+    Some(format!("Fixed in {fixed_in}; this host runs {release}: upgrade OpenZFS."))
 }
 
 fn with_truth<'v>(verdict: &'v Verdict<'_>, truth: Truth) -> impl Iterator<Item = &'v Sign> {
@@ -159,134 +179,9 @@ fn evidence_line(sign: &Sign, knowledge: &Knowledge, asked: &Asked<'_>) -> Evide
     line
 }
 
-/// The evidence that is missing, weightiest first, and how to tell it from what looks alike.
-fn next_steps(
-    verdict: &Verdict<'_>,
-    all: &[Verdict<'_>],
-    knowledge: &Knowledge,
-    asked: &Asked<'_>,
-) -> Vec<String> {
-    let mut missing: Vec<&Sign> = with_truth(verdict, Truth::Unknown).collect();
-    missing.sort_by(|a, b| b.weight.when_true().total_cmp(&a.weight.when_true()));
-    let mut next: Vec<String> = Vec::new();
-    let add = |text: String, next: &mut Vec<String>| {
-        if !text.is_empty() && next.len() < NEXT && !next.contains(&text) {
-            next.push(text);
-        }
-    };
-    for other in &verdict.cause.look_alikes {
-        let rival = all.iter().find(|v| v.cause.class == other.class && v.confidence >= 0.3);
-        if let Some(rival) = rival
-            && verdict.confidence < CONFIDENT
-        {
-            add(format!("to tell it from “{}”: {}", rival.cause.title, other.tell), &mut next);
-        }
-    }
-    for sign in missing {
-        if !sign.ask.is_empty() {
-            add(sign.ask.clone(), &mut next);
-            continue;
-        }
-        let unknown = sign.when.queries.iter().find(|id| asked.reading(**id).is_none());
-        let text = unknown.and_then(|id| knowledge.bank.get(*id)).map(wording::how_to_get);
-        add(text.unwrap_or_default(), &mut next);
-    }
-    next
-}
-
 fn rules_out(verdict: &Verdict<'_>) -> Vec<RuledOut> {
     let alike = verdict.rules_out.iter().filter_map(|i| verdict.cause.look_alikes.get(*i));
     alike.map(|l| RuledOut { class: l.class.clone(), why: l.tell.clone() }).collect()
-}
-
-/// What stands for a dataset and a pool whose name is not known: a word to fill in by hand in a
-/// command, plain words in a sentence.
-const COMMAND: [&str; 2] = ["DATASET", "POOL"];
-const PROSE: [&str; 2] = ["the dataset", "the pool"];
-
-/// Fills `{dataset}` and `{pool}` with names of this host.
-fn fill_names(
-    text: &str,
-    unknown: [&str; 2],
-    dataset: Option<&(String, crate::pattern::Pattern)>,
-    facts: &FactBase<'_>,
-) -> String {
-    if !text.contains('{') {
-        return text.to_owned();
-    }
-    let of_property = dataset.and_then(|(name, like)| facts.datasets_with(name, like).first().copied());
-    let first_pool = || facts.evidence.facts["pools"][0]["name"].as_str();
-    let pool = of_property.map(|d| d.split('/').next().unwrap_or(d)).or_else(first_pool);
-    // A name goes into a command line: only what ZFS allows in names may.
-    let safe = |name: &&str| {
-        !name.is_empty()
-            && !name.starts_with('-')
-            && name.chars().all(|c| c.is_alphanumeric() || "_-.:/@".contains(c))
-    };
-    let of_property = of_property.filter(safe);
-    let pool = pool.filter(safe);
-    text.replace("{dataset}", of_property.unwrap_or(unknown[0])).replace("{pool}", pool.unwrap_or(unknown[1]))
-}
-
-/// The first sentence and what to do.
-fn top_line(
-    findings: &mut [Finding],
-    knowledge: &Knowledge,
-    facts: &FactBase<'_>,
-    stages: &[crate::answer::StageRow],
-) -> (String, Option<String>) {
-    let Some(top) = findings.first() else {
-        return (nothing_found(facts, stages), Some(first_request(facts)));
-    };
-    let cause = knowledge.cause(&top.class);
-    let evidence = top.evidence.first().map(|e| e.measure.clone()).unwrap_or_default();
-    let word = wording::confidence_word(top.confidence_word);
-    if top.confidence < TELLING {
-        let others: Vec<&str> = findings[1..].iter().take(2).map(|f| f.title.as_str()).collect();
-        let or = if others.is_empty() { String::new() } else { format!(", or {}", others.join(", or ")) };
-        let why = format!("No cause stands out; the evidence fits: {}{or} ({evidence}).", top.title);
-        return (why, top.next.first().map(|n| format!("Measure first: {n}")));
-    }
-    let fill = |text: &str| fill_names(text, PROSE, cause.and_then(|c| c.dataset.as_ref()), facts);
-    let sure = top.confidence >= CONFIDENT;
-    let why = match (cause, &top.share) {
-        (Some(cause), Some(share)) if share.value > 0.0 => {
-            wording::sentence(&fill(&cause.why), share, top.confidence_word)
-        }
-        _ if sure => format!("{} ({evidence}; confidence {word}).", top.title),
-        _ => format!("Probably: {} ({evidence}; confidence {word}).", top.title),
-    };
-    let act = cause.map(|c| fill(&c.act)).filter(|a| !a.is_empty());
-    let first = top.next.first().filter(|_| !sure);
-    (why, act.map(|act| first.map_or(act.clone(), |n| format!("{act} Make sure first: {n}"))))
-}
-
-fn nothing_found(facts: &FactBase<'_>, stages: &[crate::answer::StageRow]) -> String {
-    let zfs = stages.iter().find(|s| !matches!(s.stage.as_str(), "idle" | "not zfs" | "unknown"));
-    match zfs {
-        Some(stage) if facts.has_samples() => format!(
-            "No known cause: ZFS spends most in {} ({} of all CPU), which is no sign of a fault by itself.",
-            stage.stage,
-            wording::percent(stage.share.value, false)
-        ),
-        Some(stage) => format!("No known cause fits; most of what the list shows is {}.", stage.stage),
-        None if facts.cpu.all > 0 => {
-            let busy = facts.cpu.busy as f64 / facts.cpu.all as f64;
-            format!(
-                "ZFS takes no CPU here; {} of the CPU is busy with other work.",
-                wording::percent(busy, false)
-            )
-        }
-        None => "The evidence is too little to name a cause.".to_owned(),
-    }
-}
-
-fn first_request(facts: &FactBase<'_>) -> String {
-    if facts.has_samples() {
-        "If something is slow, record while it is: zwhy record -a -d 60 -o host.zwhy".to_owned()
-    } else {
-        "Record the host while it happens: zwhy record -a -d 30 -o host.zwhy".to_owned()
-    }
 }
 
 fn source(evidence: &Evidence, facts: &FactBase<'_>, options: &Options) -> Source {

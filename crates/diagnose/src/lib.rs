@@ -11,13 +11,17 @@ mod classify;
 mod condition;
 mod explain;
 mod facts;
+mod headline;
 mod knowledge;
 mod machine;
 mod name;
+mod names;
+mod next;
 mod paths;
 mod pattern;
 mod score;
 mod share;
+mod solidity;
 mod what_if;
 mod wording;
 

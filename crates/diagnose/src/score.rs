@@ -2,12 +2,14 @@
 //!
 //! Every cause starts unlikely ([`PRIOR`]); each sign that holds or fails adds its log-odds; causes
 //! that look alike share their odds, as at most one of them holds for the same samples. Then
-//! confidence is limited by what it rests on: without figures, with few samples, or where next to
-//! no CPU is concerned, no finding is confident, however many signs agree.
+//! confidence is limited by what it rests on: without figures, with one sign or one kind of
+//! evidence, with few samples, or where next to no CPU is concerned, no finding is confident,
+//! however many signs agree. A release that has the fix speaks against a cause.
 
 use crate::condition::{Answers, QueryBank, QueryId, Truth};
-use crate::facts::{FactBase, Quality, Reading};
+use crate::facts::{FactBase, Quality, Reading, has_fix};
 use crate::knowledge::{Cause, IfFalse, Knowledge, Weight};
+use crate::solidity::solidity;
 use std::sync::OnceLock;
 
 /// Log-odds of any one cause before anything is seen.
@@ -20,10 +22,16 @@ const RULES_OUT_FROM: f64 = 0.5;
 const MEASURED: f64 = 2.5;
 /// Most that can be said when figures are missing.
 const UNMEASURED_MOST: f64 = 0.65;
+/// Most that can be said by a single sign, or by names and settings of one kind alone.
+const THIN_MOST: f64 = 0.5;
+/// Log-odds taken from a cause that this release has a fix for: some fixes are taken back or miss a case.
+const HAS_FIX: f64 = -3.0;
 /// Most that can be said when the CPU concerned hardly matters.
 const IMMATERIAL_MOST: f64 = 0.45;
 /// Share of busy CPU below which a cause hardly matters.
 const MATERIAL: f64 = 0.02;
+/// By how much few samples lower the most that can be said: at 45 of them to 0.7.
+const FEW: f64 = 2.0;
 /// Nothing is certain.
 const MOST: f64 = 0.97;
 
@@ -63,7 +71,16 @@ pub struct Verdict<'k> {
     pub confidence: f64,
     /// Classes ruled out in favour of this one, by index into its look-alikes.
     pub rules_out: Vec<usize>,
+    /// Whether this host's release has the fix; `None` where that cannot be told.
+    pub fixed: Option<bool>,
+    /// Whether that has lowered the confidence.
+    pub fix_counts: bool,
     measured: f64,
+    /// Whether what was measured are samples alone.
+    counted: bool,
+    /// Signs that hold and are more than weak, and the kinds of evidence that they rest on.
+    signs: usize,
+    kinds: usize,
 }
 
 /// Judges all causes; the likeliest first, those without any sign left out.
@@ -92,14 +109,25 @@ impl<'k> Verdict<'k> {
     fn of(cause: &'k Cause, asked: &Asked<'_>) -> Option<Verdict<'k>> {
         let truths: Vec<Truth> = cause.signs.iter().map(|s| s.when.truth(asked)).collect();
         let (mut log_odds, mut measured) = (PRIOR, 0.0);
-        let mut any = false;
+        let (mut holding, mut kinds) = (0, Vec::new());
+        let (mut counted, mut figures) = (false, false);
         for (sign, truth) in cause.signs.iter().zip(&truths) {
             match (truth, sign.if_false) {
                 (Truth::Yes, _) => {
-                    any = any || sign.weight != Weight::Weak;
-                    log_odds += sign.weight.when_true();
+                    let weight = sign.weight.when_true() * solidity(&sign.when, asked.bank, asked);
+                    log_odds += weight;
                     if is_measured(&sign.when.queries, asked) {
-                        measured += sign.weight.when_true();
+                        measured += weight;
+                        let qualities =
+                            sign.when.queries.iter().filter_map(|q| asked.reading(*q)).map(|r| r.quality);
+                        for quality in qualities {
+                            counted |= quality == Quality::Counted;
+                            figures |= quality == Quality::Figure;
+                        }
+                    }
+                    if sign.weight != Weight::Weak {
+                        holding += 1;
+                        kinds.extend(kinds_of(&sign.when.queries, asked));
                     }
                 }
                 (Truth::No, IfFalse::RulesOut) => return None,
@@ -107,14 +135,34 @@ impl<'k> Verdict<'k> {
                 (Truth::No, IfFalse::SaysNothing) | (Truth::Unknown, _) => {}
             }
         }
-        if !any {
+        if holding == 0 {
             return None;
         }
         let holds = |i: &usize| cause.against[*i].when.truth(asked) == Truth::Yes;
         let against: Vec<usize> = (0..cause.against.len()).filter(holds).collect();
         log_odds -= against.iter().map(|i| cause.against[*i].weight.when_true()).sum::<f64>();
-        let confidence = odds(log_odds) / (1.0 + odds(log_odds));
-        Some(Verdict { cause, truths, against, log_odds, confidence, rules_out: Vec::new(), measured })
+        let host = asked.facts.evidence.host.zfs_version.as_deref();
+        let fixed = cause.fixed_in.as_deref().zip(host).and_then(|(fix, host)| has_fix(fix, host));
+        let fix_counts = fixed == Some(true) && !asks_for_release(cause, asked.bank);
+        if fix_counts {
+            log_odds += HAS_FIX;
+        }
+        kinds.sort_unstable();
+        kinds.dedup();
+        Some(Verdict {
+            cause,
+            truths,
+            against,
+            log_odds,
+            confidence: odds(log_odds) / (1.0 + odds(log_odds)),
+            rules_out: Vec::new(),
+            fixed,
+            fix_counts,
+            measured,
+            counted: counted && !figures,
+            signs: holding,
+            kinds: kinds.len(),
+        })
     }
 
     /// The most that the kind of evidence allows.
@@ -122,11 +170,16 @@ impl<'k> Verdict<'k> {
         let mut most = MOST;
         if self.measured < MEASURED {
             most = most.min(UNMEASURED_MOST);
+            if self.signs == 1 || (self.measured == 0.0 && self.kinds == 1) {
+                most = most.min(THIN_MOST);
+            }
         }
         let cpu = &asked.facts.cpu;
+        if cpu.busy > 0 && (self.counted || !self.cause.cpu.is_empty()) {
+            // Forty samples make nobody sure, whatever they show.
+            most = most.min(1.0 - FEW / (cpu.busy as f64).sqrt());
+        }
         if cpu.busy > 0 && !self.cause.cpu.is_empty() {
-            // Twenty samples cannot carry what a thousand can.
-            most = most.min(1.0 - 1.2 / (cpu.busy as f64).sqrt());
             let part = crate::share::samples(&self.cause.cpu, asked.facts) as f64;
             if part / (cpu.busy as f64) < MATERIAL || part / (cpu.all as f64) < MATERIAL / 2.0 {
                 most = most.min(IMMATERIAL_MOST);
@@ -138,7 +191,59 @@ impl<'k> Verdict<'k> {
 
 /// Whether any answer behind a condition is a figure rather than a name or a setting.
 fn is_measured(queries: &[QueryId], asked: &Asked<'_>) -> bool {
-    queries.iter().filter_map(|q| asked.reading(*q)).any(|r| r.quality <= Quality::Figure)
+    queries.iter().filter_map(|q| asked.reading(*q)).any(|r| r.quality <= Quality::Unclear)
+}
+
+/// Whether the cause weighs the release itself: its author knows more than the version of the fix.
+fn asks_for_release(cause: &Cause, bank: &QueryBank) -> bool {
+    let signs = cause.signs.iter().chain(&cause.against);
+    let mut queries = signs.flat_map(|s| &s.when.queries).filter_map(|id| bank.get(*id));
+    queries.any(|q| q.function == crate::facts::Function::ZfsVersion)
+}
+
+/// Kinds of evidence that are independent of each other: what one shows, another need not.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Stacks,
+    Threads,
+    Waiting,
+    Kstats,
+    Tables,
+    Settings,
+}
+
+/// The kinds that answered the questions of a condition.
+fn kinds_of<'a>(queries: &'a [QueryId], asked: &'a Asked<'_>) -> impl Iterator<Item = Kind> + 'a {
+    use crate::facts::Function as F;
+    let answered = queries.iter().filter(|q| asked.reading(**q).is_some());
+    answered.filter_map(|q| asked.bank.get(*q)).map(|query| match query.function {
+        F::ThreadShare | F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadNice | F::ThreadSeen => {
+            Kind::Threads
+        }
+        F::Waits | F::WaitShare => Kind::Waiting,
+        F::Kstat | F::Rate => Kind::Kstats,
+        F::Table
+        | F::ColumnMax
+        | F::ColumnMin
+        | F::ColumnSum
+        | F::ColumnHas
+        | F::Cell
+        | F::CellText
+        | F::Growth => Kind::Tables,
+        F::Param
+        | F::Chosen
+        | F::Offered
+        | F::Prop
+        | F::PropNumber
+        | F::ZfsVersion
+        | F::KernelVersion
+        | F::Os
+        | F::CpuFlag
+        | F::CpuModel
+        | F::Count
+        | F::Fact => Kind::Settings,
+        _ => Kind::Stacks,
+    })
 }
 
 fn rule_out(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {

@@ -104,7 +104,8 @@ fn share_measure(query: &Query, share: f64, quality: Quality, facts: &FactBase<'
     if quality == Quality::Counted && of_busy {
         format!("{what}: {} ({}) {whole}", percent(share, is_exact(&counted)), range(&counted))
     } else {
-        format!("{what}: {} {whole}", percent(share, true))
+        let pasted = if quality == Quality::Unclear { ", as pasted" } else { "" };
+        format!("{what}: {} {whole}{pasted}", percent(share, true))
     }
 }
 

@@ -107,3 +107,41 @@ fn what_speaks_against_a_cause_is_shown_and_lowers_it() {
     assert_eq!((with.against[0].claim.as_str(), with.against[0].measure.as_str()), ("contrary", "b = 1"));
     assert!(with.confidence < without.confidence - 0.1, "{} {}", with.confidence, without.confidence);
 }
+
+/// The finding of a cause with one sign per given condition, by evidence of a release and a parameter.
+fn finding(parts: &str, zfs: &str) -> zwhy_diagnose::Finding {
+    let mut evidence = Evidence::default();
+    let origin = evidence.origin("test");
+    evidence.params.push(Param { name: "a".into(), value: "1".into(), origin });
+    evidence.host.zfs_version = Some(zfs.to_owned());
+    let options = Options { least_confidence: 0.0, ..Options::default() };
+    explain(&evidence, &cause(parts), &options).findings.remove(0)
+}
+
+#[test]
+fn a_release_with_the_fix_speaks_against_and_an_older_one_is_told_to_upgrade() {
+    let sign = "[[signs]]\nwhen = \"param('a') == 1\"\nweight = \"strong\"\nclaim = \"for\"\n";
+    let fixed = format!("fixed_in = \"2.1.3 and 2.2 (PR 12896)\"\n{sign}");
+    let (old, new) = (finding(&fixed, "2.1.2"), finding(&fixed, "2.1.11"));
+    assert!(new.confidence < old.confidence - 0.2, "{} {}", new.confidence, old.confidence);
+    assert!(new.against[0].claim.contains("has the fix"), "{:?}", new.against);
+    assert!(old.against.is_empty());
+    assert_eq!(
+        old.upgrade.as_deref(),
+        Some("Fixed in 2.1.3 and 2.2 (PR 12896); this host runs 2.1.2: upgrade OpenZFS.")
+    );
+    assert_eq!(new.upgrade, None);
+    // Whoever asks for the release has weighed it already.
+    let own = format!("{fixed}[[signs]]\nwhen = \"zfs('<2.1.3')\"\nweight = \"weak\"\nclaim = \"old\"\n");
+    assert!(finding(&own, "2.1.11").confidence > new.confidence);
+}
+
+#[test]
+fn thin_evidence_gives_at_most_an_even_chance() {
+    let sign = |n: usize| {
+        format!("[[signs]]\nwhen = \"param('a') > -{n}\"\nweight = \"decisive\"\nclaim = \"for\"\n")
+    };
+    assert!(finding(&sign(1), "2.3").confidence <= 0.5, "one sign");
+    let three: String = (1..4).map(sign).collect();
+    assert!(finding(&three, "2.3").confidence <= 0.5, "settings alone, however many");
+}

@@ -77,9 +77,14 @@ fn emphasise(text: &str, label: &str, style: Style) -> String {
 
 /// Remedy and evidence of the finding that the headline is about.
 fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
-    let mut out = commands(&f.remedy.commands, style);
+    // A remedy for what is only one of several guesses does harm.
+    let mut out = match f.confidence_word {
+        ConfidenceWord::Low => String::new(),
+        _ => commands(&f.remedy.commands, style),
+    };
     // A lab capture is that proof.
-    if let (Some(experiment), true) = (&f.experiment, answer.source.kind != "lab") {
+    let guess = f.confidence_word == ConfidenceWord::Low;
+    if let (Some(experiment), true) = (&f.experiment, answer.source.kind != "lab" && !guess) {
         out.push_str(&proof(experiment, style));
     }
     out.push_str(&evidence(f, EVIDENCE_SHOWN, style));
@@ -176,6 +181,7 @@ fn whole_finding(f: &Finding, style: Style) -> String {
     if let Some(without) = f.without.as_ref().filter(|w| w.at_most.is_none_or(|n| n >= MATTERS)) {
         out.push_str(&labelled("Without", 9, &speed_up(without), WIDTH));
     }
+    f.upgrade.iter().for_each(|text| out.push_str(&labelled("Upgrade", 9, text, WIDTH)));
     out.push_str(&labelled("Remedy", 9, &f.remedy.text, WIDTH));
     out.push_str(&commands(&f.remedy.commands, style));
     f.experiment.iter().for_each(|experiment| out.push_str(&proof(experiment, style)));
@@ -279,7 +285,10 @@ fn stage_cells(row: &StageRow) -> [String; 4] {
     [
         row.stage.clone(),
         format!("{:.1} %", row.share.value * 100.0),
-        format!("{:.1}–{:.1}", row.share.low * 100.0, row.share.high * 100.0),
+        // Without counts there is no interval.
+        Some(&row.share)
+            .filter(|s| s.low < s.high)
+            .map_or(String::new(), |s| format!("{:.1}–{:.1}", s.low * 100.0, s.high * 100.0)),
         who.join(", "),
     ]
 }

@@ -111,6 +111,7 @@ fn ccm_host() -> Answer {
         references: vec!["https://github.com/openzfs/zfs/pull/9749".into()],
         affected: "0.8.0 and later".into(),
         fixed_in: None,
+        upgrade: None,
     };
     let copy = Finding {
         class: "abd-extra-copy-on-read".into(),

@@ -10,7 +10,7 @@ use crate::anatomy::{Anatomy, StageId};
 use crate::classify::classify_alone;
 use crate::name::bare;
 use crate::pattern::Pattern;
-use zwhy_evidence::Evidence;
+use zwhy_evidence::{Evidence, PctKind};
 
 /// A function missing from a list counts as absent when at most this share could have been cut.
 const NEGLIGIBLE: f64 = 0.02;
@@ -25,10 +25,22 @@ struct Row {
     origin: String,
 }
 
+impl Stack {
+    fn quality(&self) -> Quality {
+        match self.share {
+            Some(_) if self.unclear => Quality::Unclear,
+            Some(_) => Quality::Figure,
+            None => Quality::Named,
+        }
+    }
+}
+
 struct Stack {
     names: Vec<String>,
     comm: Option<String>,
     share: Option<f64>,
+    /// Whether the share may be relative to a caller.
+    unclear: bool,
     waiting: bool,
     origin: String,
 }
@@ -68,6 +80,7 @@ impl PercentFacts {
                 names: tree.frames.iter().map(|f| bare(f).function.to_owned()).collect(),
                 comm: tree.comm.clone(),
                 share: tree.pct.map(|p| p / 100.0),
+                unclear: tree.kind == PctKind::Unclear,
                 waiting: tree.waiting,
                 origin: evidence.origin_name(tree.origin).to_owned(),
             })
@@ -131,11 +144,17 @@ impl PercentFacts {
         let own: f64 = matching().filter_map(|r| r.own).sum();
         let children = matching().filter_map(|r| r.children).fold(0.0, f64::max);
         let stacks = self.stacks.iter().filter(|s| !s.waiting && s.names.iter().any(|n| pattern.matches(n)));
-        let of_stacks = stacks.clone().filter_map(|s| s.share).fold(0.0, f64::max);
+        let (of_stacks, unclear) = stacks
+            .clone()
+            .filter_map(|s| Some((s.share?, s.unclear)))
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .unwrap_or((0.0, false));
         let best = own.max(children).max(of_stacks).min(1.0);
+        let unclear = unclear && of_stacks > own.max(children);
+        let quality = if unclear { Quality::Unclear } else { Quality::Figure };
         let origin = matching().map(|r| &r.origin).chain(stacks.map(|s| &s.origin)).next();
         match origin {
-            Some(origin) if best > 0.0 => Reading::number(best, Quality::Figure, origin.as_str()),
+            Some(origin) if best > 0.0 => Reading::number(best, quality, origin.as_str()),
             Some(_) => None,
             None => self.absent(),
         }
@@ -163,8 +182,7 @@ impl PercentFacts {
             return Reading::truth(true, quality, row.origin.as_str());
         }
         let stack = self.stacks.iter().find(|s| s.names.iter().any(|n| pattern.matches(n)))?;
-        let quality = if stack.share.is_some() { Quality::Figure } else { Quality::Named };
-        Reading::truth(true, quality, stack.origin.as_str())
+        Reading::truth(true, stack.quality(), stack.origin.as_str())
     }
 
     fn with_call<'s>(&'s self, caller: &'s Pattern, callee: &'s Pattern) -> impl Iterator<Item = &'s Stack> {
@@ -184,7 +202,7 @@ impl PercentFacts {
     fn largest(&self, keep: impl Fn(&Stack) -> bool) -> Option<Reading> {
         let stacks = self.stacks.iter().filter(|s| !s.waiting && s.share.is_some() && keep(s));
         let best = stacks.max_by(|a, b| a.share.unwrap_or(0.0).total_cmp(&b.share.unwrap_or(0.0)))?;
-        Reading::number(best.share?, Quality::Figure, best.origin.as_str())
+        Reading::number(best.share?, best.quality(), best.origin.as_str())
     }
 
     fn under_not(&self, callee: &Pattern, caller: &Pattern, except: &Pattern) -> Option<Reading> {
@@ -217,14 +235,13 @@ impl PercentFacts {
             };
         }
         let best = self.with_call(caller, callee).max_by_key(|s| s.share.is_some())?;
-        let quality = if best.share.is_some() { Quality::Figure } else { Quality::Named };
-        Reading::truth(true, quality, best.origin.as_str())
+        Reading::truth(true, best.quality(), best.origin.as_str())
     }
 
     fn under(&self, callee: &Pattern, caller: &Pattern) -> Option<Reading> {
         let stacks = self.with_call(caller, callee).filter(|s| !s.waiting && s.share.is_some());
         let best = stacks.max_by(|a, b| a.share.unwrap_or(0.0).total_cmp(&b.share.unwrap_or(0.0)))?;
-        Reading::number(best.share?, Quality::Figure, best.origin.as_str())
+        Reading::number(best.share?, best.quality(), best.origin.as_str())
     }
 
     fn in_thread(&self, pattern: &Pattern, threads: &Pattern) -> Option<Reading> {
@@ -237,7 +254,7 @@ impl PercentFacts {
             let best = stacks
                 .filter(|s| s.share.is_some() && s.names.iter().any(|n| pattern.matches(n)))
                 .max_by(|a, b| a.share.unwrap_or(0.0).total_cmp(&b.share.unwrap_or(0.0)))?;
-            Reading::number(best.share?, Quality::Figure, best.origin.as_str())
+            Reading::number(best.share?, best.quality(), best.origin.as_str())
         })
     }
 

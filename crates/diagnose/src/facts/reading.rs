@@ -24,6 +24,8 @@ pub enum Quality {
     Counted,
     /// A figure of a tool or kstat.
     Figure,
+    /// A percentage that may be inclusive, or relative to its caller: call trees that were pasted.
+    Unclear,
     /// Configuration: a version, parameter or property. True, but not a measurement.
     Configured,
     /// Something was named without a figure.

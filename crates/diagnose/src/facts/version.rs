@@ -53,6 +53,41 @@ impl Requirement {
     }
 }
 
+/// Whether a host of this version has a fix: `2.1.3 and 2.2 (PR 12896)` is in 2.1.3 and later of
+/// 2.1, and in 2.2 and all that follow. `None` when the fix is not told by versions alone, or when
+/// the host's text has none or several that disagree, or is a candidate of the release with the fix.
+pub fn has_fix(fixed_in: &str, host: &str) -> Option<bool> {
+    let (list, note) = fixed_in.split_once(" (").unwrap_or((fixed_in, ")"));
+    if note.find(')') != note.len().checked_sub(1) {
+        return None;
+    }
+    let fixes: Option<Vec<Numbers>> = list
+        .split(" and ")
+        .map(|word| word.split('.').map(|part| part.trim().parse().ok()).collect())
+        .collect();
+    let fixes = fixes?;
+    let newest = fixes.iter().max_by(|a, b| compare(a, b))?;
+    let fixed = |host: &[u64]| {
+        let same_series = |fix: &&Numbers| fix.iter().take(2).eq(host.iter().take(2));
+        let at_least = |fix: &Numbers| !compare(host, fix).is_lt();
+        at_least(newest) || fixes.iter().filter(same_series).any(at_least)
+    };
+    // A candidate of a release may be from before or after the fix.
+    let candidate = host.contains("-rc");
+    let undecided = |v: &[u64]| candidate && fixes.iter().any(|fix| compare(v, fix).is_eq());
+    let mut results = versions(host).into_iter().map(|v| (!undecided(&v)).then(|| fixed(&v)));
+    let first = results.next()??;
+    results.all(|r| r == Some(first)).then_some(first)
+}
+
+/// Number by number; what is not written is 0.
+fn compare(a: &[u64], b: &[u64]) -> std::cmp::Ordering {
+    let at = |list: &[u64], i: usize| list.get(i).copied().unwrap_or(0);
+    let length = a.len().max(b.len());
+    let differences = (0..length).map(|i| at(a, i).cmp(&at(b, i))).find(|o| o.is_ne());
+    differences.unwrap_or(std::cmp::Ordering::Equal)
+}
+
 fn bound(text: &str) -> Option<Bound> {
     let (operator, rest) = [
         ("<=", Operator::LessOrEqual),
@@ -70,11 +105,7 @@ fn bound(text: &str) -> Option<Bound> {
 impl Bound {
     fn holds(&self, version: &[u64]) -> bool {
         let at = |list: &[u64], i: usize| list.get(i).copied().unwrap_or(0);
-        let length = self.version.len().max(version.len());
-        let order = (0..length)
-            .map(|i| at(version, i).cmp(&at(&self.version, i)))
-            .find(|o| o.is_ne())
-            .unwrap_or(std::cmp::Ordering::Equal);
+        let order = compare(version, &self.version);
         match self.operator {
             Operator::Less => order.is_lt(),
             Operator::LessOrEqual => order.is_le(),
@@ -88,6 +119,32 @@ impl Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fixes_by_series() {
+        for (fixed_in, host, expected) in [
+            ("2.1.3 and 2.2 (PR 12896)", "2.1.2", Some(false)),
+            ("2.1.3 and 2.2 (PR 12896)", "zfs-2.1.11-1 (Debian)", Some(true)),
+            ("2.1.3 and 2.2 (PR 12896)", "2.3.0-rc1", Some(true)),
+            ("2.0 and 0.8.2 (PR 8877)", "0.8.1", Some(false)),
+            ("2.0 and 0.8.2 (PR 8877)", "0.8.6", Some(true)),
+            ("0.8", "0.7.13", Some(false)),
+            ("0.8", "0.8.0", Some(true)),
+            ("0.8 (PR 8142)", "0.7.9 / 0.8.3", None),
+            ("0.8", "none", None),
+            ("2.3.0 (PR 16729)", "2.3.0-rc2", None),
+            ("0.8", "2.3.0-rc2", Some(true)),
+            ("after 2.4 (PR 19122)", "2.5.0", None),
+            ("0.8 eases it (PR 7888)", "2.2.0", None),
+            ("0.8.2 (PR 8901) in part; 2.1 (wmsum)", "2.2.0", None),
+            ("2.2 (PR 15516) for reordered reads", "2.2.0", None),
+            ("FreeBSD 14.0-p2, 13.3-p1", "2.2.0", None),
+            ("kernel 4.2; 0.7 (scatter buffers)", "2.2.0", None),
+            ("PR 18741", "2.2.0", None),
+        ] {
+            assert_eq!(has_fix(fixed_in, host), expected, "{fixed_in} / {host}");
+        }
+    }
 
     #[test]
     fn versions_of_real_texts_compare() {

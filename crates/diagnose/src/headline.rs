@@ -1,0 +1,125 @@
+//! The first sentence and what to do: for a tired reader, no surer than the evidence.
+
+use crate::answer::{CONFIDENT, Finding, StageRow};
+use crate::facts::FactBase;
+use crate::knowledge::Knowledge;
+use crate::names::{PROSE, fill_names};
+use crate::wording;
+
+/// From here on the first finding is the answer; below, it is only the likeliest.
+const TELLING: f64 = 0.4;
+/// Candidates that are named when none stands out.
+const CANDIDATES: usize = 3;
+/// A share below this is no reason to speak of CPU.
+const WORTH_A_SHARE: f64 = 0.005;
+
+/// `separating` is the measurement that tells the candidates apart.
+pub fn headline(
+    findings: &[Finding],
+    separating: Option<String>,
+    knowledge: &Knowledge,
+    facts: &FactBase<'_>,
+    stages: &[StageRow],
+) -> (String, Option<String>) {
+    let Some(top) = findings.first() else {
+        return (nothing_found(facts, stages), Some(first_request(facts)));
+    };
+    let cause = knowledge.cause(&top.class);
+    let dataset = cause.and_then(|c| c.dataset.as_ref());
+    let evidence = top.evidence.first().map(|e| e.measure.clone()).unwrap_or_default();
+    let separating = separating.map(|text| fill_names(&text, PROSE, dataset, facts));
+    if top.confidence < TELLING {
+        let act = separating.map_or_else(|| first_request(facts), |text| format!("Measure first: {text}"));
+        return (candidates(findings, &evidence, facts, stages), Some(act));
+    }
+    let fill = |text: &str| fill_names(text, PROSE, dataset, facts);
+    let sure = top.confidence >= CONFIDENT;
+    let word = wording::confidence_word(top.confidence_word);
+    let why = match (cause, &top.share) {
+        (Some(cause), Some(share)) if share.value >= WORTH_A_SHARE => {
+            wording::sentence(&fill(&cause.why), share, top.confidence_word)
+        }
+        _ if sure => format!("{} ({evidence}; confidence {word}).", top.title),
+        _ => format!("Probably: {} ({evidence}; confidence {word}).", top.title),
+    };
+    let act = cause.map(|c| fill(&c.act)).filter(|a| !a.is_empty());
+    let act = match &top.upgrade {
+        Some(upgrade) if !act.as_ref().is_some_and(|a| a.contains("pgrade")) => {
+            Some([act.as_deref().unwrap_or(""), upgrade].join(" ").trim().to_owned())
+        }
+        _ => act,
+    };
+    let first = top.next.first().filter(|_| !sure);
+    (why, act.map(|act| first.map_or(act.clone(), |n| format!("{act} Make sure first: {n}"))))
+}
+
+/// What is seen, and what it fits, where no cause is likelier than not.
+fn candidates(findings: &[Finding], evidence: &str, facts: &FactBase<'_>, stages: &[StageRow]) -> String {
+    let titles: Vec<&str> = findings.iter().take(CANDIDATES).map(|f| f.title.as_str()).collect();
+    let fits = match titles.as_slice() {
+        [one] => format!("only one known cause: {one}"),
+        several => format!("several known causes: {}", several.join("; or ")),
+    };
+    let seen =
+        if evidence.is_empty() { "What was seen".to_owned() } else { format!("What was seen ({evidence})") };
+    match of_zfs(stages).filter(|_| facts.has_samples()) {
+        Some(stage) => format!(
+            "No cause stands out: ZFS spends most in {} ({} of all CPU), which is no fault by itself. {seen} fits {fits}.",
+            stage.stage,
+            wording::percent(stage.share.value, false)
+        ),
+        None => format!("Too little is known to name one cause. {seen} fits {fits}."),
+    }
+}
+
+fn of_zfs(stages: &[StageRow]) -> Option<&StageRow> {
+    stages.iter().find(|s| !matches!(s.stage.as_str(), "idle" | "not zfs" | "unknown"))
+}
+
+fn nothing_found(facts: &FactBase<'_>, stages: &[crate::answer::StageRow]) -> String {
+    match of_zfs(stages) {
+        Some(stage) if facts.has_samples() => format!(
+            "No known cause: ZFS spends most in {} ({} of all CPU), which is no sign of a fault by itself.",
+            stage.stage,
+            wording::percent(stage.share.value, false)
+        ),
+        Some(stage) => format!(
+            "No known cause fits; of ZFS, the list shows most in {} ({}).",
+            stage.stage,
+            wording::percent(stage.share.value, false)
+        ),
+        None if facts.cpu.all > 0 => {
+            let busy = facts.cpu.busy as f64 / facts.cpu.all as f64;
+            format!(
+                "ZFS takes no CPU here; {} of the CPU is busy with other work.",
+                wording::percent(busy, false)
+            )
+        }
+        None => format!("The evidence is too little to name a cause.{}", seen(facts)),
+    }
+}
+
+fn first_request(facts: &FactBase<'_>) -> String {
+    if facts.has_samples() {
+        "If something is slow, record while it is: zwhy record -a -d 60 -o host.zwhy".to_owned()
+    } else {
+        "Record the host while it happens: zwhy record -a -d 30 -o host.zwhy".to_owned()
+    }
+}
+
+/// What there is, when it says nothing by itself.
+fn seen(facts: &FactBase<'_>) -> String {
+    const MOST: usize = 4;
+    let evidence = facts.evidence;
+    let threads = evidence.threads.iter().map(|t| format!("thread {}", t.comm.trim()));
+    let rows = evidence.flat.iter().map(|r| r.symbol.clone());
+    let leaves = evidence.trees.iter().filter_map(|t| t.frames.last().cloned());
+    let tables = evidence.tables.iter().map(|t| format!("a table of {}", t.tool));
+    let mut all: Vec<String> = Vec::new();
+    for item in threads.chain(rows).chain(leaves).chain(tables) {
+        if all.len() < MOST && !all.contains(&item) {
+            all.push(item);
+        }
+    }
+    if all.is_empty() { String::new() } else { format!(" What was seen: {}.", all.join(", ")) }
+}
