@@ -5,14 +5,16 @@
 //! kernel marks with `?` are guesses of its unwinder and are dropped with a count, as are register and
 //! memory dumps. Lines are the unit of the stats.
 
+mod event;
 mod line;
 mod task;
 
 use crate::blocks::{self, Block, Line, Sink, Taken};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
+use event::LogEvent;
 use line::KernelLine;
 use task::Task;
-use zwhy_evidence::PctStack;
+use zwhy_evidence::{OriginId, PctStack, Table};
 
 pub(crate) struct KernelStacks;
 
@@ -64,11 +66,17 @@ impl Block for KernelStackBlock {
             at += 1;
         }
         reader.task.finish(&mut reader.stacks);
+        if reader.stacks.is_empty() && !reader.events.is_empty() {
+            let origin = sink.origin("kernel log", &lines[..at]);
+            push_events(sink, &reader.events, origin);
+            return Some(reader.taken);
+        }
         if reader.stacks.is_empty() {
             let dropped = vec![("kernel message that is no stack", at)];
             return (at > 0).then_some(Taken { kept: 0, dropped });
         }
         let origin = sink.origin("kernel stacks", &lines[..at]);
+        push_events(sink, &reader.events, origin);
         let max_depth = sink.max_depth;
         sink.evidence.trees.extend(reader.stacks.into_iter().map(|mut stack| {
             let skip = stack.frames.len().saturating_sub(max_depth);
@@ -79,9 +87,36 @@ impl Block for KernelStackBlock {
     }
 }
 
+/// Events of the kernel's log outside any stack.
+pub(crate) struct KernelEvents;
+
+impl Block for KernelEvents {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let events: Vec<LogEvent> = lines.iter().map_while(|l| event::read(&l.text)).collect();
+        if !events.is_empty() {
+            let origin = sink.origin("kernel log", &lines[..events.len()]);
+            push_events(sink, &events, origin);
+        }
+        Taken::kept(events.len())
+    }
+}
+
+fn push_events(sink: &mut Sink, events: &[LogEvent], origin: OriginId) {
+    if events.is_empty() {
+        return;
+    }
+    let row = |e: &LogEvent| {
+        vec![e.what.to_owned(), e.task.clone(), e.seconds.map_or_else(String::new, |s| s.to_string())]
+    };
+    let columns = ["event", "task", "lasted s"].map(str::to_owned).to_vec();
+    let rows = events.iter().map(row).collect();
+    sink.evidence.tables.push(Table { tool: "kernel log".to_owned(), columns, rows, origin });
+}
+
 #[derive(Default)]
 struct Reader {
     task: Task,
+    events: Vec<LogEvent>,
     stacks: Vec<PctStack>,
     taken: Taken,
 }
@@ -90,6 +125,9 @@ impl Reader {
     /// Takes one line; `false` when it is not of the kernel.
     fn line(&mut self, text: &str) -> bool {
         let mut kept = true;
+        let event = event::read(text);
+        let told = event.is_some();
+        self.events.extend(event);
         match line::read(text) {
             KernelLine::Task(head) => {
                 self.task.finish(&mut self.stacks);
@@ -109,10 +147,12 @@ impl Reader {
                 self.taken.drop("register or memory dump", 1);
                 kept = false;
             }
+            KernelLine::OtherMessage if told => {}
             KernelLine::OtherMessage => {
                 self.taken.drop("kernel message that is no stack", 1);
                 kept = false;
             }
+            KernelLine::No if told => {}
             KernelLine::No => return false,
         }
         self.taken.kept += usize::from(kept);

@@ -6,7 +6,7 @@ use common::{Random, describe, golden, import_as, import_detected, input, surviv
 use proptest::prelude::*;
 use zwhy_formats::ErrorKind;
 
-const INPUTS: [&str; 2] = ["issue-arc-prune", "tables"];
+const INPUTS: [&str; 7] = ["issue-arc-prune", "tables", "pool", "host", "arc", "bench", "prose"];
 
 #[test]
 fn goldens() {
@@ -76,9 +76,22 @@ fn long_runs_of_beginnings_are_accounted_for() {
         "# Samples: 1 of event 'x'",
         "Attaching 1 probe...",
         "CPU ID FUNCTION:NAME",
+        "x = 1",
+        "j: (g=0): rw=read, bs=4K-4K",
+        "Metaslabs:",
+        "NAME SIZE ALLOC FREE",
+        "  pool: x\n state: ONLINE",
+        "time hit% arcsz",
+        "12:00:01 CPU %usr %sys",
+        "capacity operations bandwidth\npool alloc free read write read write",
+        "tank total_wait disk_wait\nlatency read write read write",
+        "Performance counter stats for 'x'",
+        "@us:",
+        "==> /sys/module/zfs/parameters/zfs_x <==",
+        "read: IOPS=1, BW=1MiB/s",
         "INFO: task a:1 blocked for more than 120 seconds.",
     ] {
-        let text = format!("{line}\n").repeat(20_000) + "zfs_arc_max=1\n";
+        let text = format!("{line}\n").repeat(4_000) + "zfs_arc_max=1\n";
         let imported = import_as("pasted", text.as_bytes()).unwrap();
         assert_eq!(imported.evidence.param("zfs_arc_max"), Some("1"), "{line}");
     }

@@ -4,9 +4,11 @@
 //! linear; taken lines are kept or dropped with a reason, all others are dropped as not recognised.
 
 mod clean;
+mod said;
 
 use crate::{ErrorKind, FormatError, ImportStats, Imported, Input};
 pub use clean::{clean_lines, command};
+pub use said::MOST as MOST_SAID;
 use std::borrow::Cow;
 use zwhy_evidence::{Evidence, OriginId};
 use zwhy_profile::Profile;
@@ -66,6 +68,8 @@ pub trait Block: Sync {
 pub struct Sink {
     name: String,
     pub evidence: Evidence,
+    /// What stands in sentences; it fills what `evidence` lacks when all lines are read.
+    pub said: Evidence,
     pub stats: ImportStats,
     pub max_depth: usize,
     /// The last command line seen; it says what follows.
@@ -75,9 +79,18 @@ pub struct Sink {
 impl Sink {
     /// The origin of a block: what it is and which lines it has.
     pub fn origin(&mut self, what: &str, lines: &[Line]) -> OriginId {
+        let place = self.place(lines);
+        self.evidence.origin(format!("{place}: {what}"))
+    }
+
+    /// The file and lines of a block.
+    pub fn place(&self, lines: &[Line]) -> String {
         let (first, last) = (lines.first().map_or(0, |l| l.number), lines.last().map_or(0, |l| l.number));
-        let place = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
-        self.evidence.origin(format!("{}, {place}: {what}", self.name))
+        if first == last {
+            format!("{}, line {first}", self.name)
+        } else {
+            format!("{}, lines {first}-{last}", self.name)
+        }
     }
 
     pub fn profile(&mut self) -> &mut Profile {
@@ -111,6 +124,7 @@ pub fn read(
     let mut sink = Sink {
         name: input.name().to_owned(),
         evidence: Evidence::default(),
+        said: Evidence::default(),
         stats: ImportStats::new(format, "lines"),
         max_depth,
         command: None,
@@ -120,6 +134,8 @@ pub fn read(
         at += step(&lines[at..], blocks, &mut sink);
     }
     sink.stats.read = lines.len() as u64;
+    said::one_sitting(&mut sink.evidence);
+    said::fold(&mut sink.evidence, sink.said);
     Ok(Imported { evidence: sink.evidence, stats: sink.stats })
 }
 
@@ -154,6 +170,7 @@ pub fn recognised(head: &[u8], blocks: &[&dyn Block]) -> (f64, u64) {
     let mut sink = Sink {
         name: String::new(),
         evidence: Evidence::default(),
+        said: Evidence::default(),
         stats: ImportStats::default(),
         max_depth: usize::MAX,
         command: None,

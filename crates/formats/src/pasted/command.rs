@@ -7,7 +7,7 @@ pub struct Command;
 
 impl Block for Command {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
-        const TOOLS: [&str; 20] = [
+        const TOOLS: [&str; 59] = [
             "perf",
             "cat",
             "top",
@@ -28,6 +28,45 @@ impl Block for Command {
             "echo",
             "fio",
             "dd",
+            "zdb",
+            "sysctl",
+            "kstat",
+            "mdb",
+            "mpstat",
+            "pidstat",
+            "sar",
+            "ps",
+            "lsblk",
+            "modinfo",
+            "tail",
+            "time",
+            "numactl",
+            "lscpu",
+            "lsmod",
+            "dmesg",
+            "journalctl",
+            "iotop",
+            "strace",
+            "ioping",
+            "biolatency",
+            "biolatency-bpfcc",
+            "bitesize",
+            "zfsdist",
+            "funclatency",
+            "biosnoop",
+            "watch",
+            "ls",
+            "find",
+            "for",
+            "while",
+            "nproc",
+            "dpkg",
+            "rpm",
+            "apt",
+            "modprobe",
+            "gstat",
+            "prstat",
+            "lockstat",
         ];
         let line = lines.first()?;
         let typed = command(&line.text)?;
@@ -37,6 +76,9 @@ impl Block for Command {
             return None;
         }
         sink.command = Some(typed.to_owned());
+        if super::prose::command_settings(typed, &lines[..1], sink) {
+            return Taken::kept(1);
+        }
         let mut taken = Taken::default();
         taken.drop("command line", 1);
         Some(taken)

@@ -1,7 +1,7 @@
-//! Kernel statistics as text: `name type data` files, their tables, FreeBSD's sysctl.
+//! Kernel statistics of Linux as text: `name type data` files, also several at once, and their tables.
 
+use super::cells;
 use crate::blocks::{Block, Line, Sink, Taken};
-use zwhy_evidence::{Kstat, Table};
 use zwhy_zfs::{Kstat as Parsed, parse_kstat};
 
 /// `hits    4    98577966` lines, with or without the two header lines.
@@ -9,38 +9,66 @@ pub struct NamedKstats;
 
 impl Block for NamedKstats {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
-        let headers =
-            lines.iter().take(2).take_while(|l| is_spl_header(&l.text) || is_columns(&l.text)).count();
-        let rows = lines[headers..].iter().take_while(|l| is_named_row(&l.text)).count();
-        if rows == 0 {
+        let (file, named) = match heading(&lines.first()?.text) {
+            Some(file) => (Some(file.to_owned()), 1),
+            None => (None, 0),
+        };
+        let rest = &lines[named..];
+        // `grep . /proc/spl/kstat/zfs/arcstats /proc/…` puts the file before each row.
+        let prefix = rest.first().and_then(|l| prefix(&l.text)).map(str::to_owned);
+        let text_of = |l: &Line| match &prefix {
+            Some(prefix) => l
+                .text
+                .trim()
+                .strip_prefix(prefix.as_str())
+                .and_then(|t| t.strip_prefix(':'))
+                .map(str::to_owned),
+            None => Some(l.text.trim().to_owned()),
+        };
+        let headers = rest
+            .iter()
+            .take(2)
+            .take_while(|l| text_of(l).is_some_and(|t| is_spl_header(&t) || is_columns(&t)))
+            .count();
+        let rows: Vec<String> =
+            rest[headers..].iter().map_while(|l| text_of(l).filter(|t| is_named_row(t))).collect();
+        if rows.is_empty() {
             return None;
         }
-        let used = headers + rows;
-        let mut text = String::from("name type data\n");
-        for line in &lines[headers..used] {
-            text.push_str(line.text.trim());
-            text.push('\n');
-        }
+        let used = named + headers + rows.len();
+        let text = format!("name type data\n{}\n", rows.join("\n"));
         let Ok(Parsed::Named { values, odd }) = parse_kstat(&text) else { return None };
         let names: Vec<&str> = values.iter().map(|v| v.name.as_str()).collect();
-        let source = source_of(sink.command.as_deref(), &names);
+        let file = file.as_deref().or(prefix.as_deref()).or(sink.command.as_deref());
+        let source = source_of(file, &names);
         let origin = sink.origin(&format!("kstat {source}"), &lines[..used]);
         let mut taken = Taken { kept: used - odd, dropped: Vec::new() };
         taken.drop("kstat value that is no number", odd);
         for value in values {
             // Text values (names, states) are facts of a line that was read, not statistics.
             if let Some(number) = value.value.number() {
-                sink.evidence.kstats.push(Kstat {
-                    source: source.clone(),
-                    name: value.name,
-                    value: number as f64,
-                    rate: None,
-                    origin,
-                });
+                cells::kstat(sink, &source, &value.name, number as f64, origin);
             }
         }
         Some(taken)
     }
+}
+
+/// `==> /proc/spl/kstat/zfs/arcstats <==` of head and tail, `::: path`, `/proc/spl/kstat/zfs/arcstats:`.
+fn heading(text: &str) -> Option<&str> {
+    let text = text.trim();
+    if let Some(path) = text.strip_prefix("==> ").and_then(|t| t.strip_suffix(" <==")) {
+        return Some(path);
+    }
+    let path = text.trim_start_matches([':', '-', '=', '#', ' ']).trim_end_matches([':', '-', '=', ' ']);
+    (path.starts_with("/proc/spl/kstat/") && !path.contains(' ')).then_some(path)
+}
+
+/// What stands before the first colon, where that is a kstat file.
+fn prefix(text: &str) -> Option<&str> {
+    let (file, row) = text.trim().split_once(':')?;
+    let known = file.contains("/proc/spl/kstat/") || KNOWN.contains(&file);
+    (known && (is_named_row(row) || is_columns(row) || is_spl_header(row))).then_some(file)
 }
 
 /// `9 1 0x01 96 4608 5075 103811`.
@@ -71,28 +99,64 @@ fn is_named_row(text: &str) -> bool {
     is_name && value
 }
 
-/// Which kstat the values are of: the file in the command above, else names that only one has.
-fn source_of(command: Option<&str>, names: &[&str]) -> String {
-    if let Some((_, path)) = command.and_then(|c| c.split_once("/proc/spl/kstat/")) {
+/// Which kstat the values are of: the file named above, else names that only one has.
+fn source_of(file: Option<&str>, names: &[&str]) -> String {
+    if let Some((_, path)) = file.and_then(|c| c.split_once("/proc/spl/kstat/")) {
         let path = path.split([' ', '|', ';', '>']).next().unwrap_or("");
         let path = path.strip_prefix("zfs/").unwrap_or(path);
         if !path.is_empty() && !path.contains('*') && path.len() < 200 {
             return path.to_owned();
         }
     }
-    const MARKS: [(&str, &str); 8] = [
+    // Bare names after `head *` or `grep . *` in the folder.
+    if let Some(name) = file.filter(|f| KNOWN.contains(f)) {
+        return name.to_owned();
+    }
+    const MARKS: [(&str, &str); 20] = [
         ("dmu_tx_", "dmu_tx"),
         ("zil_", "zil"),
         ("dbuf_cache_", "dbufstats"),
         ("hash_dbuf_", "dbufstats"),
+        ("cache_target_bytes", "dbufstats"),
         ("linear_cnt", "abdstats"),
         ("scatter_cnt", "abdstats"),
+        ("struct_size", "abdstats"),
         ("max_streams", "zfetchstats"),
         ("trim_extents_", "iostats"),
+        ("arc_read_count", "iostats"),
+        ("direct_read_count", "iostats"),
+        ("erpt-", "fm"),
+        ("kfpu_allowed", "simd"),
+        ("dnode_hold_", "dnodestats"),
+        ("trace_over_gang", "metaslab_stats"),
+        ("rotating_linear", "vdev_mirror_stats"),
+        ("addref_entry", "brtstats"),
+        ("compress_level_invalid", "zstd"),
+        ("dataset_name", "objset"),
     ];
     let mark = MARKS.iter().find(|(mark, _)| names.iter().any(|n| n.starts_with(mark)));
     mark.map_or("arcstats", |(_, source)| source).to_owned()
 }
+
+/// Kstats of the zfs folder by their file names.
+const KNOWN: [&str; 16] = [
+    "arcstats",
+    "abdstats",
+    "dbufstats",
+    "dmu_tx",
+    "dnodestats",
+    "fm",
+    "metaslab_stats",
+    "simd",
+    "zfetchstats",
+    "zil",
+    "zstd",
+    "vdev_mirror_stats",
+    "brtstats",
+    "iostats",
+    "vdev_cache_stats",
+    "xuio_stats",
+];
 
 /// Table kstats with their header: `txgs`, `fletcher_4_bench`.
 pub struct SplTable;
@@ -104,68 +168,71 @@ impl Block for SplTable {
         let words: Vec<&str> = columns.split_whitespace().collect();
         let tool = match words[..] {
             ["txg", "birth", "state", ..] => "txgs",
+            ["implementation", "native", ..] => "fletcher_4_bench",
+            ["implementation", second, ..] if second.starts_with("gen") || second.starts_with("rec") => {
+                "vdev_raidz_bench"
+            }
+            ["implementation", "digest" | "1k" | "1K", ..] => "chksum_bench",
             ["implementation", ..] => "bench",
             ["original", "scalar", ..] => "vdev_raidz_bench",
             ["taskq", "act", ..] => "taskq",
+            ["nread", "nwritten", "reads", "writes", ..] => "io",
             _ => return None,
         };
         let is_row = |l: &&Line| {
             let n = l.text.split_whitespace().count();
-            n >= 2 && n <= words.len() + 6 && l.text.bytes().any(|b| b.is_ascii_digit())
+            let list = tool == "taskq" && is_task_list(&l.text);
+            list || (n >= 2 && n <= words.len() + 6 && l.text.bytes().any(|b| b.is_ascii_digit()))
         };
         let rows = lines[headers + 1..].iter().take_while(is_row).count();
         let used = headers + 1 + rows;
         let mut text = String::from("0 0 0x01 -1 0 1 1\n");
+        let mut lists = 0;
         for line in &lines[headers..used] {
+            if tool == "taskq" && is_task_list(&line.text) {
+                lists += 1;
+                continue;
+            }
             text.push_str(line.text.trim());
             text.push('\n');
         }
         let Ok(Parsed::Table { columns, rows }) = parse_kstat(&text) else { return None };
-        let tool = match sink.command.as_deref().and_then(|c| c.rsplit_once('/')) {
-            Some((_, name)) if tool == "bench" && name.ends_with("_bench") => name.to_owned(),
-            _ => tool.to_owned(),
-        };
-        let origin = sink.origin(&format!("kstat {tool}"), &lines[..used]);
-        sink.evidence.tables.push(Table { tool, columns, rows, origin });
-        Taken::kept(used)
-    }
-}
-
-/// FreeBSD: `kstat.zfs.misc.arcstats.size: 12884258792`, `vfs.zfs.arc_max: 0`.
-pub struct Sysctl;
-
-impl Block for Sysctl {
-    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
-        let used = lines.iter().take_while(|l| sysctl(&l.text).is_some()).count();
-        if used == 0 {
-            return None;
+        let mut source = tool.to_owned();
+        if matches!(tool, "txgs" | "io")
+            && let Some(pool) = sink.command.as_deref().and_then(pool_of)
+        {
+            source = format!("{pool}/{tool}");
         }
-        let origin = sink.origin("sysctl", &lines[..used]);
-        let mut taken = Taken::default();
-        for (key, value) in lines[..used].iter().filter_map(|l| sysctl(&l.text)) {
-            if let Some(name) = key.strip_prefix("vfs.zfs.") {
-                let (name, value) = (format!("zfs_{}", name.replace('.', "_")), value.to_owned());
-                sink.evidence.params.push(zwhy_evidence::Param { name, value, origin });
-                taken.kept += 1;
-            } else if let (Some((source, name)), Ok(value)) = (key.rsplit_once('.'), value.parse::<f64>()) {
-                let source = source
-                    .trim_start_matches("kstat.zfs.")
-                    .trim_start_matches("misc.")
-                    .replace(".misc.", "/");
-                let name = name.to_owned();
-                sink.evidence.kstats.push(Kstat { source, name, value, rate: None, origin });
-                taken.kept += 1;
-            } else {
-                taken.drop("kstat value that is no number", 1);
+        let origin = sink.origin(&format!("kstat {source}"), &lines[..used]);
+        match (tool, rows.last()) {
+            // One row of figures is a kstat with names.
+            ("io", Some(row)) => {
+                for (name, value) in columns.iter().zip(row) {
+                    if let Ok(value) = value.parse::<f64>() {
+                        cells::kstat(sink, &source, name, value, origin);
+                    }
+                }
             }
+            _ => cells::table(sink, tool, columns, rows, origin),
         }
+        let mut taken = Taken { kept: used - lists, dropped: Vec::new() };
+        taken.drop("tasks of a queue", lists);
         Some(taken)
     }
 }
 
-fn sysctl(text: &str) -> Option<(&str, &str)> {
-    let (key, value) = text.trim().split_once([':', '='])?;
-    let key = key.trim();
-    let known = key.starts_with("kstat.zfs.") || key.starts_with("vfs.zfs.");
-    (known && !key.contains(' ')).then_some((key, value.trim()))
+/// The pool in `cat /proc/spl/kstat/zfs/tank/txgs`.
+fn pool_of(command: &str) -> Option<&str> {
+    let (_, path) = command.split_once("/proc/spl/kstat/zfs/")?;
+    path.split([' ', '|', ';', '>'])
+        .next()?
+        .split_once('/')
+        .map(|(pool, _)| pool)
+        .filter(|p| !p.is_empty() && *p != "*")
+}
+
+/// `  active: [1234]zio_execute(…)`, `  wait: 77`, `  pend: …` below a task queue.
+fn is_task_list(text: &str) -> bool {
+    let text = text.trim_start();
+    ["active:", "wait:", "pend:", "prio:", "delay:", "maxpend:"].iter().any(|l| text.starts_with(l))
 }

@@ -5,19 +5,31 @@
 //! The same recognisers read perf report, kernel stacks and tracer output as files of their own.
 
 mod arc_summary;
+mod arcstat;
+mod benchmarks;
+mod cells;
+mod clock_tables;
 mod command;
+mod fio;
 mod folded_lines;
+mod histograms;
 mod kstats;
+mod lists;
 mod memory;
 mod params;
 mod properties;
+mod prose;
+mod sysctl;
 mod tables;
 mod threads;
 mod versions;
+mod zdb;
+mod zpool_iostat;
+mod zpool_status;
 
 use crate::blocks::{self, Block};
 use crate::bpftrace::BpftraceMap;
-use crate::kernel_stacks::KernelStackBlock;
+use crate::kernel_stacks::{KernelEvents, KernelStackBlock};
 use crate::perf_report::PerfRows;
 use crate::stack_list::StackList;
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
@@ -26,21 +38,42 @@ use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importe
 static BLOCKS: &[&dyn Block] = &[
     &PerfRows,
     &KernelStackBlock,
+    &KernelEvents,
     &BpftraceMap,
+    &histograms::TracerHistogram,
     &StackList,
+    &clock_tables::ClockTable,
     &threads::Threads,
     &threads::TopHeader,
     &kstats::SplTable,
     &kstats::NamedKstats,
-    &kstats::Sysctl,
+    &sysctl::Sysctl,
+    &sysctl::KstatP,
+    &sysctl::MdbArc,
+    &zpool_iostat::ZpoolIostat,
+    &zpool_status::ZpoolStatus,
+    &lists::Lists,
     &properties::Properties,
     &arc_summary::ArcSummary,
+    &arcstat::Arcstat,
+    &zdb::Metaslabs,
+    &zdb::Ddt,
+    &zdb::Blocks,
+    &fio::Fio,
+    &benchmarks::Dd,
+    &benchmarks::PerfStat,
+    &benchmarks::Time,
+    &memory::Free,
+    &memory::Buddyinfo,
+    &memory::Slabinfo,
     &tables::KnownTable,
     &memory::Meminfo,
     &versions::Versions,
     &params::Parameters,
     &folded_lines::FoldedLines,
     &command::Command,
+    // Any sentence; must stay last.
+    &prose::Prose,
 ];
 
 pub(crate) struct Pasted;

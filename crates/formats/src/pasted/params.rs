@@ -9,6 +9,15 @@ pub struct Parameters;
 impl Block for Parameters {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let mut found: Vec<(String, String)> = Vec::new();
+        if let Some(taken) = head_of_files(lines, sink) {
+            return Some(taken);
+        }
+        let docs = lines.iter().take_while(|l| is_description(&l.text)).count();
+        if docs > 0 {
+            let mut taken = Taken::default();
+            taken.drop("description of a module parameter", docs);
+            return Some(taken);
+        }
         let used = lines.iter().take_while(|l| read(&l.text, &mut found)).count();
         if used == 0 {
             return None;
@@ -17,6 +26,45 @@ impl Block for Parameters {
         sink.evidence.params.extend(found.into_iter().map(|(name, value)| Param { name, value, origin }));
         Taken::kept(used)
     }
+}
+
+/// `==> /sys/module/zfs/parameters/zfs_arc_max <==` and the value below it, of `head *`.
+fn head_of_files(lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+    let file = |l: &Line| {
+        let path = l.text.trim().strip_prefix("==> ")?.strip_suffix(" <==")?;
+        let name = path.rsplit('/').next()?;
+        (path.contains("/parameters/") || is_parameter(name)).then(|| name.to_owned())
+    };
+    let mut found = Vec::new();
+    let mut taken = Taken::default();
+    let mut at = 0;
+    while let (Some(name), Some(value)) = (lines.get(at).and_then(file), lines.get(at + 1)) {
+        if value.is_blank() || value.text.starts_with("==>") || value.text.contains('=') {
+            break;
+        }
+        found.extend(pair((&name, &value.text)));
+        taken.kept += 2;
+        at += 2;
+        if lines.get(at).is_some_and(Line::is_blank) && lines.get(at + 1).and_then(file).is_some() {
+            taken.drop("blank line", 1);
+            at += 1;
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let origin = sink.origin("module parameters", &lines[..at]);
+    sink.evidence.params.extend(found.into_iter().map(|(name, value)| Param { name, value, origin }));
+    Some(taken)
+}
+
+/// `parm:  zfs_arc_max:Maximum ARC size (ulong)` of modinfo: a description, not a value.
+fn is_description(text: &str) -> bool {
+    let text = text.trim().strip_prefix("parm:").unwrap_or(text).trim();
+    let types =
+        ["(ulong)", "(uint)", "(int)", "(charp)", "(u64)", "(U64)", "(UINT)", "(long)", "(string)", "(bool)"];
+    text.split_once(':').is_some_and(|(name, _)| name.len() < 60 && !name.contains(' '))
+        && types.iter().any(|t| text.ends_with(t))
 }
 
 /// Adds what a line sets; `false` when it sets nothing.
@@ -78,7 +126,7 @@ fn pair((name, value): (&str, &str)) -> Option<(String, String)> {
 }
 
 /// Names that only parameters of OpenZFS have.
-fn is_parameter(name: &str) -> bool {
+pub fn is_parameter(name: &str) -> bool {
     const PREFIXES: [&str; 14] = [
         "zfs_",
         "spl_",
@@ -121,6 +169,7 @@ mod tests {
                 &[("zfs_arc_max", "5"), ("init_on_alloc", "0")],
             ),
             ("zfs_arc_max is too low", &[]),
+            ("zfs_arc_max -> 8589934592", &[]),
             ("zfs_read 5 times", &[]),
             ("options snd x=1", &[]),
         ] {

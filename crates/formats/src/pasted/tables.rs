@@ -1,7 +1,7 @@
-//! Tables of tools that print a line of column names: arcstat, zpool iostat, iostat -x, vmstat, slabtop, …
+//! Tables of tools that print a line of column names: iostat -x, vmstat, slabtop, lsblk, strace -c, …
 
+use super::cells::{self, is_rule};
 use crate::blocks::{Block, Line, Sink, Taken};
-use zwhy_evidence::Table;
 
 /// A tool and the column names that only its header has.
 struct Known {
@@ -17,35 +17,50 @@ const fn known(tool: &'static str, needs: &'static [&'static str]) -> Known {
 }
 
 const TABLES: &[Known] = &[
-    known("arcstat", &["time", "read", "arcsz"]),
-    known("arcstat", &["time", "read", "miss%"]),
-    known("arcstat", &["time", "read", "size", "c"]),
-    Known {
-        tool: "zpool iostat",
-        needs: &["pool", "alloc", "free", "read", "write"],
-        columns: &["pool", "alloc", "free", "r op", "w op", "r bw", "w bw"],
-    },
-    Known {
-        tool: "zpool iostat",
-        needs: &["vdev", "alloc", "free", "read", "write"],
-        columns: &["vdev", "alloc", "free", "r op", "w op", "r bw", "w bw"],
-    },
-    known("iostat", &["*", "%util"]),
+    known("iostat", &["Device", "%util"]),
+    known("iostat", &["Device:", "%util"]),
+    known("iostat", &["*", "r/s", "%util"]),
     known("iostat", &["Device", "tps"]),
     known("iostat", &["Device:", "tps"]),
+    // FreeBSD, illumos
+    known("iostat", &["device", "r/s", "w/s", "%b"]),
+    known("iostat", &["r/s", "w/s", "kr/s", "kw/s", "%b", "device"]),
+    known("gstat", &["L(q)", "ops/s", "r/s", "%busy", "Name"]),
     known("avg-cpu", &["avg-cpu:", "%user", "%system", "%idle"]),
-    known("mpstat", &["*", "%usr", "%sys", "%idle"]),
     known("vmstat", &["r", "b", "swpd", "free"]),
-    known("sar -B", &["*", "pgpgin/s"]),
+    known("vmstat -s", &["r", "b", "w", "avm", "fre"]),
     Known {
         tool: "slabtop",
         needs: &["OBJS", "ACTIVE", "USE", "OBJ", "SIZE"],
-        columns: &["objs", "active", "use", "obj size", "slabs", "obj/slab", "cache size", "name"],
+        columns: &["objs", "active", "use", "object", "slabs", "obj/slab", "cache size", "name"],
     },
-    known("spl kmem slab", &["name", "flags", "size", "alloc", "slabsize"]),
-    known("zpool list", &["NAME", "SIZE", "ALLOC", "FREE"]),
-    known("zfs list", &["NAME", "USED", "AVAIL"]),
+    Known {
+        tool: "spl kmem slab",
+        needs: &["name", "flags", "size", "alloc", "slabsize"],
+        columns: &[
+            "name",
+            "flags",
+            "size",
+            "alloc",
+            "slab bytes",
+            "object bytes",
+            "slabs",
+            "slabs alloc",
+            "slabs max",
+            "objs",
+            "objs alloc",
+            "objs max",
+            "emergency dlock",
+            "emergency alloc",
+            "emergency max",
+        ],
+    },
+    known("vmstat -z", &["ITEM", "SIZE", "LIMIT", "USED", "FREE"]),
     known("lockstat", &["Count", "indv", "cuml"]),
+    known("lsblk", &["NAME", "ALIGNMENT", "MIN-IO", "PHY-SEC"]),
+    known("lsblk", &["NAME", "MAJ:MIN", "SIZE"]),
+    known("lsblk", &["NAME", "PHY-SEC"]),
+    known("lsblk", &["NAME", "ROTA"]),
     Known {
         tool: "strace -c",
         needs: &["%", "time", "seconds", "usecs/call", "calls"],
@@ -56,7 +71,6 @@ const TABLES: &[Known] = &[
         needs: &["*", "PRIO", "USER", "DISK", "IO>"],
         columns: &["tid", "prio", "user", "disk read", "disk write", "swapin %", "io %", "command"],
     },
-    known("free", &["total", "used", "free", "shared"]),
 ];
 
 pub struct KnownTable;
@@ -97,7 +111,7 @@ impl Block for KnownTable {
             return None;
         }
         let origin = sink.origin(known.tool, &lines[..row_end]);
-        sink.evidence.tables.push(Table { tool: known.tool.to_owned(), columns, rows, origin });
+        cells::table(sink, known.tool, columns, rows, origin);
         Taken::kept(row_end)
     }
 }
@@ -114,33 +128,18 @@ fn find(header: &str) -> Option<&'static Known> {
 
 /// Names of the columns; what a tool's header has beyond those we name keeps its own words.
 fn columns(known: &Known, words: &[&str]) -> Vec<String> {
-    let own = |words: &[&str]| words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>();
     match known.tool {
-        "zpool iostat" => {
-            let mut columns = own(known.columns);
-            columns.extend(own(words.get(columns.len()..).unwrap_or(&[])));
-            columns
-        }
-        "avg-cpu" => own(words.get(1..).unwrap_or(&[])),
-        "free" => [&["name"], words].concat().into_iter().map(str::to_owned).collect(),
-        _ if !known.columns.is_empty() => own(known.columns),
-        _ => own(words),
+        "avg-cpu" => cells::names(words.get(1..).unwrap_or(&[])),
+        _ if !known.columns.is_empty() => cells::names(known.columns),
+        _ => cells::names(words),
     }
 }
 
-/// Words that only stand above groups of columns.
+/// Words that only stand above groups of columns: `procs ---memory--- …`, `--- cache --- … -- slab --`.
 fn is_heading(text: &str) -> bool {
-    let mut words = text.split_whitespace().peekable();
-    if words.peek() == Some(&"procs") {
-        return true;
-    }
-    words.peek() == Some(&"capacity") && words.any(|w| w == "operations")
-}
-
-/// `----------  -----  -----`.
-fn is_rule(text: &str) -> bool {
     let text = text.trim();
-    text.len() >= 3 && text.bytes().all(|b| matches!(b, b'-' | b' ' | b'='))
+    text.starts_with("procs ")
+        || (text.starts_with("---") && text.contains("- cache -") && text.contains("- slab -"))
 }
 
 /// Cells of a row: not many more or fewer than columns, and some figure among them.
@@ -151,7 +150,9 @@ fn row(text: &str, columns: usize) -> Option<Vec<String>> {
     for word in words {
         match cells.last_mut() {
             Some(last) if matches!(word, "%" | "B/s" | "K/s" | "M/s") => last.push_str(word),
-            _ => cells.push(word.to_owned()),
+            // Trees of lsblk.
+            None => cells.push(super::cells::plain(bare(word))),
+            _ => cells.push(super::cells::plain(word)),
         }
     }
     let figures = cells.iter().skip(usize::from(cells.len() > 1)).filter(|c| is_figure(c)).count();
@@ -169,6 +170,12 @@ fn row(text: &str, columns: usize) -> Option<Vec<String>> {
     Some(cells)
 }
 
+/// A first word without the branches of lsblk.
+fn bare(word: &str) -> &str {
+    let name = word.trim_start_matches(['├', '└', '─', '│', '`', '|', '-']);
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { word }
+}
+
 fn is_figure(cell: &str) -> bool {
     cell == "-" || (cell.bytes().any(|b| b.is_ascii_digit()) && cell.len() < 24)
 }
@@ -181,7 +188,8 @@ mod tests {
     fn prose_is_no_row() {
         assert_eq!(row("and then it went up to 50 again", 8), None);
         assert_eq!(row("tank  92.0G  1.72T  0  4  2.16K  494K", 7).map(|r| r.len()), Some(7));
-        assert!(find("    time  read  miss  miss%  dmis  arcsz     c").is_some());
+        assert!(find("Device:  rrqm/s wrqm/s r/s w/s avgrq-sz await svctm %util").is_some());
+        assert!(find("Device that I have tps of").is_some_and(|k| k.tool == "iostat"));
         assert!(find("the time I read the size of c").is_none());
     }
 }

@@ -36,27 +36,37 @@ struct Columns {
     /// A word that is one letter, the task's state; tells rows from prose.
     state: Option<usize>,
     nice: Option<usize>,
+    /// Columns; the command takes what a row has beyond them where it is the last.
+    count: usize,
 }
 
 /// `PID USER PR NI VIRT RES SHR S %CPU %MEM TIME+ COMMAND`.
-const TOP: Columns = Columns { cpu: 8, command: 11, state: Some(7), nice: Some(3) };
+const TOP: Columns = Columns { cpu: 8, command: 11, state: Some(7), nice: Some(3), count: 12 };
 
 impl Columns {
     fn of(header: &str) -> Option<Columns> {
         let words: Vec<&str> = header.split_whitespace().take(30).collect();
         let at = |names: &[&str]| words.iter().position(|w| names.contains(w));
-        let command = at(&["COMMAND", "Command", "CMD", "COMM", "command"])?;
-        let cpu = at(&["%CPU", "CPU%", "%cpu", "C%", "WCPU", "CPU▽%", "%CPU▽"])?;
-        at(&["PID", "TID", "LWP", "SPID", "USER"])?;
-        let (state, nice) = (at(&["S"]), at(&["NI"]));
-        (command + 1 == words.len() && cpu < command).then_some(Columns { cpu, command, state, nice })
+        let command = at(&["COMMAND", "Command", "CMD", "COMM", "command", "THREAD"])?;
+        let cpu = at(&["%CPU", "CPU%", "%cpu", "C%", "WCPU", "CPU▽%", "%CPU▽", "PCPU"])
+            // `ps -f` and `ps -L`: C is the CPU in per cent.
+            .or_else(|| at(&["C"]).filter(|_| words.contains(&"PPID") && words.contains(&"STIME")))?;
+        at(&["PID", "TID", "LWP", "SPID", "USER", "UID", "COMMAND", "COMM"])?;
+        let headings = words.iter().all(|w| w.len() <= 10 && !w.ends_with(['.', ',']));
+        let columns =
+            Columns { cpu, command, state: at(&["S"]), nice: at(&["NI", "NICE"]), count: words.len() };
+        (headings && words.len() >= 2).then_some(columns)
     }
 
     /// Command, per cent of a CPU, nice value.
     fn row(&self, text: &str) -> Option<(String, f64, Option<i32>)> {
-        let words: Vec<&str> = text.split_whitespace().take(self.command + 12).collect();
-        if words.len() <= self.command || !words.iter().take(3).any(|w| w.bytes().all(|b| b.is_ascii_digit()))
-        {
+        let words: Vec<&str> = text.split_whitespace().take(self.count + 12).collect();
+        let last = self.command + 1 == self.count;
+        if words.len() < self.count || (!last && words.len() > self.count) {
+            return None;
+        }
+        let whole = |w: &&str| w.bytes().all(|b| b.is_ascii_digit());
+        if self.count > 3 && !words.iter().take(3).any(whole) {
             return None;
         }
         if self.state.is_some_and(|s| {
@@ -67,18 +77,28 @@ impl Columns {
         }
         let cpu =
             numbers::decimal(words[self.cpu].trim_end_matches('%')).filter(|c| (0.0..1e6).contains(c))?;
-        let comm = words[self.command..].join(" ");
+        let comm = if last { words[self.command..].join(" ") } else { words[self.command].to_owned() };
         // Real-time threads have a `-` there.
-        let nice = self.nice.and_then(|at| words.get(at)?.parse().ok()).filter(|n| (-20..=19).contains(n));
-        Some((thread_name(&comm), cpu, nice))
+        let nice = self.nice.and_then(|at| words.get(at)?.parse().ok()).filter(|n| (-20..=20).contains(n));
+        Some((thread_name(&comm), cpu, nice)).filter(|(comm, ..)| !comm.is_empty())
     }
 }
 
-/// A command as a thread name: kernel threads lose their brackets, programs their path and arguments.
-fn thread_name(command: &str) -> String {
-    let command = command.trim_start_matches(['`', '-', '|', ' ', '├', '│', '└', '─']);
+/// A command as a thread name: kernel threads lose their brackets, programs their path and arguments,
+/// FreeBSD's `zfskern{arc_evict}` the process.
+pub fn thread_name(command: &str) -> String {
+    let command = command.trim_start_matches(['`', '-', '|', ' ', '├', '│', '└', '─', '_']);
+    let inside = command.strip_suffix('}').and_then(|c| c.split_once('{')).filter(|(p, _)| !p.contains(' '));
+    if let Some((_, thread)) = inside {
+        return thread.to_owned();
+    }
     if let Some(inner) = command.strip_prefix('[').and_then(|c| c.split_once(']')).map(|(inner, _)| inner) {
-        return inner.to_owned();
+        let inner = inner.split_once('{').and_then(|(_, t)| t.strip_suffix('}')).unwrap_or(inner);
+        return inner
+            .split_once('/')
+            .filter(|(p, _)| *p == "kernel" || *p == "zfskern")
+            .map_or(inner, |(_, t)| t)
+            .to_owned();
     }
     if command.starts_with('/') {
         let program = command.split(' ').next().unwrap_or(command);
@@ -101,16 +121,55 @@ impl Block for TopHeader {
             taken.kept = 1;
             return Some(taken);
         }
-        const OTHER: [&str; 10] = [
-            "Tasks:", "Threads:", "MiB Mem", "KiB Mem", "GiB Mem", "MiB Swap", "KiB Swap", "GiB Swap",
-            "Mem:", "Swap:",
-        ];
+        if let Some((columns, row)) = memory_line(text) {
+            let origin = sink.origin("top header", &lines[..1]);
+            sink.evidence.tables.push(Table { tool: "top".to_owned(), columns, rows: vec![row], origin });
+            taken.kept = 1;
+            return Some(taken);
+        }
+        const OTHER: [&str; 3] = ["Tasks:", "Threads:", "Processes:"];
         if OTHER.iter().any(|o| text.starts_with(o)) && text.contains("total") {
             taken.drop("header of top without CPU figures", 1);
             return Some(taken);
         }
         None
     }
+}
+
+/// `MiB Mem : 385086,8 total,  20213,4 free, …`, `KiB Swap:  …`, `Mem:  65843064k total, …`, in MiB.
+fn memory_line(text: &str) -> Option<(Vec<String>, Vec<String>)> {
+    let (head, rest) = text.split_once(':')?;
+    let (unit, what) = match head.split_whitespace().collect::<Vec<_>>()[..] {
+        [unit @ ("MiB" | "KiB" | "GiB"), what] => (unit, what),
+        [what] => ("", what),
+        _ => return None,
+    };
+    let kind = match what {
+        "Mem" => "mem",
+        "Swap" => "swap",
+        _ => return None,
+    };
+    rest.contains("total").then_some(())?;
+    let (mut columns, mut row) = (Vec::new(), Vec::new());
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    for pair in words.windows(2) {
+        let name = pair[1].trim_end_matches([',', '.']);
+        let figure = pair[0].trim_end_matches('+');
+        if !matches!(name, "total" | "free" | "used") || !figure.starts_with(|c: char| c.is_ascii_digit()) {
+            continue;
+        }
+        let letter = figure.chars().last().filter(char::is_ascii_alphabetic);
+        let value = numbers::decimal(figure.trim_end_matches(|c: char| c.is_ascii_alphabetic()))?;
+        let mib = match (unit, letter) {
+            ("MiB", _) | ("", Some('m' | 'M')) => value,
+            ("GiB", _) | ("", Some('g' | 'G')) => value * 1024.0,
+            ("KiB", _) | ("", Some('k' | 'K')) => value / 1024.0,
+            _ => return None,
+        };
+        columns.push(format!("{kind}_{name}_MiB"));
+        row.push(super::cells::show(mib));
+    }
+    (!row.is_empty()).then_some((columns, row))
 }
 
 /// `%Cpu(s):  0.1 us, 49.8 sy`, `Cpu(s):  0.2%us, 50.4%sy`.
@@ -164,6 +223,23 @@ mod tests {
             Columns::of("USER       PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND").unwrap();
         assert_eq!(ps.row("root 77 57.9 0.0 0 0 ? S 10:00 5:11 [dbuf_evict]").unwrap().0, "dbuf_evict");
         assert_eq!(ps.row("root 78 1.0 0.0 0 0 ? Sl 10:00 5:11 /usr/sbin/smbd -D").unwrap().0, "smbd");
+        assert_eq!(
+            memory_line("MiB Mem : 385086,8 total,  20213,4 free").unwrap().1,
+            ["385086.8", "20213.4"]
+        );
+        assert_eq!(memory_line("KiB Swap:  2048 total,  1024 free,  1024 used.").unwrap().1, ["2", "1", "1"]);
+        let lwp = Columns::of("UID PID PPID LWP C NLWP STIME TTY TIME CMD").unwrap();
+        assert_eq!(
+            lwp.row("root 9 2 9 57 1 Nov01 ? 1-02:03:04 [z_wr_iss]").unwrap(),
+            ("z_wr_iss".into(), 57.0, None)
+        );
+        let freebsd = Columns::of("PID USERNAME PRI NICE SIZE RES STATE C TIME WCPU COMMAND").unwrap();
+        let row = freebsd.row("6 root -8 - 0B 18M CPU3 3 12:34 98.10% zfskern{arc_evict}").unwrap();
+        assert_eq!((row.0.as_str(), row.1), ("arc_evict", 98.1));
+        let first = Columns::of("COMMAND %CPU").unwrap();
+        assert_eq!(first.row("txg_sync 12.5").unwrap(), ("txg_sync".into(), 12.5, None));
+        assert!(first.row("and then 12.5").is_none());
+        assert!(Columns::of("the COMMAND took %CPU of it all.").is_none());
         assert!(TOP.row("a sentence of many words that is longer than a row of top is").is_none());
         assert_eq!(
             cpu_line("%Cpu(s):  0,1 us, 49,8 sy,  0,0 ni, 40,0 id").unwrap().1,

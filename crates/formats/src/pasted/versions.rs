@@ -9,11 +9,34 @@ pub struct Versions;
 impl Block for Versions {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let mut host = Host::default();
+        if let Some(used) = bare_version(lines, sink.command.as_deref(), &mut host) {
+            sink.evidence.host.fill(&host);
+            return Taken::kept(used);
+        }
         let used = lines.iter().take_while(|l| read(&l.text, &mut host)).count();
         // What was said first is about the reporter's host; others in a thread add theirs below.
         sink.evidence.host.fill(&host);
         Taken::kept(used)
     }
+}
+
+/// The output of `cat /sys/module/zfs/version`, `uname -r`, `modinfo zfs`, where the command says which.
+fn bare_version(lines: &[Line], command: Option<&str>, host: &mut Host) -> Option<usize> {
+    let (command, text) = (command?, lines.first()?.text.trim());
+    let version = |t: &str| {
+        t.len() < 60 && !t.contains(' ') && t.contains('.') && t.starts_with(|c: char| c.is_ascii_digit())
+    };
+    if command.contains("/sys/module/zfs/version") && version(text) {
+        host.zfs_version = Some(text.to_owned());
+    } else if command.starts_with("uname -r") && version(text) {
+        host.kernel = Some(text.to_owned());
+    } else if command.contains("modinfo") && command.contains("zfs") {
+        let value = text.strip_prefix("version:").map(str::trim).filter(|v| version(v))?;
+        host.zfs_version = Some(value.to_owned());
+    } else {
+        return None;
+    }
+    Some(1)
 }
 
 /// Takes what a line says; `false` when it says no version.
@@ -49,6 +72,27 @@ fn read(text: &str, host: &mut Host) -> bool {
             return set(&mut host.kernel, words[2]);
         }
     }
+    // uname -a: FreeBSD HOST 13.1-RELEASE …
+    if matches!(first, "FreeBSD" | "SunOS") {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if words.len() >= 5 && words[2].starts_with(|c: char| c.is_ascii_digit()) {
+            set(&mut host.os, &format!("{first} {}", words[2]));
+            return set(&mut host.kernel, words[2]);
+        }
+    }
+    // rpm -qa: zfs-dkms-0.8.4-1.el7.noarch, kmod-zfs-0.8.4-1.el7.x86_64
+    for package in ["zfs-dkms-", "kmod-zfs-"] {
+        if let Some(rest) =
+            first.strip_prefix(package).filter(|r| r.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            return set(&mut host.zfs_version, rest.split(".el").next().unwrap_or(rest));
+        }
+    }
+    // The head of arc_summary: Machine: nas (x86_64)   2.1.9-1
+    if first == "Machine:" {
+        let last = text.split_whitespace().next_back().unwrap_or("");
+        return last.contains('.') && parse_version(last).is_some() && set(&mut host.zfs_version, last);
+    }
     if let Some(rest) = text.strip_prefix("PRETTY_NAME=") {
         return set(&mut host.os, rest);
     }
@@ -75,11 +119,16 @@ fn field(text: &str, host: &mut Host, set: impl Fn(&mut Option<String>, &str) ->
     else {
         return false;
     };
-    let value = value.trim().trim_matches('|').trim();
+    // /proc/cpuinfo puts a tab before its colon.
+    let value = value.trim().trim_matches('|').trim_start_matches(':').trim();
     let has_digit = value.bytes().any(|b| b.is_ascii_digit());
     match key.trim().trim_matches('*').to_ascii_lowercase().as_str() {
-        "zfs version" | "openzfs version" | "zfs" if has_digit => set(&mut host.zfs_version, value),
-        "linux kernel" | "kernel version" | "kernel" if has_digit => set(&mut host.kernel, value),
+        "zfs version" | "openzfs version" | "zfs" | "zol version" | "zfs release" if has_digit => {
+            set(&mut host.zfs_version, value)
+        }
+        "linux kernel" | "kernel version" | "kernel" | "kernel release" if has_digit => {
+            set(&mut host.kernel, value)
+        }
         "distribution name" | "operating system" | "os" if !value.is_empty() && value.len() < 60 => {
             set(&mut host.os, value)
         }
@@ -90,6 +139,12 @@ fn field(text: &str, host: &mut Host, set: impl Fn(&mut Option<String>, &str) ->
         "spl version" | "architecture" | "type" if text.contains('|') && value.len() < 60 => true,
         "---" | ":---" | "--- " if text.contains('|') => true,
         "model name" => set(&mut host.cpu_model, value),
+        "flags" if value.split(' ').any(|w| w == "sse2") => {
+            if host.cpu_flags.is_empty() {
+                host.cpu_flags = value.split_whitespace().map(str::to_owned).collect();
+            }
+            true
+        }
         _ => false,
     }
 }
@@ -113,6 +168,21 @@ mod tests {
         assert_eq!(host.os.as_deref(), Some("Debian 10.9"));
         assert_eq!((host.kernel.as_deref(), host.name.as_deref()), (Some("5.10.19-1~bpo10+1"), Some("db7")));
         assert_eq!(host.zfs_version.as_deref(), Some("2.0.4-1"));
+        let mut host = Host::default();
+        for text in [
+            "FreeBSD nas 13.1-RELEASE FreeBSD 13.1-RELEASE GENERIC amd64",
+            "model name\t: AMD EPYC 7302P 16-Core Processor",
+            "flags\t\t: fpu sse2 avx2 sha_ni",
+            "kmod-zfs-0.8.4-1.el7.x86_64",
+        ] {
+            assert!(read(text, &mut host), "{text}");
+        }
+        assert_eq!(
+            (host.os.as_deref(), host.zfs_version.as_deref()),
+            (Some("FreeBSD 13.1-RELEASE"), Some("0.8.4-1"))
+        );
+        assert_eq!(host.cpu_model.as_deref(), Some("AMD EPYC 7302P 16-Core Processor"));
+        assert_eq!(host.cpu_flags.len(), 4);
         for text in [
             "zfs is slow",
             "Linux is fine with that",

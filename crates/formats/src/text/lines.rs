@@ -33,12 +33,25 @@ pub fn text_of(line: &[u8]) -> Cow<'_, str> {
     if memchr(0x1b, line).is_none() { text } else { Cow::Owned(without_escapes(&text)) }
 }
 
-/// Removes `ESC [ … letter` sequences, which `perf` and `grep` write for colours.
+/// Removes `ESC [ … letter` sequences, which `perf` and `grep` write for colours, titles and character sets.
 fn without_escapes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        if c == '\u{1b}' && chars.peek() == Some(&'[') {
+        if c == '\u{1b}' && chars.peek() == Some(&']') {
+            // Titles and links: ESC ] … BEL, or … ESC \.
+            let mut before = ' ';
+            for c in chars.by_ref() {
+                if c == '\u{7}' || (before == '\u{1b}' && c == '\\') {
+                    break;
+                }
+                before = c;
+            }
+        } else if c == '\u{1b}' && matches!(chars.peek(), Some('(' | ')')) {
+            // Character sets: ESC ( B, of `tput sgr0` and top.
+            chars.next();
+            chars.next();
+        } else if c == '\u{1b}' && chars.peek() == Some(&'[') {
             chars.next();
             for c in chars.by_ref() {
                 if ('\u{40}'..='\u{7e}').contains(&c) {
@@ -69,5 +82,6 @@ mod tests {
         assert_eq!(text_of(b"\x1b[31m12%\x1b[0m x"), "12% x");
         assert_eq!(text_of(b"a\xffb"), "a\u{fffd}b");
         assert_eq!(text_of(b"\x1b[31"), "");
+        assert_eq!(text_of(b"\x1b]0;title\x07a\x1b(Bb\x1b]8;;http://x\x1b\\c"), "abc");
     }
 }
