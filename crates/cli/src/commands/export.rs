@@ -46,14 +46,16 @@ pub fn run(args: &Args) -> Result<()> {
     if !Event::ALL.into_iter().any(|event| profile.total(event) > 0) {
         bail!("{} has no samples to export; zwhy explain shows what it has", args.input.display());
     }
+    let event = super::flame::main_event(&imported)?;
     let mut bytes = Vec::new();
     if args.format == SVG {
-        let tree = super::flame::tree(&imported, &Knowledge::embedded(), Event::Cpu, Roots::Threads);
+        let tree = super::flame::tree(&imported, &Knowledge::embedded(), event, Roots::Threads);
         let title = args.input.display().to_string();
         bytes = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() }).into_bytes();
     } else {
         let name = args.output.display().to_string();
-        zwhy_formats::export(&imported.evidence, &args.format, &ExportOptions::default(), &name, &mut bytes)?;
+        let options = ExportOptions { event };
+        zwhy_formats::export(&imported.evidence, &args.format, &options, &name, &mut bytes)?;
     }
     output::write_file(&args.output, &bytes)
 }

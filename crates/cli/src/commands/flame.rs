@@ -69,7 +69,7 @@ impl Form {
 }
 
 /// The event to draw: CPU if there is any, else what there is.
-fn main_event(imported: &Imported) -> Result<Event> {
+pub fn main_event(imported: &Imported) -> Result<Event> {
     let profile = &imported.evidence.profile;
     match Event::ALL.into_iter().find(|e| profile.total(*e) > 0) {
         Some(event) => Ok(event),

@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod burner;
+mod count;
 mod inputs;
 mod knowledge;
 mod lab;

@@ -115,7 +115,9 @@ impl Budget {
     /// `spent` and `own` (of the recorder) are CPU seconds since the start, `rate` calls a second of late.
     pub(super) fn judge(&self, elapsed: Duration, spent: f64, own: f64, rate: f64, one_in: u64) -> Verdict {
         let a_second = self.most * self.cpus as f64;
-        if spent + own <= a_second * (elapsed + BURST).as_secs_f64() {
+        let allowed = a_second * (elapsed + BURST).as_secs_f64();
+        // What the recorder needs to start and to name frames does not shrink with fewer samples.
+        if spent + own <= allowed || spent <= allowed / 4.0 {
             return Verdict::Fine;
         }
         let counting = rate * self.cost.count_ns / 1e9;
@@ -139,6 +141,7 @@ mod tests {
         let second = Duration::from_secs(1);
         // 0.1 CPU seconds a second are allowed, and 0.2 at once.
         assert_eq!(budget.judge(second, budget.spent(50_000, 50_000), 0.0, 50_000.0, 1), Verdict::Fine);
+        assert_eq!(budget.judge(second, budget.spent(50, 50), 9.0, 50.0, 1), Verdict::Fine);
         let spent = budget.spent(110_000, 110_000);
         assert!((spent - 0.33).abs() < 1e-9);
         assert_eq!(budget.judge(second, spent, 0.0, 50_000.0, 1), Verdict::Thin(4));
