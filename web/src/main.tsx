@@ -5,7 +5,7 @@ import { unpack } from "./data/block";
 import { decodeFlame } from "./data/flame";
 import { readAnswer } from "./data/read-answer";
 import { buildModel } from "./flame/model";
-import { answer, dark, flame, followAddress, type Part, page } from "./state/store";
+import { answer, dark, followAddress, type Part, page, setFlame } from "./state/store";
 import "./styles/page.css";
 import "./styles/flame.css";
 import { App } from "./ui/App";
@@ -42,7 +42,10 @@ async function open(): Promise<void> {
   root.textContent = "";
   render(<App />, root);
   await painted();
-  flame.value = await load("flame", "flame graph", (bytes) => buildModel(decodeFlame(bytes)));
+  const graph = (bytes: Uint8Array) => buildModel(decodeFlame(bytes));
+  setFlame("cpu", await load("flame", "flame graph", graph));
+  setFlame("wait", await load("flame-wait", "waiting", graph));
+  setFlame("count", await load("flame-count", "counts", graph));
   // Tests and tools wait for this.
   document.documentElement.dataset.ready = "true";
 }

@@ -89,6 +89,29 @@ export interface OriginRow {
   readonly share: Interval;
 }
 
+/** A part of an operation. */
+export interface PathStep {
+  readonly name: string;
+  readonly what: string;
+  /** What the caller asked for, not what it costs to get there. */
+  readonly useful: boolean;
+  readonly share: Interval;
+  /** Of the operation, 0..1. */
+  readonly ofPath: number;
+  readonly inside: readonly PathStep[];
+}
+
+/** An operation that matters in this profile, taken apart. */
+export interface PathRow {
+  readonly name: string;
+  readonly root: string;
+  readonly samples: number;
+  readonly share: Interval;
+  readonly steps: readonly PathStep[];
+  /** Samples of the operation in none of its steps. */
+  readonly rest: number;
+}
+
 export interface ThreadRow {
   readonly comm: string;
   readonly role: string;
@@ -115,6 +138,7 @@ export interface Answer {
   readonly findings: readonly Finding[];
   readonly stages: readonly StageRow[];
   readonly origins: readonly OriginRow[];
+  readonly paths: readonly PathRow[];
   readonly threads: readonly ThreadRow[];
   /** What the bounds on speed assume; empty when there are none. */
   readonly assumption: string;

@@ -6,6 +6,8 @@ import type {
   Finding,
   Interval,
   Part,
+  PathRow,
+  PathStep,
   Quality,
   Source,
   SpeedUp,
@@ -112,6 +114,28 @@ function stage(row: Fields): StageRow {
   };
 }
 
+function step(row: Fields): PathStep {
+  return {
+    name: row.text("function"),
+    what: row.text("what"),
+    useful: row.flag("useful") ?? false,
+    share: share(row) ?? NONE,
+    ofPath: row.number("of_path") ?? 0,
+    inside: row.rows("inside", step),
+  };
+}
+
+function path(row: Fields): PathRow {
+  return {
+    name: row.text("name"),
+    root: row.text("root"),
+    samples: row.number("samples") ?? 0,
+    share: share(row) ?? NONE,
+    steps: row.rows("steps", step),
+    rest: row.number("rest") ?? 0,
+  };
+}
+
 function quality(from: Fields | null): Quality {
   return {
     read: from?.number("read") ?? null,
@@ -154,6 +178,7 @@ export function readAnswer(bytes: Uint8Array): ReadAnswer {
       samples: row.number("samples") ?? 0,
       share: share(row) ?? NONE,
     })),
+    paths: root.rows("paths", path),
     threads: root.rows("threads", (row) => ({
       comm: row.text("comm"),
       role: row.text("role"),

@@ -3,6 +3,7 @@
 import { spanOf } from "../flame/model";
 import { commonAncestor, heaviestChild, sibling } from "../flame/navigate";
 import { matchLabels, queryFor, queryForBase, topMatches } from "../flame/search";
+import type { FlameEvent } from "./hash";
 import { adjust, back, go, page } from "./store";
 import { found, model, selected, view, zoomed } from "./view";
 
@@ -43,6 +44,11 @@ export function flip(): void {
 
 export function showMode(mode: "flame" | "table"): void {
   go({ mode });
+}
+
+/** Other samples have other stacks: the whole of them is shown. */
+export function showEvent(event: FlameEvent): void {
+  go({ event, zoom: 0, node: 0, range: null });
 }
 
 export function findFunction(name: string): void {

@@ -5,6 +5,9 @@
 
 export type Mode = "flame" | "table";
 export type Theme = "auto" | "light" | "dark";
+/** What the samples are of: time on a CPU, time waiting, or counted calls. */
+export type FlameEvent = "cpu" | "wait" | "count";
+export const FLAME_EVENTS: readonly FlameEvent[] = ["cpu", "wait", "count"];
 export type Sort = "own" | "total" | "name";
 
 export interface PageState {
@@ -17,6 +20,7 @@ export interface PageState {
   readonly node: number;
   readonly query: string;
   readonly stage: string;
+  readonly event: FlameEvent;
   readonly mode: Mode;
   readonly icicle: boolean;
   readonly sort: Sort;
@@ -32,6 +36,7 @@ export const START: PageState = {
   node: 0,
   query: "",
   stage: "",
+  event: "cpu",
   mode: "flame",
   icicle: false,
   sort: "own",
@@ -64,6 +69,7 @@ export function parseHash(hash: string): PageState {
     node: index(fields.get("node")),
     query: fields.get("find") ?? "",
     stage: fields.get("stage") ?? "",
+    event: choice<FlameEvent>(fields.get("event"), FLAME_EVENTS),
     mode: choice<Mode>(fields.get("view"), ["flame", "table"]),
     icicle: fields.get("icicle") === "1",
     sort: choice<Sort>(fields.get("sort"), ["own", "total", "name"]),
@@ -81,6 +87,7 @@ export function formatHash(state: PageState): string {
   if (state.node > 0) fields.set("node", String(state.node));
   if (state.query !== "") fields.set("find", state.query);
   if (state.stage !== "") fields.set("stage", state.stage);
+  if (state.event !== START.event) fields.set("event", state.event);
   if (state.mode !== START.mode) fields.set("view", state.mode);
   if (state.icicle) fields.set("icicle", "1");
   if (state.sort !== START.sort) fields.set("sort", state.sort);

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import type { ReadAnswer } from "../data/read-answer";
 import type { FlameModel } from "../flame/model";
-import { formatHash, type PageState, parseHash } from "./hash";
+import { FLAME_EVENTS, type FlameEvent, formatHash, type PageState, parseHash } from "./hash";
 
 /** A part of the data: not in the file, being unpacked, unreadable, or there. */
 export type Part<T> =
@@ -14,7 +14,28 @@ export type Part<T> =
 
 export const page = signal<PageState>(parseHash(window.location.hash));
 export const answer = signal<Part<ReadAnswer>>({ kind: "waiting" });
-export const flame = signal<Part<FlameModel>>({ kind: "waiting" });
+const waiting: Part<FlameModel> = { kind: "waiting" };
+const flames = {
+  cpu: signal(waiting),
+  wait: signal<Part<FlameModel>>({ kind: "absent" }),
+  count: signal<Part<FlameModel>>({ kind: "absent" }),
+};
+
+export function setFlame(event: FlameEvent, part: Part<FlameModel>): void {
+  flames[event].value = part;
+}
+
+/** The kinds of samples that the report has. */
+export const events = computed(() =>
+  FLAME_EVENTS.filter((event) => flames[event].value.kind !== "absent"),
+);
+
+/** The kind that is shown: what the address says if the report has it. */
+export const event = computed<FlameEvent>(() =>
+  events.value.includes(page.value.event) ? page.value.event : (events.value[0] ?? "cpu"),
+);
+
+export const flame = computed(() => flames[event.value].value);
 
 const prefersDark = window.matchMedia("(prefers-color-scheme: dark)");
 const systemDark = signal(prefersDark.matches);

@@ -5,6 +5,7 @@ import { Findings } from "./Findings";
 import { Flame } from "./Flame";
 import { Header } from "./Header";
 import { Help } from "./Help";
+import { Paths } from "./Paths";
 import { Quality } from "./Quality";
 import { Origins, Stages } from "./Stages";
 import { Threads } from "./Threads";
@@ -41,6 +42,7 @@ function Body() {
           <Verdict answer={part.value.answer} />
           <Findings findings={part.value.answer.findings} />
           <Stages stages={part.value.answer.stages} assumption={part.value.answer.assumption} />
+          <Paths paths={part.value.answer.paths} />
           <div class="pair">
             <Threads threads={part.value.answer.threads} />
             <Origins origins={part.value.answer.origins} />

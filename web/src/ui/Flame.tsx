@@ -1,7 +1,7 @@
 // The flame graph section: tools, legend, the graph or its table, and what the search found.
 
-import { flip, nextMatch, reset, showMode, zoomBack } from "../state/actions";
-import { flame, page } from "../state/store";
+import { flip, nextMatch, reset, showEvent, showMode, zoomBack } from "../state/actions";
+import { event, events, flame, page } from "../state/store";
 import { found, model, query, zoomed } from "../state/view";
 import { integer, percent, visible } from "../text";
 import { FlameGraph } from "./FlameGraph";
@@ -25,6 +25,7 @@ export function Flame() {
       onKeyDown={flameKeys}
     >
       <h2 id="flame-title">Flame graph</h2>
+      <Events />
       {part.kind === "waiting" && <p class="flame-waiting">Unpacking the stacks…</p>}
       {part.kind === "absent" && <p>This report was made without stacks.</p>}
       {part.kind === "failed" && (
@@ -35,6 +36,29 @@ export function Flame() {
       {model.value && <Tools />}
       {model.value && (model.value.weight[0] > 0 ? <Content /> : <p>There are no samples.</p>)}
     </section>
+  );
+}
+
+const EVENT_NAMES = { cpu: "CPU", wait: "Waiting", count: "Counts" } as const;
+
+/** Which samples; nothing where there is only one kind. */
+function Events() {
+  if (events.value.length < 2) return null;
+  return (
+    <div class="tools">
+      <div class="group" role="group" aria-label="Samples of">
+        {events.value.map((one) => (
+          <button
+            key={one}
+            type="button"
+            aria-pressed={event.value === one}
+            onClick={() => showEvent(one)}
+          >
+            {EVENT_NAMES[one]}
+          </button>
+        ))}
+      </div>
+    </div>
   );
 }
 

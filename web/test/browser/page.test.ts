@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answer, diffBlock, flameBlock, TOTAL } from "../sample/encryption";
+import { encode } from "../sample/flame";
 import { hostileAnswer, hostileFlame } from "../sample/hostile";
 import { blockElement, pack, report, reportWith, template } from "../sample/report";
 import { Chromium, type Opened, painted, settled } from "./open";
@@ -80,6 +81,7 @@ describe("a report", () => {
       "findings",
       "evidence for 1",
       "cpu by stage",
+      "operations",
       "cpu by thread",
       "cpu by origin",
       "flame graph",
@@ -309,6 +311,29 @@ describe("the flame graph", () => {
       "#zoom=99999&node=99999&finding=99&stage=x",
     );
     expect(await painted(page)).toBeGreaterThan(0.3);
+    expect(wrong).toEqual([]);
+  });
+
+  it("shows waiting apart from CPU, and the switch only where there are both", async () => {
+    const one = await browser.openText(REPORT);
+    expect(await one.page.getByRole("group", { name: "Samples of" }).count()).toBe(0);
+    const html = reportWith([
+      blockElement("answer", pack(JSON.stringify(answer()))),
+      blockElement("flame", pack(encode(flameBlock()))),
+      blockElement("flame-wait", pack(encode(diffBlock()))),
+    ]);
+    const opened = await browser.openText(html);
+    const { page, wrong } = opened;
+    const kinds = page.getByRole("group", { name: "Samples of" });
+    expect(await kinds.getByRole("button").allInnerTexts()).toEqual(["CPU", "Waiting"]);
+    await kinds.getByRole("button", { name: "Waiting" }).click();
+    await settled(page);
+    expect(hashOf(opened).get("event")).toBe("wait");
+    expect(await page.locator(".legend").innerText()).toContain("less than before");
+    await page.goBack();
+    await settled(page);
+    expect(await page.locator(".legend").innerText()).not.toContain("less than before");
+    expect(await broken(page)).toEqual([]);
     expect(wrong).toEqual([]);
   });
 

@@ -220,6 +220,34 @@ export function answer(): Record<string, unknown> {
     ],
     stages: stageRows(),
     what_if: { busy: 0.8, assumption: "Amdahl's bound for work that is bound by the CPU." },
+    paths: [
+      {
+        name: "Reading files",
+        root: "zfs_read",
+        samples: 1000,
+        share: { value: 0.1, low: 0.09, high: 0.11 },
+        steps: [
+          {
+            function: "dmu_buf_hold_array_by_dnode",
+            what: "find and hold the blocks",
+            useful: false,
+            samples: 600,
+            share: { value: 0.06, low: 0.05, high: 0.07 },
+            of_path: 0.6,
+            inside: [],
+          },
+          {
+            function: "uiomove",
+            what: "copy to caller",
+            useful: true,
+            samples: 300,
+            share: { value: 0.03, low: 0.02, high: 0.04 },
+            of_path: 0.3,
+          },
+        ],
+        rest: 100,
+      },
+    ],
     origins: [
       { origin: "ZFS read threads", samples: 8515, share: shareOf(8515) },
       { origin: "read system call", samples: 1425, share: shareOf(1425) },

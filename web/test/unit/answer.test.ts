@@ -30,6 +30,18 @@ describe("readAnswer", () => {
     expect(a.source).toMatchObject({ host: "db7", zfsVersion: "2.3.2", zfsInUse: true });
   });
 
+  it("reads operations with their parts, and what is missing of them as nothing", () => {
+    const inside = [{ function: "dbuf_hold", share: { value: 0.1, low: 0.1, high: 0.1 } }];
+    const steps = [{ function: "uiomove", useful: true, of_path: 0.25, inside }];
+    const { answer: a } = read({ paths: [{ root: "zfs_read", samples: 8, steps, rest: 6 }] });
+    const [path] = a.paths;
+    expect([path?.root, path?.samples, path?.rest]).toEqual(["zfs_read", 8, 6]);
+    const [step] = path?.steps ?? [];
+    expect([step?.name, step?.useful, step?.ofPath]).toEqual(["uiomove", true, 0.25]);
+    expect(step?.inside[0]?.name).toBe("dbuf_hold");
+    expect(step?.inside[0]?.useful).toBe(false);
+  });
+
   it("takes shares with and without an interval", () => {
     const rows = [
       { origin: "a", share: { value: 0.2, low: 0.1, high: 0.3 } },

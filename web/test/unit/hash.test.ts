@@ -17,6 +17,7 @@ const state: fc.Arbitrary<PageState> = fc.record({
   node: fc.nat(1_000_000),
   query: wellFormed,
   stage: wellFormed,
+  event: fc.constantFrom("cpu", "wait", "count"),
   mode: fc.constantFrom("flame", "table"),
   icicle: fc.boolean(),
   sort: fc.constantFrom("own", "total", "name"),
