@@ -126,59 +126,93 @@ fn corpus(folder: &Path, classes: &[&str], knowledge: &Knowledge) -> usize {
 /// Ends of the bins of confidence; the first holds cases for which nothing was found.
 const BINS: [f64; 7] = [0.0, 0.12, 0.3, 0.5, 0.7, 0.85, 1.0];
 
-/// A reliability table of first findings: of those with a confidence, how many named the cause.
+/// Kinds of evidence in a case.
+const KEPT: [&str; 7] = ["perf_top", "stacks", "threads_cpu", "arcstats", "params", "props", "tables"];
+
+/// First findings of one confidence.
+#[derive(Clone, Copy, Default)]
+struct Bin {
+    cases: u64,
+    right: u64,
+    sum: f64,
+    /// Cases without an established cause.
+    unknown: u64,
+}
+
+/// Two reliability tables: of findings with a confidence, how many named the cause. The second hands
+/// over one kind of evidence at a time, which nobody looked at when the causes were written.
 fn calibration(folder: &Path, knowledge: &Knowledge) {
-    // By bin: cases, named right, sum of confidence, cases without an established cause.
-    let mut rows = [(0u64, 0u64, 0.0, 0u64); BINS.len()];
-    let mut brier = (0.0, 0u64);
+    println!("All evidence of a case:\n");
+    table(folder, knowledge, false);
+    println!("\nOne kind of evidence of a case at a time, where it has several:\n");
+    table(folder, knowledge, true);
+}
+
+fn table(folder: &Path, knowledge: &Knowledge, apart: bool) {
+    let mut bins = [Bin::default(); BINS.len()];
+    let mut squares = 0.0;
     for (part, solved) in [("cases", true), ("unresolved", false)] {
         for entry in std::fs::read_dir(folder.join(part)).into_iter().flatten().flatten() {
-            let Some((evidence, class, _)) = case(&entry.path()) else { continue };
-            let answer = explain(&evidence, knowledge, &Options::default());
-            let top = answer.findings.first();
-            let confidence = top.map_or(0.0, |f| f.confidence);
-            let row = &mut rows[BINS.iter().position(|end| confidence <= *end).unwrap_or(BINS.len() - 1)];
-            if solved {
+            let kinds: Vec<&str> =
+                KEPT.into_iter().filter(|kind| case_of(&entry.path(), &[*kind]).is_some()).collect();
+            let parts: Vec<Vec<&str>> = match apart {
+                true if kinds.len() > 1 => kinds.iter().map(|kind| vec![*kind]).collect(),
+                true => Vec::new(),
+                false => vec![KEPT.to_vec()],
+            };
+            for (evidence, class, _) in parts.iter().filter_map(|kept| case_of(&entry.path(), kept)) {
+                let answer = explain(&evidence, knowledge, &Options::default());
+                let top = answer.findings.first();
+                let confidence = top.map_or(0.0, |f| f.confidence);
+                let bin = &mut bins[BINS.iter().position(|end| confidence <= *end).unwrap_or(BINS.len() - 1)];
+                if !solved {
+                    bin.unknown += 1;
+                    continue;
+                }
                 let right = top.is_some_and(|f| f.class == class);
-                *row = (row.0 + 1, row.1 + u64::from(right), row.2 + confidence, row.3);
-                brier = (brier.0 + (confidence - f64::from(u8::from(right))).powi(2), brier.1 + 1);
-            } else {
-                row.3 += 1;
+                bin.cases += 1;
+                bin.right += u64::from(right);
+                bin.sum += confidence;
+                squares += (confidence - f64::from(u8::from(right))).powi(2);
             }
         }
     }
     println!("| confidence | cases | mean confidence | named right | 95 % | nobody knows |");
     println!("|---|--:|--:|--:|---|--:|");
-    for (i, (cases, right, sum, unknown)) in rows.into_iter().enumerate() {
+    for (i, bin) in bins.iter().enumerate() {
         let from = if i == 0 { "nothing found".to_owned() } else { format!("{}–{}", BINS[i - 1], BINS[i]) };
-        let (mean, part, range) = if cases == 0 {
-            Default::default()
-        } else {
-            let share = ShareOf::counted(right, cases);
-            let range = format!("{:.0}–{:.0} %", share.low * 100.0, share.high * 100.0);
-            (format!("{:.2}", sum / cases as f64), format!("{right} ({:.0} %)", share.value * 100.0), range)
-        };
-        println!("| {from} | {cases} | {mean} | {part} | {range} | {unknown} |");
+        if bin.cases == 0 {
+            println!("| {from} | 0 | | | | {} |", bin.unknown);
+            continue;
+        }
+        let share = ShareOf::counted(bin.right, bin.cases);
+        let (mean, pct) = (bin.sum / bin.cases as f64, share.value * 100.0);
+        let range = format!("{:.0}–{:.0} %", share.low * 100.0, share.high * 100.0);
+        println!(
+            "| {from} | {} | {mean:.2} | {} ({pct:.0} %) | {range} | {} |",
+            bin.cases, bin.right, bin.unknown
+        );
     }
-    println!(
-        "\nBrier score of the first finding: {:.3} over {} cases",
-        brier.0 / brier.1.max(1) as f64,
-        brier.1
-    );
+    let cases: u64 = bins.iter().map(|b| b.cases).sum();
+    println!("\nBrier score of the first finding: {:.3} over {cases}.", squares / cases.max(1) as f64);
 }
 
 /// Evidence, class and tier of a case file: only what `score.py` hands over.
 fn case(file: &Path) -> Option<(zwhy_evidence::Evidence, String, String)> {
+    case_of(file, &KEPT)
+}
+
+/// As [`case`], with only some kinds of evidence; `None` when the case has none of them.
+fn case_of(file: &Path, kept: &[&str]) -> Option<(zwhy_evidence::Evidence, String, String)> {
     let case: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()?;
     let mut evidence = serde_json::json!({ "zwhy_evidence": 1 });
-    let kept = ["perf_top", "stacks", "threads_cpu", "arcstats", "params", "props", "tables"];
     let mut any = false;
     for key in kept {
-        let value = &case["evidence"][key];
+        let value = &case["evidence"][*key];
         let empty = value.as_array().is_none_or(Vec::is_empty)
             && value.as_object().is_none_or(serde_json::Map::is_empty);
         if !empty {
-            evidence[key] = value.clone();
+            evidence[*key] = value.clone();
             any = true;
         }
     }
