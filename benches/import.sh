@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # Reading a perf.data: CPU time and memory of zwhy beside perf and inferno, in one run, as a table.
 #
-# Records its own file of about 270,000 samples with call graphs (FRESH=1 records again). Each
-# command runs REPEAT times in turn with the others, and its smallest CPU time counts, because
-# machines are shared.
+# Records its own file of about 270,000 samples with call graphs (FRESH=1 records again), and makes
+# larger ones of it: time and memory must grow no faster than the file.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/path.sh
+. benches/measure.sh
 
-repeat=${REPEAT:-3}
 samples=${SAMPLES:-272000}
 dir=target/bench
 data=$dir/perf.data
@@ -33,52 +32,36 @@ fi
 text=$dir/perf.script
 if [[ ! -s $text || $data -nt $text ]]; then perf script -i "$data" >"$text" 2>/dev/null; fi
 
-names=()
-commands=()
-add() { names+=("$1"); commands+=("$2"); }
+larger=$dir/larger.data
+times=${TIMES:-$((8000000 / samples + 1))}
+if [[ ! -s $larger || $data -nt $larger ]]; then perl benches/repeat.pl "$data" "$times" "$larger"; fi
+text_times=${TEXT_TIMES:-12}
+longer=$dir/longer.script
+if [[ ! -s $longer || $text -nt $longer ]]; then
+    for ((i = 0; i < text_times; i++)); do cat "$text"; done >"$longer"
+fi
+capture=$dir/bench.zwhy
+"$zwhy" import "$data" -o "$capture" >/dev/null
+printf 'dd;read;zfs_read;dmu_read;arc_read 30\n' >"$dir/tiny.folded"
+"$zwhy" import "$dir/tiny.folded" -o "$dir/tiny.zwhy" >/dev/null
+
 collapse=$inferno/bin/inferno-collapse-perf
 flame=$inferno/bin/inferno-flamegraph
-add "zwhy: perf.data to folded" "$zwhy export $data -o $dir/zwhy.folded"
-add "zwhy: perf.data to HTML report" "$zwhy report $data -o $dir/zwhy.html"
-add "perf report --no-children -g none" "perf report -i $data --no-children -g none"
-add "perf script" "perf script -i $data"
-add "perf script to inferno: folded" "perf script -i $data | $collapse"
-add "perf script to inferno: SVG" "perf script -i $data | $collapse | $flame"
-add "zwhy: perf script text to folded" "$zwhy export $text -o $dir/text.folded"
-add "inferno: perf script text to folded" "$collapse $text"
+add "zwhy: perf.data to HTML report" 0.25/100 "" "$zwhy report $data -o $dir/zwhy.html"
+add "perf script to inferno: SVG" "" 0 "perf script -i $data | $collapse | $flame"
+add "zwhy: perf.data to folded" "" "" "$zwhy export $data -o $dir/zwhy.folded"
+add "perf script to inferno: folded" "" 2 "perf script -i $data | $collapse"
+add "perf script" "" 2 "perf script -i $data"
+add "perf report --no-children -g none" "" 2 "perf report -i $data --no-children -g none"
+add "zwhy: perf script text to folded" 0.25/ "" "$zwhy export $text -o $dir/text.folded"
+add "inferno: perf script text to folded" "" 6 "$collapse $text"
+add "zwhy: perf.data $times times as large to folded" /500 2 "$zwhy export $larger -o $dir/larger.folded"
+add "zwhy: text $text_times times as large to folded" /500 6 "$zwhy export $longer -o $dir/longer.folded"
+add "zwhy: explain a capture of the same samples" 0.30/ "" "$zwhy explain $capture"
+add "zwhy: explain a capture of one stack" 0.015/ "" "$zwhy explain $dir/tiny.zwhy"
 
-declare -A cpu memory
-for ((round = 0; round < repeat; round++)); do
-    for i in "${!names[@]}"; do
-        if ! /usr/bin/time -o "$dir/time" -f '%U %S %M' bash -c "set -o pipefail; ${commands[i]}" \
-            >/dev/null 2>"$dir/stderr" </dev/null; then
-            cat "$dir/stderr" >&2
-            echo "failed: ${commands[i]}" >&2
-            exit 1
-        fi
-        read -r user system kilobytes <"$dir/time"
-        now=$(awk -v u="$user" -v s="$system" 'BEGIN { print u + s }')
-        if [[ -z ${cpu[$i]:-} ]] || awk -v a="$now" -v b="${cpu[$i]}" 'BEGIN { exit !(a < b) }'; then
-            cpu[$i]=$now
-        fi
-        if ((kilobytes > ${memory[$i]:-0})); then memory[$i]=$kilobytes; fi
-    done
-done
-
-# ratio A B: how many times the CPU time of A is in that of B.
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.1f", b / (a > 0 ? a : 0.01) }'; }
-
-echo "perf.data: $(stat -c %s "$data") bytes, perf script text: $(stat -c %s "$text") bytes, $(nproc) CPUs"
+bytes() { stat -c %s "$1"; }
+echo "perf.data: $(bytes "$data") bytes, and $times times that in $(bytes "$larger"); perf script text:" \
+    "$(bytes "$text") bytes, and $text_times times that; $(nproc) CPUs"
 echo
-echo "| step | CPU s | peak MB | x of zwhy |"
-echo "|---|---:|---:|---:|"
-for i in "${!names[@]}"; do
-    case $i in
-        [01]) own=$i ;;    # zwhy itself
-        [234]) own=0 ;;    # names, no picture: beside folded
-        5) own=1 ;;        # a picture: beside the page
-        *) own=6 ;;        # from text
-    esac
-    printf '| %s | %.2f | %d | %s |\n' "${names[i]}" "${cpu[$i]}" $((memory[$i] / 1024)) \
-        "$(ratio "${cpu[$own]}" "${cpu[$i]}")"
-done
+table
