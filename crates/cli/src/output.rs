@@ -67,12 +67,28 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     if is_stdout(path) {
         return print_data(bytes);
     }
+    write_pieces(path, |out| Ok(out.write_all(bytes)?))
+}
+
+/// As [`write_file`] for what `write` makes piece by piece and need not be whole in memory.
+pub fn write_pieces(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    if is_stdout(path) {
+        let mut bytes = Vec::new();
+        write(&mut bytes)?;
+        return print_data(&bytes);
+    }
     if path.is_dir() {
         bail!("cannot write {}: it is a folder; give a file name", path.display());
     }
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".tmp");
-    let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    let through_temporary = || -> Result<()> {
+        let mut out = io::BufWriter::with_capacity(1 << 16, fs::File::create(&temporary)?);
+        write(&mut out)?;
+        out.flush()?;
+        Ok(fs::rename(&temporary, path)?)
+    };
+    let written = through_temporary();
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }

@@ -3,6 +3,8 @@
 //! Sources add modules (`zfs!arc_read`, ``zfs`arc_read``, `arc_read [zfs]`), offsets
 //! (`arc_read+0x12/0x340`), marks (`[k] arc_read`) and compiler suffixes (`arc_read.isra.0`).
 
+use memchr::{memchr_iter, memchr2, memrchr};
+
 /// A name without decoration, and the module that was written into it (or "").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BareName<'a> {
@@ -17,34 +19,35 @@ const SUFFIXES: [&str; 10] =
 /// Takes a printed name apart.
 pub fn bare(printed: &str) -> BareName<'_> {
     let mut name = printed.trim();
-    for mark in ["[k]", "[.]", "[K]", "[g]", "[u]"] {
-        name = name.strip_prefix(mark).map_or(name, str::trim_start);
+    if name.starts_with('[') {
+        for mark in ["[k]", "[.]", "[K]", "[g]", "[u]"] {
+            name = name.strip_prefix(mark).map_or(name, str::trim_start);
+        }
     }
     let mut module = "";
-    if let Some((head, tail)) = name.rsplit_once(" [")
-        && let Some(inside) = tail.strip_suffix(']')
-    {
+    if let Some((head, inside)) = name.strip_suffix(']').and_then(|n| n.rsplit_once(" [")) {
         (name, module) = (head.trim_end(), inside);
     }
-    if let Some((head, tail)) = name.split_once(['!', '`'])
+    if let Some(at) = memchr2(b'!', b'`', name.as_bytes())
+        && let (head, tail) = (&name[..at], &name[at + 1..])
         && !head.is_empty()
         && !head.contains(['(', '<', ' '])
         && !tail.is_empty()
     {
         (module, name) = (head, tail);
     }
-    if let Some((head, offset)) = name.rsplit_once('+')
-        && !head.is_empty()
-        && offset.starts_with(|c: char| c.is_ascii_digit())
+    if let Some(at) = memrchr(b'+', name.as_bytes())
+        && at > 0
+        && name[at + 1..].starts_with(|c: char| c.is_ascii_digit())
     {
-        name = head;
+        name = &name[..at];
     }
     BareName { function: without_suffix(name), module }
 }
 
 fn without_suffix(name: &str) -> &str {
     let mut end = name.len();
-    for (at, _) in name.match_indices('.') {
+    for at in memchr_iter(b'.', name.as_bytes()) {
         let word = name[at + 1..].split('.').next().unwrap_or("");
         if at > 0 && SUFFIXES.contains(&word) {
             end = at;

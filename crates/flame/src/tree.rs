@@ -233,19 +233,7 @@ impl FlameTree {
             total[parent][0] += a;
             total[parent][1] += b;
         }
-        let rank = self.label_ranks();
-        let mut by_parent: Vec<u32> = (1..count as u32).filter(|i| total[*i as usize] != [0, 0]).collect();
-        by_parent.sort_unstable_by_key(|i| {
-            let i = *i as usize;
-            (self.parents[i], rank[self.label_of[i] as usize])
-        });
-        let mut first = vec![0usize; count + 1];
-        for i in &by_parent {
-            first[self.parents[*i as usize] as usize + 1] += 1;
-        }
-        for i in 0..count {
-            first[i + 1] += first[i];
-        }
+        let (by_parent, first) = self.by_parent(&total);
         let mut out = Vec::with_capacity(by_parent.len() + 1);
         let mut stack = vec![(0u32, 0u32)];
         while let Some((node, level)) = stack.pop() {
@@ -262,11 +250,51 @@ impl FlameTree {
         out
     }
 
+    /// The nodes with samples by parent, siblings sorted by name, and where each parent's begin.
+    fn by_parent(&self, total: &[[u64; 2]]) -> (Vec<u32>, Vec<usize>) {
+        let count = self.parents.len();
+        // Dealt out twice, by name and then by parent: a pass over millions of nodes costs less than
+        // sorting them.
+        let rank = self.label_ranks();
+        let mut next_of_rank = vec![0u32; rank.len() + 1];
+        let mut first = vec![0usize; count + 1];
+        let full = |i: &u32| total[*i as usize] != [0, 0];
+        for i in (1..count as u32).filter(full) {
+            next_of_rank[rank[self.label_of[i as usize] as usize] as usize + 1] += 1;
+            first[self.parents[i as usize] as usize + 1] += 1;
+        }
+        (0..rank.len()).for_each(|i| next_of_rank[i + 1] += next_of_rank[i]);
+        (0..count).for_each(|i| first[i + 1] += first[i]);
+        let mut by_name = vec![0u32; first[count]];
+        for i in (1..count as u32).filter(full) {
+            let place = &mut next_of_rank[rank[self.label_of[i as usize] as usize] as usize];
+            by_name[*place as usize] = i;
+            *place += 1;
+        }
+        let mut next = first.clone();
+        let mut by_parent = vec![0u32; by_name.len()];
+        for i in by_name {
+            let place = &mut next[self.parents[i as usize] as usize];
+            by_parent[*place] = i;
+            *place += 1;
+        }
+        (by_parent, first)
+    }
+
     fn label_ranks(&self) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.labels.len() as u32).collect();
-        order.sort_by_key(|l| self.label_text(*l));
+        // Most names differ in their first letters, which compare as one number.
+        let head = |name: &str| {
+            let mut bytes = [0; 8];
+            bytes.iter_mut().zip(name.bytes()).for_each(|(to, from)| *to = from);
+            u64::from_be_bytes(bytes)
+        };
+        let mut order: Vec<(u64, u32)> =
+            self.labels().zip(0u32..).map(|((name, _), label)| (head(name), label)).collect();
+        order.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0).then_with(|| self.label_text(a.1).cmp(&self.label_text(b.1)))
+        });
         let mut rank = vec![0u32; order.len()];
-        for (at, label) in order.iter().enumerate() {
+        for (at, (_, label)) in order.iter().enumerate() {
             rank[*label as usize] = at as u32;
         }
         rank

@@ -3,6 +3,9 @@
 use crate::{Event, Profile, StackId, StackTable};
 use std::fmt::Write;
 
+/// Bytes of folded text that are collected before they are handed on.
+const PIECE: usize = 1 << 16;
+
 /// Counts per stack of one event; index is the stack id.
 #[derive(Clone, Debug, Default)]
 pub struct StackTotals {
@@ -14,18 +17,23 @@ pub struct StackTotals {
 
 impl StackTotals {
     pub fn of(profile: &Profile, event: Event) -> StackTotals {
-        let samples = &profile.samples;
-        let mut own = vec![0u64; profile.stacks.len()];
-        for ((stack, count), e) in samples.stack.iter().zip(&samples.count).zip(&samples.event) {
-            if *e == event
-                && let Some(slot) = own.get_mut(stack.index())
-            {
-                *slot += u64::from(*count);
-            }
-        }
+        let own = own_counts(profile, event);
         let total = accumulate(&profile.stacks, own.clone());
         StackTotals { own, total }
     }
+}
+
+fn own_counts(profile: &Profile, event: Event) -> Vec<u64> {
+    let samples = &profile.samples;
+    let mut own = vec![0u64; profile.stacks.len()];
+    for ((stack, count), e) in samples.stack.iter().zip(&samples.count).zip(&samples.event) {
+        if *e == event
+            && let Some(slot) = own.get_mut(stack.index())
+        {
+            *slot += u64::from(*count);
+        }
+    }
+    own
 }
 
 /// Adds every stack's count to its ancestors; relies on parents coming before children.
@@ -45,20 +53,44 @@ impl FoldedStacks {
     ///
     /// `;` and line breaks inside names become `:` and spaces, as the format has no escape.
     pub fn text(profile: &Profile, event: Event) -> String {
-        let totals = StackTotals::of(profile, event);
         let mut out = String::new();
-        for (i, count) in totals.own.iter().enumerate().filter(|(_, c)| **c > 0) {
-            let names = profile.function_names(StackId(i as u32));
-            for (k, name) in names.iter().enumerate() {
+        let done: Result<(), std::convert::Infallible> = FoldedStacks::pieces(profile, event, |piece| {
+            out.push_str(piece);
+            Ok(())
+        });
+        match done {
+            Ok(()) => out,
+        }
+    }
+
+    /// The same text in pieces of whole lines: of millions of stacks it is larger than the profile.
+    ///
+    /// # Errors
+    /// The first one of `sink`.
+    pub fn pieces<E>(
+        profile: &Profile,
+        event: Event,
+        mut sink: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut piece = String::new();
+        let mut frames = Vec::new();
+        let own = own_counts(profile, event);
+        for (i, count) in own.iter().enumerate().filter(|(_, c)| **c > 0) {
+            frames.extend(profile.stacks.leaf_to_root(StackId(i as u32)));
+            for (k, frame) in frames.drain(..).rev().enumerate() {
                 if k > 0 {
-                    out.push(';');
+                    piece.push(';');
                 }
-                push_name(&mut out, name);
+                push_name(&mut piece, profile.function_of(frame));
             }
             // Writing to a String cannot fail.
-            let _ = writeln!(out, " {count}");
+            let _ = writeln!(piece, " {count}");
+            if piece.len() >= PIECE {
+                sink(&piece)?;
+                piece.clear();
+            }
         }
-        out
+        sink(&piece)
     }
 }
 

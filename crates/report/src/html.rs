@@ -36,8 +36,8 @@ impl Block {
     /// Compresses JSON.
     pub fn json(id: &'static str, value: &impl serde::Serialize) -> Result<Block, PageError> {
         let mut gz = GzEncoder::new(Vec::new(), Compression::new(6));
-        serde_json::to_writer(&mut gz, value)?;
-        gz.flush()?;
+        // At once: the compressor clears its buffer for every write.
+        gz.write_all(&serde_json::to_vec(value)?)?;
         Ok(Block { id, gzip: gz.finish()? })
     }
 }

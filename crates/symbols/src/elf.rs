@@ -24,6 +24,13 @@ pub enum ElfSymbol {
     Unnamed { start: Option<u64> },
 }
 
+/// Consecutive symbols of one object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SymbolGroup {
+    first: u32,
+    count: u32,
+}
+
 /// Code further from the last known function start belongs to one that the unwind table leaves out.
 const LARGEST_UNNAMED: u64 = 64 << 10;
 /// Symbols that may lie inside another or at the same address, and are looked at for one answer.
@@ -113,10 +120,28 @@ impl ElfSymbols {
         Some(segment.address.wrapping_add(offset - segment.offset))
     }
 
+    /// The symbols that [`ElfSymbols::resolve`] chooses from; equal answers for two addresses mean the
+    /// same function, so that it need be named only once. `None` where that is not known.
+    pub fn group(&self, address: u64) -> Option<SymbolGroup> {
+        let mut near = self.near(address).map(|(at, _)| at as u32);
+        let last = near.next()?;
+        let (mut first, mut count) = (last, 1);
+        for at in near {
+            (first, count) = (at, count + 1);
+        }
+        (last - first + 1 == count).then_some(SymbolGroup { first, count })
+    }
+
+    /// Symbols that hold an address, the nearest first.
+    fn near(&self, address: u64) -> impl Iterator<Item = (usize, &Function)> {
+        let after = self.functions.partition_point(|f| f.start <= address);
+        let back = self.functions[..after].iter().enumerate().rev().take(LOOK_BACK);
+        back.filter(move |(_, f)| address < f.end())
+    }
+
     /// The function at a virtual address.
     pub fn resolve(&self, address: u64) -> ElfSymbol {
-        let after = self.functions.partition_point(|f| f.start <= address);
-        let near = self.functions[..after].iter().rev().take(LOOK_BACK).filter(|f| address < f.end());
+        let near = self.near(address).map(|(_, f)| f);
         // The innermost start wins; among its aliases the best name.
         let mut best: Option<(&Function, String)> = None;
         for function in near {

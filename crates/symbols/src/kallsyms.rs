@@ -3,6 +3,7 @@
 //! Invariants: entries are sorted by address, one a address; data symbols are never answers but end
 //! the function before them; no name reaches past the end of its text section or module.
 
+use memchr::memchr;
 use std::collections::HashMap;
 
 /// Why a kallsyms text is of no use.
@@ -70,7 +71,12 @@ impl KernelSymbols {
         }
         let sections = Sections::find(&lines);
         let ends = module_ends(proc_modules.unwrap_or_default(), &modules);
-        lines.sort_by(|a, b| (a.start, rank(a), a.name).cmp(&(b.start, rank(b), b.name)));
+        // Nearly sorted already, and few addresses have two names, which alone are compared.
+        lines.sort_by_key(|line| line.start);
+        for aliases in lines.chunk_by_mut(|a, b| a.start == b.start).filter(|group| group.len() > 1) {
+            let best = (0..aliases.len()).min_by_key(|i| (rank(&aliases[*i]), aliases[*i].name));
+            aliases.swap(0, best.unwrap_or(0));
+        }
         lines.dedup_by_key(|line| line.start);
 
         let mut symbols = KernelSymbols {
@@ -148,13 +154,15 @@ fn parse_lines<'a>(kallsyms: &'a [u8], modules: &mut Vec<String>) -> Vec<Line<'a
     let mut ids: HashMap<&str, u16> = HashMap::new();
     let mut last: (&str, u16) = ("", 0);
     let mut lines = Vec::with_capacity(kallsyms.len() / 40);
-    for line in kallsyms.split(|b| *b == b'\n') {
+    let mut rest = kallsyms;
+    while !rest.is_empty() {
+        let end = memchr(b'\n', rest).unwrap_or(rest.len());
+        let (line, after) = rest.split_at(end);
+        rest = after.get(1..).unwrap_or_default();
+        let Some((start, kind, line)) = address_and_kind(line) else { continue };
         let Ok(line) = std::str::from_utf8(line) else { continue };
         let mut fields = line.split_ascii_whitespace();
-        let (Some(address), Some(kind), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
-            continue;
-        };
-        let (Ok(start), [kind]) = (u64::from_str_radix(address, 16), kind.as_bytes()) else { continue };
+        let Some(name) = fields.next() else { continue };
         let module = match fields.next() {
             None => 0,
             Some(module) => {
@@ -178,6 +186,19 @@ fn parse_lines<'a>(kallsyms: &'a [u8], modules: &mut Vec<String>) -> Vec<Line<'a
         lines.push(Line { start, text, global: matches!(kind, b'T' | b'W'), name, module });
     }
     lines
+}
+
+/// `address type` of a line and what follows them.
+fn address_and_kind(line: &[u8]) -> Option<(u64, u8, &[u8])> {
+    let line = line.trim_ascii_start();
+    let digits = line.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+    if !(1..=16).contains(&digits) || !line.get(digits)?.is_ascii_whitespace() {
+        return None;
+    }
+    let digit = |b: &u8| u64::from(if b.is_ascii_digit() { b - b'0' } else { (b | 0x20) - b'a' + 10 });
+    let address = line[..digits].iter().fold(0u64, |number, b| number << 4 | digit(b));
+    let (kind, line) = line[digits..].trim_ascii_start().split_first()?;
+    line.first()?.is_ascii_whitespace().then_some((address, *kind, line))
 }
 
 /// Which of several names of one address to show: text, a real function, global, plain.

@@ -19,7 +19,7 @@ mod unwind_table;
 
 pub use address_space::AddressSpace;
 pub use demangle::demangle;
-pub use elf::{ElfError, ElfSymbol, ElfSymbols};
+pub use elf::{ElfError, ElfSymbol, ElfSymbols, SymbolGroup};
 pub use kallsyms::{KallsymsError, KernelSymbol, KernelSymbols};
 pub use load::{FileId, load_elf};
 pub use lookup::{FunctionPoint, function_points};

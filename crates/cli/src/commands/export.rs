@@ -47,17 +47,18 @@ pub fn run(args: &Args) -> Result<()> {
         bail!("{} has no samples to export; zwhy explain shows what it has", args.input.display());
     }
     let event = super::flame::main_event(&imported)?;
-    let mut bytes = Vec::new();
     if args.format == SVG {
         let tree = super::flame::tree(&imported, &Knowledge::embedded(), event, Roots::Threads);
         let title = args.input.display().to_string();
-        bytes = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() }).into_bytes();
-    } else {
-        let name = args.output.display().to_string();
-        let options = ExportOptions { event };
-        zwhy_formats::export(&imported.evidence, &args.format, &options, &name, &mut bytes)?;
+        let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
+        return output::write_file(&args.output, picture.as_bytes());
     }
-    output::write_file(&args.output, &bytes)
+    let name = args.output.display().to_string();
+    output::write_pieces(&args.output, |out| {
+        let options = ExportOptions { event };
+        zwhy_formats::export(&imported.evidence, &args.format, &options, &name, out)?;
+        Ok(())
+    })
 }
 
 /// Before anything is read: a large input takes a while.

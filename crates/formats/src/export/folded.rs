@@ -22,6 +22,6 @@ impl Exporter for Folded {
         options: &ExportOptions,
         out: &mut dyn Write,
     ) -> std::io::Result<()> {
-        out.write_all(FoldedStacks::text(&evidence.profile, options.event).as_bytes())
+        FoldedStacks::pieces(&evidence.profile, options.event, |piece| out.write_all(piece.as_bytes()))
     }
 }

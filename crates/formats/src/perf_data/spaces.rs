@@ -56,7 +56,10 @@ struct ThreadSpan {
 
 #[derive(Debug)]
 pub struct Spaces {
+    /// While replaying; emptied by it.
     eras: Vec<Maps>,
+    /// The same as sorted rows, in which searching is faster.
+    rows: Vec<Box<[(u64, Mapping)]>>,
     processes: FxHashMap<i32, Vec<ProcessSpan>>,
     threads: FxHashMap<i32, Vec<ThreadSpan>>,
     copies: usize,
@@ -69,6 +72,7 @@ impl Spaces {
     pub fn replay(changes: &[(u64, Change)]) -> Spaces {
         let mut spaces = Spaces {
             eras: vec![Maps::default()],
+            rows: Vec::new(),
             processes: FxHashMap::default(),
             threads: FxHashMap::default(),
             copies: 0,
@@ -99,6 +103,8 @@ impl Spaces {
                 }
             }
         }
+        spaces.rows =
+            std::mem::take(&mut spaces.eras).into_iter().map(|maps| maps.into_iter().collect()).collect();
         spaces
     }
 
@@ -167,7 +173,9 @@ impl Spaces {
 
     /// The object at an address and the offset in it.
     pub fn resolve(&self, era: Era, address: u64) -> Option<(Image, u64)> {
-        let (start, map) = self.eras.get(era.0 as usize)?.range(..=address).next_back()?;
+        let rows = self.rows.get(era.0 as usize)?;
+        let after = rows.partition_point(|(start, _)| *start <= address);
+        let (start, map) = rows.get(after.checked_sub(1)?)?;
         (address < map.end).then(|| (map.image, map.offset.wrapping_add(address - start)))
     }
 

@@ -10,7 +10,7 @@ use super::spaces::{Era, Image, Spaces};
 use super::user_names::{UserName, UserNames};
 use rustc_hash::FxHashMap;
 use zwhy_profile::{Frame, FrameId, FrameKind, Profile, StackId, StringId};
-use zwhy_symbols::Reason;
+use zwhy_symbols::{Reason, SymbolGroup};
 
 /// Marks in a call chain that say whose addresses follow (`enum perf_callchain_context`).
 const FIRST_MARK: u64 = -4095i64 as u64;
@@ -65,6 +65,8 @@ pub struct Stacks {
     kernel_frames: FxHashMap<u64, FrameId>,
     user_frames: FxHashMap<(Era, u64), FrameId>,
     object_frames: FxHashMap<(u32, u64), FrameId>,
+    /// Of named functions of objects.
+    function_frames: FxHashMap<(u32, SymbolGroup), FrameId>,
     /// Of addresses that no code can have, and of those in no mapping.
     unknown_frames: [Option<FrameId>; 2],
     /// Frames of the chain at hand, leaf first.
@@ -86,6 +88,7 @@ impl Stacks {
             kernel_frames: FxHashMap::default(),
             user_frames: FxHashMap::default(),
             object_frames: FxHashMap::default(),
+            function_frames: FxHashMap::default(),
             unknown_frames: [None; 2],
             scratch: Vec::new(),
             path: Vec::new(),
@@ -232,12 +235,24 @@ impl Stacks {
         if let Some(frame) = self.object_frames.get(&(image.0, offset)) {
             return *frame;
         }
+        let group = self.user.group(image, offset).map(|group| (image.0, group));
+        if let Some(frame) = group.and_then(|group| self.function_frames.get(&group)) {
+            self.object_frames.insert((image.0, offset), *frame);
+            return *frame;
+        }
+        let mut named = false;
         let frame = match self.user.resolve(image, offset) {
-            UserName::Named { function, module } => profile.frame(&function, module, FrameKind::User),
+            UserName::Named { function, module } => {
+                named = true;
+                profile.frame(&function, module, FrameKind::User)
+            }
             UserName::Unnamed { module, offset, reason } => {
                 unnamed(profile, module, offset, reason, FrameKind::User)
             }
         };
+        if let Some(group) = group.filter(|_| named) {
+            self.function_frames.insert(group, frame);
+        }
         self.object_frames.insert((image.0, offset), frame);
         frame
     }

@@ -11,7 +11,9 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use zwhy_symbols::{ElfSymbol, ElfSymbols, FileId, ImageKind, Reason, demangle, load_elf, module_name};
+use zwhy_symbols::{
+    ElfSymbol, ElfSymbols, FileId, ImageKind, Reason, SymbolGroup, demangle, load_elf, module_name,
+};
 
 /// What identifies a mapped object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -106,6 +108,14 @@ impl UserNames {
     /// The objects and the name of each offset that was asked for, to be known elsewhere.
     pub fn into_known(self) -> impl Iterator<Item = (ImageKey, KnownNames)> {
         self.objects.into_iter().filter(|o| !o.answers.is_empty()).map(|o| (o.key, o.answers))
+    }
+
+    /// What all offsets of one function have in common, once the object was opened by
+    /// [`UserNames::resolve`]; `None` where each has to be asked for.
+    pub fn group(&self, image: Image, offset: u64) -> Option<SymbolGroup> {
+        let object = self.objects.get(image.0 as usize).filter(|_| !self.keep)?;
+        let symbols = object.symbols.as_ref()?.as_ref().ok()?;
+        symbols.group(symbols.address_of_offset(offset)?)
     }
 
     /// The name of the code at an offset of an object.
