@@ -270,15 +270,32 @@ impl Reader {
         let Some(value) = scalar::number(value) else {
             return self.drop("arcstats: value is not a number");
         };
-        let (source, name, origin) = ("arcstats".to_owned(), name.to_owned(), self.origin);
+        let (name, scale) = scalar::in_bytes(name);
+        let origin = self.renamed(name, scale);
+        let (source, name, value) = ("arcstats".to_owned(), name.to_owned(), value * scale);
         self.evidence.kstats.push(Kstat { source, name, value, rate: None, origin });
         self.keep();
     }
 
     fn param(&mut self, name: &str, value: &Value) {
-        let value = scalar::text(value).unwrap_or_default();
-        self.evidence.params.push(Param { name: name.to_owned(), value, origin: self.origin });
+        let (short, scale) = scalar::in_bytes(name);
+        // Only a plain number has the unit of its name; `8 tried` and `[on]` stay as they are.
+        let (name, value, origin) = match scalar::number(value).filter(|_| scale > 1.0) {
+            Some(number) => (short, format!("{:.0}", number * scale), self.renamed(short, scale)),
+            None => (name, scalar::text(value).unwrap_or_default(), self.origin),
+        };
+        self.evidence.params.push(Param { name: name.to_owned(), value, origin });
         self.keep();
+    }
+
+    /// The origin of a value; it says so where the value was given in another unit.
+    fn renamed(&mut self, name: &str, scale: f64) -> OriginId {
+        if scale <= 1.0 {
+            return self.origin;
+        }
+        let from =
+            format!("{}: {name}, given in units of {scale} bytes", self.evidence.origin_name(self.origin));
+        self.evidence.origin(from)
     }
 
     /// A property, or an object of properties of one dataset.

@@ -41,3 +41,15 @@ pub fn percent(value: &Value, most: f64) -> Option<f64> {
     };
     (0.0..=most).contains(&value).then_some(value)
 }
+
+/// A name without the unit of size that people put at its end (`c_mb`, `zfs_arc_min_gb`), and the bytes of
+/// that unit. OpenZFS ends no name of a size so; its `_ms` and `_pct` are of the names themselves.
+pub fn in_bytes(name: &str) -> (&str, f64) {
+    const UNITS: [(&str, i32); 8] =
+        [("_kb", 1), ("_kib", 1), ("_mb", 2), ("_mib", 2), ("_gb", 3), ("_gib", 3), ("_tb", 4), ("_tib", 4)];
+    let found = UNITS.iter().find_map(|(unit, power)| Some((name.strip_suffix(unit)?, *power)));
+    match found.filter(|(short, _)| !short.is_empty()) {
+        Some((short, power)) => (short, 1024f64.powi(power)),
+        None => (name, 1.0),
+    }
+}

@@ -46,6 +46,21 @@ fn all_parts_arrive() {
 }
 
 #[test]
+fn units_in_names_become_bytes() {
+    let Imported { evidence: e, .. } = read(
+        r#"{"zwhy_evidence": 1, "arcstats": {"c_mb": 8000, "c_min_gib": 1, "size": 5, "_mb": 1},
+          "params": {"zfs_arc_min_gb": 4, "zfs_free_min_time_ms": 1000, "x_gb": "4 tried"}}"#,
+    );
+    let value = |name| e.kstat("arcstats", name).map(|k| k.value);
+    assert_eq!(value("c"), Some(8000.0 * 1048576.0));
+    assert_eq!((value("c_min"), value("size"), value("_mb")), (Some(1073741824.0), Some(5.0), Some(1.0)));
+    assert_eq!((e.param("zfs_arc_min"), e.param("zfs_free_min_time_ms")), (Some("4294967296"), Some("1000")));
+    assert_eq!(e.param("x_gb"), Some("4 tried"));
+    let origin = e.kstat("arcstats", "c").map(|k| e.origin_name(k.origin)).unwrap();
+    assert_eq!(origin, "case.json: c, given in units of 1048576 bytes");
+}
+
+#[test]
 fn wrong_types_are_counted_not_fatal() {
     let Imported { stats, .. } = read(
         r#"{"zwhy_evidence": "one", "perf_top": 3, "stacks": [1, "x"], "arcstats": [], "params": "x", "os": []}"#,
