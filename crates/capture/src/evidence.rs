@@ -128,7 +128,7 @@ fn host(facts: &Value) -> Host {
 }
 
 fn params(facts: &Value, origin: OriginId) -> Vec<Param> {
-    let groups = [&facts["parameters"], &facts["implementations"]];
+    let groups = [&facts["parameters"], &facts["implementations"], &facts["sysctl"]];
     groups
         .into_iter()
         .filter_map(Value::as_object)

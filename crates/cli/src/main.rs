@@ -46,6 +46,8 @@ enum Command {
     Limits(commands::limits::Args),
     /// Go through the commands that tell most, when there is no profile yet.
     Ask(commands::ask::Args),
+    /// Say what can be recorded on this host, and what helps where something lacks.
+    Doctor(commands::doctor::Args),
     /// Look into the causes that zwhy knows.
     Knowledge(commands::knowledge::Args),
 }
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Lab(args) => commands::lab::run(args).map(|()| ExitCode::SUCCESS),
         Command::Limits(args) => commands::limits::run(args),
         Command::Ask(args) => commands::ask::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Doctor(args) => commands::doctor::run(args),
         Command::Knowledge(args) => commands::knowledge::run(args).map(|()| ExitCode::SUCCESS),
     };
     result.unwrap_or_else(|error| {

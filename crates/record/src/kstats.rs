@@ -118,6 +118,15 @@ impl KstatPoller {
                     let newest = self.newest_txg.entry(source.clone()).or_insert(0);
                     txg_rows(t, source, &columns, &rows, newest, pen);
                 }
+                // `name value` lines under a header that has no types.
+                Ok(Kstat::Table { columns, rows }) if source == "simd" => {
+                    for row in std::iter::once(&columns).chain(&rows) {
+                        if let [name, value] = row.as_slice() {
+                            let Ok(value) = value.parse() else { continue };
+                            pen.put(t, source, name, SeriesKind::Gauge, value);
+                        }
+                    }
+                }
                 Ok(Kstat::Text(state)) if source.ends_with("/state") => {
                     let suspended = i64::from(state == "SUSPENDED");
                     pen.put(t, source, "suspended", SeriesKind::Gauge, suspended);

@@ -8,6 +8,7 @@ mod background;
 mod collect;
 mod command;
 mod count;
+pub mod doctor;
 mod error;
 mod facts;
 mod host;

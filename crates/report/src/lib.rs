@@ -5,6 +5,7 @@
 mod answer;
 mod count;
 mod diff;
+mod doctor;
 mod escape;
 mod field_guide;
 mod figures;
@@ -18,6 +19,7 @@ mod style;
 pub use answer::answer_text;
 pub use count::{CountPer, CountReport, CountRow};
 pub use diff::DiffReport;
+pub use doctor::{doctor_commands, doctor_json, doctor_text};
 pub use escape::{plain, plain_lines, shell_word};
 pub use field_guide::{GuidePage, field_guide};
 pub use figures::grouped;

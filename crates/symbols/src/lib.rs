@@ -2,7 +2,7 @@
 //! every address that gets no name.
 //!
 //! Invariants: a name is given only inside the bounds of its function, module or text section;
-//! outside of them the answer is a [`Reason`]. Reading files is confined to `load`.
+//! outside of them the answer is a [`Reason`]. Reading files is confined to `load` and `module_file`.
 
 mod address_space;
 mod demangle;
@@ -13,6 +13,7 @@ mod kallsyms;
 mod load;
 mod lookup;
 mod maps;
+mod module_file;
 mod names;
 mod reason;
 mod unwind_table;
@@ -24,4 +25,5 @@ pub use kallsyms::{KallsymsError, KernelSymbol, KernelSymbols};
 pub use load::{FileId, load_elf};
 pub use lookup::{FunctionPoint, function_points};
 pub use maps::{ImageKind, MapsLine, module_name, parse_maps};
+pub use module_file::{ModuleFile, build_id_of_notes, read_module_file};
 pub use reason::Reason;

@@ -3,6 +3,7 @@
 //!
 //! Invariant: no I/O, no clock, no panic on any text.
 
+mod defaults;
 mod gauges;
 mod kstat;
 mod params;
@@ -10,8 +11,10 @@ mod properties;
 mod size;
 mod threads;
 mod units;
+mod vdevs;
 mod version;
 
+pub use defaults::ParameterDefaults;
 pub use gauges::kstat_is_gauge;
 pub use kstat::{Kstat, KstatError, NamedValue, Value, parse_kstat};
 pub use params::{Implementation, parse_implementation};
@@ -19,4 +22,5 @@ pub use properties::{PoolRow, PropertyRow, Source, parse_pool_list, parse_proper
 pub use size::{format_bytes, parse_size};
 pub use threads::{Area, Role, thread_role};
 pub use units::{Unit, kstat_unit};
+pub use vdevs::{PoolStatus, StatusError, Vdev, parse_pool_status, parse_pool_status_json};
 pub use version::{Version, parse_version};

@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod count;
 pub mod diff;
+pub mod doctor;
 pub mod explain;
 pub mod export;
 pub mod flame;

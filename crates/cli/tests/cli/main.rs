@@ -5,6 +5,7 @@
 mod bad_input;
 mod burner;
 mod count;
+mod doctor;
 mod inputs;
 mod knowledge;
 mod lab;

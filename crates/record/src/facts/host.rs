@@ -1,44 +1,93 @@
-//! The machine and its operating system.
+//! The machine and its operating system: `facts.host` and `facts.sysctl`.
 
+use super::kernel_config;
+use super::root::Root;
 use serde_json::{Map, Value, json};
-use std::fs;
 
-/// `facts.host`.
-pub(crate) fn host() -> Value {
-    let cpuinfo = read("/proc/cpuinfo").unwrap_or_default();
+/// Settings of the kernel that decide how it and ZFS share memory.
+const SYSCTLS: [&str; 9] = [
+    "vm.swappiness",
+    "vm.min_free_kbytes",
+    "vm.watermark_scale_factor",
+    "vm.vfs_cache_pressure",
+    "vm.zone_reclaim_mode",
+    "vm.overcommit_memory",
+    "vm.dirty_ratio",
+    "kernel.numa_balancing",
+    "kernel.perf_event_paranoid",
+];
+
+/// Facts of the machine; what cannot be read is absent.
+pub(crate) fn host(root: &Root) -> Value {
+    let cpuinfo = root.text("/proc/cpuinfo").unwrap_or_default();
     let mut host = Map::new();
     let mut put = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
             host.insert(name.to_owned(), value);
         }
     };
-    put("name", read("/proc/sys/kernel/hostname").map(Value::from));
-    put("kernel", read("/proc/sys/kernel/osrelease").map(Value::from));
+    let text = |path: &str| root.text(path).map(Value::from);
+    put("name", text("/proc/sys/kernel/hostname"));
+    put("kernel", text("/proc/sys/kernel/osrelease"));
+    put("kernel_build", text("/proc/sys/kernel/version"));
     put("arch", Some(Value::from(std::env::consts::ARCH)));
-    put("os", os_name().map(Value::from));
+    put("os", os_field(root, "PRETTY_NAME").map(Value::from));
+    put("os_id", os_field(root, "ID").map(Value::from));
     put("cpu_model", cpu_field(&cpuinfo, &["model name", "Processor", "cpu"]).map(Value::from));
     put("cpus", Some(json!(crate::host::online_cpus().len())));
     let flags = cpu_field(&cpuinfo, &["flags", "Features"]).unwrap_or_default();
     put("cpu_flags", Some(json!(flags.split_whitespace().collect::<Vec<_>>())));
-    put("memory_bytes", memory_bytes().map(Value::from));
-    put("virtualization", Some(Value::from(virtualization(&flags))));
-    put(
-        "clocksource",
-        read("/sys/devices/system/clocksource/clocksource0/current_clocksource").map(Value::from),
-    );
+    put("cpu_governor", text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
+    put("smt_active", root.number("/sys/devices/system/cpu/smt/active").map(|n| (n != 0).into()));
+    put("virtualization", Some(Value::from(virtualization(root, &flags))));
+    let clock = "/sys/devices/system/clocksource/clocksource0";
+    put("clocksource", text(&format!("{clock}/current_clocksource")));
+    put("clocksources", text(&format!("{clock}/available_clocksource")));
+    put("mitigations", mitigations(root));
+    put("mitigations_off", Some(boot_option(root, "mitigations").is_some_and(|v| v == "off").into()));
+    put("init_on_alloc", switch(root, "init_on_alloc", "INIT_ON_ALLOC_DEFAULT_ON").map(Value::from));
+    put("init_on_free", switch(root, "init_on_free", "INIT_ON_FREE_DEFAULT_ON").map(Value::from));
+    memory(root, &mut put);
     Value::Object(host)
 }
 
-fn read(path: &str) -> Option<String> {
-    let bytes = fs::read(path).ok()?;
-    let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-    (!text.is_empty()).then_some(text)
+fn memory(root: &Root, put: &mut impl FnMut(&str, Option<Value>)) {
+    let meminfo = root.text("/proc/meminfo").unwrap_or_default();
+    let bytes = |name: &str| {
+        let mut rows = crate::series::named_numbers(&meminfo);
+        rows.find(|(row, _)| *row == name).map(|(_, bytes)| Value::from(bytes))
+    };
+    put("memory_bytes", bytes("MemTotal"));
+    put("swap_bytes", bytes("SwapTotal"));
+    put("cgroup_memory_limit_bytes", cgroup_limit(root).map(Value::from));
+    put("lru_gen", root.text("/sys/kernel/mm/lru_gen/enabled").map(Value::from));
+    let chosen = |file: &str| {
+        let text = root.text(&format!("/sys/kernel/mm/transparent_hugepage/{file}"))?;
+        zwhy_zfs::parse_implementation(&text)?.selected.map(Value::from)
+    };
+    put("transparent_hugepages", chosen("enabled"));
+    put("transparent_hugepages_defrag", chosen("defrag"));
+    let is_node = |name: &&String| {
+        name.strip_prefix("node").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let nodes = root.names("/sys/devices/system/node").iter().filter(is_node).count();
+    put("numa_nodes", (nodes > 0).then(|| nodes.into()));
 }
 
-fn os_name() -> Option<String> {
-    let release = read("/etc/os-release").or_else(|| read("/usr/lib/os-release"))?;
-    let value = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
-    Some(value.trim_matches('"').to_owned())
+/// `facts.sysctl`: by name with dots, as sysctl(8) prints it.
+pub(crate) fn sysctl(root: &Root) -> Value {
+    let read = |name: &&str| {
+        let value = root.text(&format!("/proc/sys/{}", name.replace('.', "/")))?;
+        Some(((*name).to_owned(), Value::from(value)))
+    };
+    Value::Object(SYSCTLS.iter().filter_map(read).collect())
+}
+
+/// A field of os-release, `ID` or `PRETTY_NAME`.
+pub(crate) fn os_field(root: &Root, name: &str) -> Option<String> {
+    let release = root.text("/etc/os-release").or_else(|| root.text("/usr/lib/os-release"))?;
+    let value = release.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
+    Some(value.trim_matches(['"', '\'']).to_owned())
 }
 
 /// First value of a field of /proc/cpuinfo; names differ by architecture.
@@ -49,22 +98,62 @@ fn cpu_field(cpuinfo: &str, names: &[&str]) -> Option<String> {
     })
 }
 
-fn memory_bytes() -> Option<u64> {
-    let meminfo = read("/proc/meminfo")?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    line.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kib| kib * 1024)
+/// The last value of an option of the kernel command line; the line itself is not kept, as it may
+/// hold secrets.
+fn boot_option(root: &Root, name: &str) -> Option<String> {
+    let line = root.text("/proc/cmdline")?;
+    let value = |word: &str| word.strip_prefix(name)?.strip_prefix('=').map(str::to_owned);
+    line.split_whitespace().filter_map(value).next_back()
+}
+
+/// A switch of the command line, else of the kernel's configuration; `None` when neither can be read.
+fn switch(root: &Root, option: &str, config: &str) -> Option<bool> {
+    let set = boot_option(root, option);
+    if let Some(value) = set.as_deref() {
+        return Some(matches!(value, "1" | "on" | "y" | "Y" | "true"));
+    }
+    kernel_config::is_set(root, config)
+}
+
+/// What the kernel does against each flaw of the CPU; `None` where it does not tell.
+fn mitigations(root: &Root) -> Option<Value> {
+    let folder = "/sys/devices/system/cpu/vulnerabilities";
+    let read = |name: String| root.text(&format!("{folder}/{name}")).map(|text| (name, Value::from(text)));
+    let all: Map<String, Value> = root.names(folder).into_iter().filter_map(read).collect();
+    (!all.is_empty()).then_some(Value::Object(all))
+}
+
+/// Bytes that this process's control group may use; `None` without a limit. Versions 2 and 1.
+fn cgroup_limit(root: &Root) -> Option<u64> {
+    let groups = root.text("/proc/self/cgroup")?;
+    let limits = groups.lines().flat_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (fields.next().unwrap_or(""), fields.next().unwrap_or(""));
+        let (folder, file) = if controllers.is_empty() {
+            ("/sys/fs/cgroup", "memory.max")
+        } else if controllers.split(',').any(|c| c == "memory") {
+            ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+        } else {
+            return Vec::new();
+        };
+        // The limit of any group above holds as well.
+        let parts: Vec<&str> = path.split('/').filter(|p| !p.is_empty()).collect();
+        (0..=parts.len()).map(|n| format!("{folder}/{}/{file}", parts[..n].join("/"))).collect()
+    });
+    // Version 1 writes the largest page count when there is none.
+    limits.filter_map(|path| root.number(&path)).filter(|bytes| *bytes < 1 << 60).min()
 }
 
 /// `none`, or the hypervisor's or container's name as far as the host shows it.
-fn virtualization(flags: &str) -> String {
-    if let Some(kind) = read("/run/systemd/container") {
+pub(crate) fn virtualization(root: &Root, flags: &str) -> String {
+    if let Some(kind) = root.text("/run/systemd/container") {
         return format!("container {kind}");
     }
     if !flags.split_whitespace().any(|f| f == "hypervisor") {
         return "none".to_owned();
     }
-    let vendor = read("/sys/class/dmi/id/sys_vendor").or_else(|| read("/sys/hypervisor/type"));
-    let product = read("/sys/class/dmi/id/product_name");
+    let vendor = root.text("/sys/class/dmi/id/sys_vendor").or_else(|| root.text("/sys/hypervisor/type"));
+    let product = root.text("/sys/class/dmi/id/product_name");
     match (vendor, product) {
         (Some(vendor), Some(product)) => format!("virtual machine ({vendor}, {product})"),
         (Some(name), None) | (None, Some(name)) => format!("virtual machine ({name})"),
@@ -75,13 +164,66 @@ fn virtualization(flags: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+
+    fn write(folder: &std::path::Path, path: &str, text: &str) {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
 
     #[test]
     fn this_host_has_a_name_a_kernel_and_memory() {
-        let host = host();
+        let host = host(&Root::host());
         assert!(host["name"].is_string() && host["kernel"].is_string(), "{host}");
         assert!(host["memory_bytes"].as_u64().unwrap() > 1 << 20);
         assert!(host["cpus"].as_u64().unwrap() >= 1);
+    }
+
+    #[test]
+    fn what_decides_the_speed_of_memory_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| write(dir.path(), path, text);
+        put("proc/cmdline", "root=ZFS=rpool mitigations=auto init_on_alloc=0 password=x init_on_alloc=1\n");
+        put("proc/sys/kernel/osrelease", "6.8.0-1-generic\n");
+        put("boot/config-6.8.0-1-generic", "CONFIG_INIT_ON_FREE_DEFAULT_ON=y\n");
+        put("proc/meminfo", "MemTotal: 1024 kB\nSwapTotal: 0 kB\n");
+        put("proc/self/cgroup", "4:memory:/a/b\n0::/c\n");
+        put("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1048576\n");
+        put("sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712\n");
+        put("sys/fs/cgroup/c/memory.max", "max\n");
+        put("sys/kernel/mm/lru_gen/enabled", "0x0007\n");
+        put("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+        put("sys/devices/system/node/node0/cpulist", "0\n");
+        put("sys/devices/system/node/node1/cpulist", "1\n");
+        put("sys/devices/system/cpu/vulnerabilities/retbleed", "Mitigation: IBPB\n");
+        put("proc/sys/vm/swappiness", "60\n");
+        put("etc/os-release", "NAME=x\nID=ubuntu\nPRETTY_NAME=\"Ubuntu 24.04\"\n");
+        let root = Root::at(dir.path());
+        let host = host(&root);
+        for (name, want) in [
+            ("init_on_alloc", json!(true)),
+            ("init_on_free", json!(true)),
+            ("memory_bytes", json!(1_048_576)),
+            ("cgroup_memory_limit_bytes", json!(1_048_576)),
+            ("lru_gen", json!("0x0007")),
+            ("transparent_hugepages", json!("madvise")),
+            ("numa_nodes", json!(2)),
+            ("os_id", json!("ubuntu")),
+            ("mitigations_off", json!(false)),
+            ("mitigations", json!({ "retbleed": "Mitigation: IBPB" })),
+        ] {
+            assert_eq!(host[name], want, "{name} in {host}");
+        }
+        assert!(!host.to_string().contains("password"));
+        assert_eq!(sysctl(&root), json!({ "vm.swappiness": "60" }));
+    }
+
+    #[test]
+    fn an_empty_host_is_survived() {
+        let dir = tempfile::tempdir().unwrap();
+        let host = host(&Root::at(dir.path()));
+        assert!(host["init_on_alloc"].is_null() && host["numa_nodes"].is_null(), "{host}");
     }
 
     #[test]

@@ -3,8 +3,16 @@
 //! Invariant: nothing here fails; what cannot be read is absent and, where it matters, said in `limits`.
 
 mod host;
+mod kernel_config;
+mod module;
+mod pools;
+mod root;
 mod tools;
-mod zfs;
+
+pub(crate) use host::{os_field, virtualization};
+pub(crate) use module::{module_origin, module_path, pool_states};
+pub(crate) use root::Root;
+pub(crate) use tools::{Output, Patience};
 
 use serde_json::{Map, Value};
 
@@ -17,13 +25,14 @@ pub(crate) struct Facts {
 
 /// Facts that take no time: host, module, parameters.
 pub(crate) fn quick() -> Facts {
-    let mut facts = Facts::default();
-    facts.values.insert("host".into(), host::host());
-    zfs::module_facts(&mut facts);
+    let (mut facts, root) = (Facts::default(), Root::host());
+    facts.values.insert("host".into(), host::host(&root));
+    facts.values.insert("sysctl".into(), host::sysctl(&root));
+    module::module_facts(&root, &mut facts);
     facts
 }
 
 /// Adds what only `zpool` and `zfs` can tell. May take some seconds, never more than about ten.
 pub(crate) fn ask_tools(facts: &mut Facts) {
-    zfs::tool_facts(facts);
+    pools::tool_facts(facts);
 }

@@ -1,0 +1,296 @@
+//! The checks, each on its own: what a recording reads, tried or looked up.
+
+use super::remedy::Trouble;
+use super::{Check, State, lines};
+use crate::facts::{Output, Patience, Root, module_origin, pool_states, virtualization};
+use crate::perf::attr::{Clock, Sampling};
+use crate::perf::open::open_event;
+use std::fs::File;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::path::Path;
+use std::time::Duration;
+
+/// What a check came to.
+pub(super) struct Outcome {
+    pub state: State,
+    pub found: String,
+    pub trouble: Option<Trouble>,
+}
+
+impl Outcome {
+    pub(super) fn ready(found: impl Into<String>) -> Outcome {
+        Outcome { state: State::Ready, found: found.into(), trouble: None }
+    }
+
+    pub(super) fn lacks(trouble: Trouble, found: impl Into<String>) -> Outcome {
+        Outcome { state: State::Lacks, found: found.into(), trouble: Some(trouble) }
+    }
+
+    pub(super) fn optional(trouble: Option<Trouble>, found: impl Into<String>) -> Outcome {
+        Outcome { state: State::Optional, found: found.into(), trouble }
+    }
+
+    pub(super) fn named(self, name: &'static str) -> Check {
+        Check { name, state: self.state, found: self.found, trouble: self.trouble }
+    }
+}
+
+pub(super) type CheckOf = fn(&Root) -> Outcome;
+
+/// In the order in which people should mend them.
+pub(super) const ALL: [(&str, CheckOf); 11] = [
+    ("place", place),
+    ("CPU samples", samples),
+    ("kernel names", kernel_names),
+    ("wait stacks", wait_stacks),
+    ("tracepoints", tracepoints),
+    ("call counts", call_counts),
+    ("ZFS module", zfs_module),
+    ("ZFS counters", zfs_counters),
+    ("ZFS tools", zfs_tools),
+    ("memory pressure", memory_pressure),
+    ("source lines", lines::check),
+];
+
+/// Long enough for `zpool list` on a busy host.
+const TOOL: Duration = Duration::from_secs(4);
+
+fn place(root: &Root) -> Outcome {
+    let cpuinfo = root.text("/proc/cpuinfo").unwrap_or_default();
+    let flags = cpuinfo.lines().find(|l| l.starts_with("flags")).unwrap_or_default();
+    let contained = root.exists("/.dockerenv") || root.exists("/run/.containerenv");
+    // The kernel's own threads are children of kthreadd, in no other PID namespace than the host's.
+    if root.text("/proc/2/comm").as_deref() == Some("kthreadd") {
+        return Outcome::ready(match virtualization(root, flags) {
+            place if place == "none" => "on the machine itself; kernel threads are seen".to_owned(),
+            place => format!("in a {place}; kernel threads are seen"),
+        });
+    }
+    match virtualization(root, flags) {
+        place if place.starts_with("container") => {
+            Outcome::lacks(Trouble::Container, format!("inside a {place}: kernel threads are not seen"))
+        }
+        _ if contained => {
+            Outcome::lacks(Trouble::Container, "inside a container: kernel threads are not seen")
+        }
+        _ => Outcome::lacks(Trouble::Container, "kernel threads are not seen: a PID namespace, or hidepid"),
+    }
+}
+
+/// Opens an event as a recording of the whole host does, and closes it again.
+fn samples(root: &Root) -> Outcome {
+    let want = |clock| Sampling {
+        hz: 99,
+        clock,
+        user_only: false,
+        inherit: false,
+        on_exec: false,
+        count_lost: false,
+    };
+    let cpu = crate::host::online_cpus().first().map_or(0, |c| *c as i32);
+    if open_event(&want(Clock::Cycles), -1, cpu).is_ok() {
+        return Outcome::ready("user and kernel, all CPUs, by hardware cycles");
+    }
+    let error = match open_event(&want(Clock::CpuClock), -1, cpu) {
+        Ok(_) => return Outcome::ready("user and kernel, all CPUs, by a timer (no hardware counters)"),
+        Err(error) => error,
+    };
+    let paranoid = root.text("/proc/sys/kernel/perf_event_paranoid").unwrap_or_else(|| "unknown".into());
+    let lockdown = root.text("/sys/kernel/security/lockdown").unwrap_or_default();
+    if lockdown.contains("[confidentiality]") {
+        return Outcome::lacks(Trouble::Lockdown, "the kernel is locked down for confidentiality");
+    }
+    if rustix::process::geteuid().is_root() {
+        let found = format!("refused although root ({error}): a seccomp filter, or no CAP_PERFMON");
+        return Outcome::lacks(Trouble::Container, found);
+    }
+    Outcome::lacks(
+        Trouble::Privilege,
+        format!("not for this user (kernel.perf_event_paranoid is {paranoid})"),
+    )
+}
+
+fn kernel_names(root: &Root) -> Outcome {
+    let Ok(file) = File::open(root.path("/proc/kallsyms")) else {
+        return Outcome::lacks(Trouble::NoKallsyms, "the kernel has no /proc/kallsyms");
+    };
+    let (mut names, mut of_zfs, mut hidden) = (0u64, 0u64, 0u64);
+    let mut line = String::new();
+    let mut reader = BufReader::with_capacity(1 << 16, file.take(256 << 20));
+    while reader.read_line(&mut line).is_ok_and(|n| n > 0) {
+        names += 1;
+        hidden += u64::from(line.starts_with("0000000000000000 ") || line.starts_with("00000000 "));
+        of_zfs += u64::from(line.ends_with("[zfs]\n") || line.ends_with("[spl]\n"));
+        line.clear();
+    }
+    let kptr = root.text("/proc/sys/kernel/kptr_restrict").unwrap_or_else(|| "unknown".into());
+    if names == 0 {
+        Outcome::lacks(Trouble::NoKallsyms, "/proc/kallsyms is empty")
+    } else if hidden * 2 > names {
+        Outcome::lacks(Trouble::HiddenNames, format!("addresses are hidden (kernel.kptr_restrict is {kptr})"))
+    } else {
+        Outcome::ready(format!("{names} names, {of_zfs} of zfs and spl; no rebuild is needed"))
+    }
+}
+
+fn wait_stacks(root: &Root) -> Outcome {
+    match std::fs::read(root.path("/proc/self/stack")) {
+        Ok(text) if !text.is_empty() => Outcome::ready("/proc/PID/stack can be read"),
+        Ok(_) => Outcome::lacks(Trouble::Privilege, "/proc/PID/stack is empty for this user"),
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            Outcome::lacks(Trouble::NoStacks, "this kernel has no /proc/PID/stack")
+        }
+        Err(_) => Outcome::lacks(Trouble::Privilege, "/proc/PID/stack is for root"),
+    }
+}
+
+fn tracepoints(root: &Root) -> Outcome {
+    let folders = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+    let event = |folder: &&&str| root.text(&format!("{folder}/events/sched/sched_switch/id")).is_some();
+    match folders.iter().find(event) {
+        Some(folder) => Outcome::ready(format!("tracefs at {folder}")),
+        None if !rustix::process::geteuid().is_root() => {
+            Outcome::lacks(Trouble::Privilege, "tracefs is for root: no off-CPU time, no counts")
+        }
+        None => Outcome::lacks(Trouble::Tracefs, "tracefs is not mounted: no off-CPU time"),
+    }
+}
+
+fn call_counts(root: &Root) -> Outcome {
+    let has = |probe: &str| root.number(&format!("/sys/bus/event_source/devices/{probe}/type")).is_some();
+    match (has("kprobe"), has("uprobe")) {
+        (true, true) => Outcome::ready("functions of the kernel and of programs (kprobe, uprobe)"),
+        (false, true) => Outcome::lacks(Trouble::NoProbes, "of programs only: this kernel has no kprobes"),
+        (true, false) => Outcome::lacks(Trouble::NoProbes, "of the kernel only: this kernel has no uprobes"),
+        (false, false) => Outcome::lacks(Trouble::NoProbes, "this kernel has no kprobes and no uprobes"),
+    }
+}
+
+fn zfs_module(root: &Root) -> Outcome {
+    if !root.exists("/sys/module/zfs") {
+        return Outcome::lacks(Trouble::NoModule, "not loaded: there is nothing of ZFS to record");
+    }
+    let version = root.text("/sys/module/zfs/version").unwrap_or_else(|| "of unknown version".into());
+    Outcome::ready(format!("{version}, {}", module_origin(root)))
+}
+
+fn zfs_counters(root: &Root) -> Outcome {
+    let arcstats = root.path("/proc/spl/kstat/zfs/arcstats");
+    match std::fs::read(&arcstats) {
+        Ok(_) => Outcome::ready("/proc/spl/kstat can be read"),
+        Err(_) if !root.exists("/sys/module/zfs") => {
+            Outcome::lacks(Trouble::NoModule, "none: the module is not loaded")
+        }
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => {
+            Outcome::lacks(Trouble::Privilege, "/proc/spl/kstat is not for this user")
+        }
+        Err(e) => Outcome::lacks(Trouble::Container, format!("{} cannot be read: {e}", shown(&arcstats))),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn zfs_tools(root: &Root) -> Outcome {
+    let suspended: Vec<String> =
+        pool_states(root).into_iter().filter(|(_, s)| *s == "SUSPENDED").map(|(pool, _)| pool).collect();
+    if !suspended.is_empty() {
+        let found = format!("pool {} is suspended: commands on it hang", suspended.join(", "));
+        return Outcome::lacks(Trouble::SuspendedPool, found);
+    }
+    let patience = Patience::of(TOOL);
+    // Without the module zpool would only complain, or load it.
+    let command =
+        if root.exists("/sys/module/zfs") { ("zpool", ["list", "-Hp"]) } else { ("zfs", ["version", "-j"]) };
+    match patience.run(command.0, &command.1, TOOL) {
+        Output::NotInstalled => Outcome::lacks(Trouble::NoTools, "zpool and zfs are not installed"),
+        Output::TimedOut(_) => Outcome::lacks(Trouble::SuspendedPool, "zpool list hangs: does a pool?"),
+        Output::Text(text) if command.0 == "zpool" => {
+            Outcome::ready(format!("zpool and zfs answer; {} pools", text.lines().count()))
+        }
+        Output::Failed(why) if command.0 == "zpool" => {
+            let why = why.lines().next().unwrap_or("no reason given").to_owned();
+            Outcome::lacks(Trouble::Privilege, format!("zpool list failed: {why}"))
+        }
+        // Old versions have no `zfs version -j`; they are installed all the same.
+        Output::Text(_) | Output::Failed(_) => Outcome::ready("installed"),
+    }
+}
+
+fn memory_pressure(root: &Root) -> Outcome {
+    if root.text("/proc/pressure/memory").is_some() {
+        Outcome::ready("/proc/pressure, vmstat and meminfo can be read")
+    } else {
+        Outcome::optional(Some(Trouble::NoPressure), "no /proc/pressure; vmstat and meminfo serve")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn host(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let root = Root::at(dir.path());
+        (dir, root)
+    }
+
+    #[test]
+    fn hidden_and_shown_kernel_names_are_told_apart() {
+        let (_dir, root) = host(&[
+            ("proc/kallsyms", "0000000000000000 T a\n0000000000000000 t b [zfs]\n"),
+            ("proc/sys/kernel/kptr_restrict", "2\n"),
+        ]);
+        let outcome = kernel_names(&root);
+        assert_eq!((outcome.state, outcome.trouble), (State::Lacks, Some(Trouble::HiddenNames)));
+        assert!(outcome.found.contains("kptr_restrict is 2"));
+        let (_dir, root) = host(&[("proc/kallsyms", "ffffffff81000000 T a\nffffffffc0000000 t b\t[zfs]\n")]);
+        assert!(kernel_names(&root).found.starts_with("2 names, 1 of zfs"));
+        let (_dir, root) = host(&[]);
+        assert_eq!(kernel_names(&root).trouble, Some(Trouble::NoKallsyms));
+    }
+
+    #[test]
+    fn a_suspended_pool_is_told_without_asking_it() {
+        let (_dir, root) = host(&[
+            ("sys/module/zfs/version", "2.3.2-1\n"),
+            ("proc/spl/kstat/zfs/tank/state", "SUSPENDED\n"),
+            ("proc/spl/kstat/zfs/ok/state", "ONLINE\n"),
+        ]);
+        let outcome = zfs_tools(&root);
+        assert_eq!(outcome.trouble, Some(Trouble::SuspendedPool));
+        assert!(outcome.found.contains("tank") && !outcome.found.contains("ok,"), "{}", outcome.found);
+    }
+
+    #[test]
+    fn an_empty_host_lacks_what_it_has_not() {
+        let (_dir, root) = host(&[]);
+        for (check, trouble) in [
+            (zfs_module as CheckOf, Trouble::NoModule),
+            (zfs_counters, Trouble::NoModule),
+            (call_counts, Trouble::NoProbes),
+            (wait_stacks, Trouble::NoStacks),
+        ] {
+            let outcome = check(&root);
+            assert_eq!((outcome.state, outcome.trouble), (State::Lacks, Some(trouble)), "{}", outcome.found);
+        }
+        assert_eq!(memory_pressure(&root).state, State::Optional);
+    }
+
+    #[test]
+    fn containers_are_known_by_their_marks() {
+        let (_dir, root) = host(&[("run/systemd/container", "lxc\n")]);
+        assert_eq!(place(&root).trouble, Some(Trouble::Container));
+        let (_dir, root) = host(&[(".dockerenv", "")]);
+        assert_eq!(place(&root).trouble, Some(Trouble::Container));
+        let (_dir, root) = host(&[(".dockerenv", ""), ("proc/2/comm", "kthreadd\n")]);
+        assert_eq!(place(&root).state, State::Ready, "one that shares the host's processes");
+    }
+}

@@ -1,0 +1,134 @@
+//! What can be recorded on this host, what names and lines there are, and what helps where something
+//! lacks.
+//!
+//! Invariants: nothing is changed; every check has its time, so a suspended pool costs a sentence and
+//! not an answer; a remedy is a command that the distribution's own tools know.
+
+mod checks;
+mod distro;
+mod lines;
+mod remedy;
+
+pub use distro::Distro;
+pub use remedy::{Remedy, Trouble};
+
+use crate::facts::Root;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+/// All checks together; those that have not answered by then are told so.
+const PATIENCE: Duration = Duration::from_secs(12);
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It can be recorded.
+    Ready,
+    /// It cannot be recorded as things are.
+    Lacks,
+    /// Good to have; recordings and answers do without.
+    Optional,
+    /// The check did not answer in time.
+    Unknown,
+}
+
+impl State {
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Ready => "ready",
+            State::Lacks => "lacks",
+            State::Optional => "optional",
+            State::Unknown => "unknown",
+        }
+    }
+}
+
+/// One thing that a recording needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// Two or three words.
+    pub name: &'static str,
+    pub state: State,
+    /// What was found, as one sentence without full stop. May quote files of the host.
+    pub found: String,
+    pub trouble: Option<Trouble>,
+}
+
+/// The answer.
+#[derive(Clone, Debug)]
+pub struct Doctor {
+    pub host: String,
+    pub kernel: String,
+    pub distro: Distro,
+    pub checks: Vec<Check>,
+}
+
+impl Doctor {
+    /// `true` when everything can be recorded.
+    pub fn is_ready(&self) -> bool {
+        self.checks.iter().all(|c| matches!(c.state, State::Ready | State::Optional))
+    }
+
+    /// The remedy for each trouble, each once, in the order of the checks.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        let mut seen = Vec::new();
+        for trouble in self.checks.iter().filter_map(|c| c.trouble) {
+            // With the module come the tools.
+            let served = trouble == Trouble::NoTools && seen.contains(&Trouble::NoModule);
+            if !seen.contains(&trouble) && !served {
+                seen.push(trouble);
+            }
+        }
+        seen.into_iter().map(|trouble| remedy::remedy(trouble, self.distro)).collect()
+    }
+}
+
+/// Looks at this host; `distro` overrides what os-release says. Takes at most some 12 seconds.
+pub fn examine(distro: Option<Distro>) -> Doctor {
+    let root = Root::host();
+    let until = Instant::now() + PATIENCE;
+    let checks = checks::ALL.iter().map(|(name, check)| {
+        let (send, receive) = channel();
+        // A file or command of a suspended pool may never answer; its thread is left behind then.
+        let thread_root = root.clone();
+        std::thread::spawn(move || send.send(check(&thread_root)));
+        (*name, receive)
+    });
+    let waiting: Vec<_> = checks.collect();
+    let checks = waiting.into_iter().map(|(name, receive)| {
+        match receive.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(outcome) => outcome.named(name),
+            Err(_) => Check {
+                name,
+                state: State::Unknown,
+                found: "no answer in time; does a pool hang? See dmesg".to_owned(),
+                trouble: None,
+            },
+        }
+    });
+    let checks = checks.collect();
+    Doctor {
+        host: root.text("/proc/sys/kernel/hostname").unwrap_or_default(),
+        kernel: root.text("/proc/sys/kernel/osrelease").unwrap_or_default(),
+        distro: distro.unwrap_or_else(|| Distro::of_host(&root)),
+        checks,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_host_is_examined_and_every_lack_has_a_remedy() {
+        let doctor = examine(None);
+        assert_eq!(doctor.checks.len(), checks::ALL.len());
+        assert!(!doctor.kernel.is_empty());
+        for check in &doctor.checks {
+            assert!(!check.found.is_empty(), "{check:?}");
+            assert!(check.state != State::Lacks || check.trouble.is_some(), "{check:?}");
+        }
+        let lacks = doctor.checks.iter().any(|c| matches!(c.state, State::Lacks | State::Unknown));
+        assert_eq!(doctor.is_ready(), !lacks);
+    }
+}

@@ -1,0 +1,250 @@
+//! What helps, by trouble and distribution: a sentence and commands that can be copied.
+//!
+//! Sources: perf_event_open(2), proc(5), Documentation/admin-guide/perf-security.rst of Linux;
+//! DKMS switches: `scripts/dkms.mkconf` of OpenZFS (`ZFS_DKMS_ENABLE_DEBUGINFO` since 2.0) and the
+//! configuration file that each packaging passes to it (`/etc/default/zfs` on Debian and Arch,
+//! `/etc/sysconfig/zfs` with RPM).
+
+use super::Distro;
+
+/// What can be in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    Privilege,
+    HiddenNames,
+    NoKallsyms,
+    Lockdown,
+    Container,
+    Tracefs,
+    NoProbes,
+    NoStacks,
+    NoPressure,
+    NoModule,
+    NoTools,
+    SuspendedPool,
+    NoLines,
+    OtherBuild,
+}
+
+impl Trouble {
+    /// For programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Trouble::Privilege => "privilege",
+            Trouble::HiddenNames => "hidden-names",
+            Trouble::NoKallsyms => "no-kallsyms",
+            Trouble::Lockdown => "lockdown",
+            Trouble::Container => "container",
+            Trouble::Tracefs => "no-tracefs",
+            Trouble::NoProbes => "no-probes",
+            Trouble::NoStacks => "no-stacks",
+            Trouble::NoPressure => "no-pressure",
+            Trouble::NoModule => "no-module",
+            Trouble::NoTools => "no-tools",
+            Trouble::SuspendedPool => "suspended-pool",
+            Trouble::NoLines => "no-lines",
+            Trouble::OtherBuild => "other-build",
+        }
+    }
+}
+
+/// Help for one trouble.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    pub trouble: Trouble,
+    /// What the commands do and what to mind, in sentences.
+    pub text: &'static str,
+    /// To be copied in order; none where there is nothing to run.
+    pub commands: Vec<&'static str>,
+}
+
+pub(super) fn remedy(trouble: Trouble, distro: Distro) -> Remedy {
+    let (text, commands): (&'static str, Vec<&'static str>) = match trouble {
+        Trouble::Privilege => (
+            "Run as root. Or give the program the two capabilities; only root may read /proc/PID/stack and \
+             tracefs.",
+            vec!["sudo zwhy doctor", "sudo setcap cap_perfmon,cap_syslog+ep \"$(command -v zwhy)\""],
+        ),
+        Trouble::HiddenNames => (
+            "Run as root, or let privileged readers see kernel addresses until the next boot.",
+            vec!["sudo sysctl kernel.kptr_restrict=1"],
+        ),
+        Trouble::NoKallsyms => {
+            ("The kernel was built without CONFIG_KALLSYMS; only another kernel has names.", Vec::new())
+        }
+        Trouble::Lockdown => (
+            "Lockdown for confidentiality forbids samples. It ends with a boot without it: take \
+             lockdown=confidentiality from the kernel command line.",
+            vec!["cat /sys/kernel/security/lockdown", "grep -o 'lockdown=[a-z]*' /proc/cmdline"],
+        ),
+        Trouble::Container => (
+            "Record on the host: a container sees neither its kernel threads nor their stacks. Where that \
+             cannot be, start the container with the privileges of the host.",
+            vec!["docker run --privileged --pid=host --security-opt seccomp=unconfined IMAGE"],
+        ),
+        Trouble::Tracefs => {
+            ("Mount tracefs until the next boot.", vec!["sudo mount -t tracefs nodev /sys/kernel/tracing"])
+        }
+        Trouble::NoProbes => (
+            "Counting calls needs CONFIG_KPROBE_EVENTS and CONFIG_UPROBE_EVENTS, which kernels of \
+             distributions have. Samples do without.",
+            vec!["grep -E 'CONFIG_[KU]PROBE_EVENTS' \"/boot/config-$(uname -r)\""],
+        ),
+        Trouble::NoStacks => (
+            "Wait stacks need CONFIG_STACKTRACE, which kernels of distributions have. CPU samples do without.",
+            vec!["grep CONFIG_STACKTRACE= \"/boot/config-$(uname -r)\""],
+        ),
+        Trouble::NoPressure => (
+            "Add psi=1 to the kernel command line for stall times.",
+            vec!["grep -o 'psi=[01]' /proc/cmdline"],
+        ),
+        Trouble::NoModule => ("Load the module; where there is none, install it.", install(distro, true)),
+        Trouble::NoTools => (
+            "Install the tools of OpenZFS; without them pools and datasets are not recorded.",
+            install(distro, false),
+        ),
+        Trouble::SuspendedPool => (
+            "Bring the disks back, then clear the pool. Recording works meanwhile and ends by itself.",
+            vec!["grep . /proc/spl/kstat/zfs/*/state", "dmesg | tail -50", "zpool clear POOL"],
+        ),
+        Trouble::OtherBuild => (
+            "The module was rebuilt after it was loaded; reboot, or export all pools and load it again.",
+            vec!["modinfo -F version zfs; cat /sys/module/zfs/version", "sudo reboot"],
+        ),
+        Trouble::NoLines => return lines(distro),
+    };
+    Remedy { trouble, text, commands }
+}
+
+fn install(distro: Distro, module: bool) -> Vec<&'static str> {
+    let mut commands = match (distro, module) {
+        (Distro::Debian, true) => vec![
+            "# needs the component contrib in the sources of apt",
+            "sudo apt install linux-headers-amd64 zfs-dkms zfsutils-linux",
+        ],
+        (Distro::Debian, false) => vec!["sudo apt install zfsutils-linux  # component contrib"],
+        (Distro::Ubuntu | Distro::Proxmox, _) => vec!["sudo apt install zfsutils-linux"],
+        (Distro::Arch, true) => {
+            vec!["# from the repository archzfs or the AUR", "sudo pacman -S zfs-dkms zfs-utils"]
+        }
+        (Distro::Arch, false) => vec!["sudo pacman -S zfs-utils  # repository archzfs or the AUR"],
+        (Distro::Fedora | Distro::Rhel, _) => vec![
+            "# first the repository: openzfs.github.io/openzfs-docs, Getting Started",
+            "sudo dnf install kernel-devel zfs",
+        ],
+        (Distro::NixOs, _) => {
+            vec!["# configuration.nix: boot.supportedFilesystems = [ \"zfs\" ];", "sudo nixos-rebuild switch"]
+        }
+        (Distro::TrueNas | Distro::Other, _) => {
+            vec!["# the system brings OpenZFS with it, or its manual says how"]
+        }
+    };
+    if module {
+        commands.push("sudo modprobe zfs");
+    }
+    commands
+}
+
+/// Rebuilds a DKMS module with debug information that is not stripped, and loads it.
+const REBUILD: [&str; 3] = [
+    "v=$(cut -d- -f1 /sys/module/zfs/version)",
+    "sudo dkms build --force -m zfs -v \"$v\" && sudo dkms install --force -m zfs -v \"$v\"",
+    "sudo reboot",
+];
+
+fn lines(distro: Distro) -> Remedy {
+    const DEB: &str = "printf 'ZFS_DKMS_ENABLE_DEBUGINFO=yes\\nZFS_DKMS_DISABLE_STRIP=yes\\n' | sudo tee -a /etc/default/zfs";
+    const RPM: &str = "printf 'ZFS_DKMS_ENABLE_DEBUGINFO=yes\\nZFS_DKMS_DISABLE_STRIP=yes\\n' | sudo tee -a /etc/sysconfig/zfs";
+    let dkms = |switches: &'static str| [&[switches][..], &REBUILD].concat();
+    let (text, commands): (&'static str, Vec<&'static str>) = match distro {
+        Distro::Debian | Distro::Arch => (
+            "Functions are named without this; only source lines need it. Rebuild the DKMS module with \
+             debug information. Leave ZFS_DKMS_ENABLE_DEBUG off: it turns assertions on and slows ZFS down.",
+            dkms(DEB),
+        ),
+        Distro::Fedora | Distro::Rhel => (
+            "Functions are named without this; only source lines need it. With zfs-dkms, rebuild with debug \
+             information; a kmod package has to be replaced by zfs-dkms first. Leave ZFS_DKMS_ENABLE_DEBUG \
+             off: it turns assertions on and slows ZFS down.",
+            dkms(RPM),
+        ),
+        Distro::Ubuntu => (
+            "Functions are named without this; only source lines need it. The module comes with the kernel; \
+             its debug symbols are in the ddebs archive, some GiB large.",
+            vec![
+                "sudo apt install ubuntu-dbgsym-keyring lsb-release",
+                "echo \"deb http://ddebs.ubuntu.com $(lsb_release -cs)-updates main restricted universe\" | sudo tee /etc/apt/sources.list.d/ddebs.list",
+                "sudo apt update && sudo apt install \"linux-image-unsigned-$(uname -r)-dbgsym\"",
+            ],
+        ),
+        Distro::Proxmox => (
+            "Functions are named without this; only source lines need it. The module comes stripped with \
+             the kernel package; look whether the repository has its debug symbols.",
+            vec!["apt-cache search --names-only 'kernel.*dbg'"],
+        ),
+        Distro::TrueNas => (
+            "Functions are named without this; only source lines need it. TrueNAS ships no debug symbols, \
+             and its debug kernel turns assertions on, which is not wanted. Nothing to do.",
+            Vec::new(),
+        ),
+        Distro::NixOs => (
+            "Functions are named without this; only source lines need it. Build the module with debug \
+             information and without stripping. Leave --enable-debug off: it turns assertions on.",
+            vec![
+                "# configuration.nix: boot.zfs.modulePackage = (config.boot.kernelPackages.${config.boot.zfs.package.kernelModuleAttribute}).overrideAttrs (o: { dontStrip = true; configureFlags = o.configureFlags ++ [ \"--enable-debuginfo\" ]; });",
+                "sudo nixos-rebuild boot && sudo reboot",
+            ],
+        ),
+        Distro::Other => (
+            "Functions are named without this; only source lines need it. Build OpenZFS with \
+             --enable-debuginfo and do not strip zfs.ko. Leave --enable-debug off: it turns assertions on.",
+            vec!["./configure --enable-debuginfo && make -s -j\"$(nproc)\" && sudo make install"],
+        ),
+    };
+    Remedy { trouble: Trouble::NoLines, text, commands }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TROUBLES: [Trouble; 14] = [
+        Trouble::Privilege,
+        Trouble::HiddenNames,
+        Trouble::NoKallsyms,
+        Trouble::Lockdown,
+        Trouble::Container,
+        Trouble::Tracefs,
+        Trouble::NoProbes,
+        Trouble::NoStacks,
+        Trouble::NoPressure,
+        Trouble::NoModule,
+        Trouble::NoTools,
+        Trouble::SuspendedPool,
+        Trouble::NoLines,
+        Trouble::OtherBuild,
+    ];
+
+    #[test]
+    fn every_trouble_has_a_sentence_on_every_distribution() {
+        for distro in Distro::ALL {
+            for trouble in TROUBLES {
+                let remedy = remedy(trouble, distro);
+                assert!(remedy.text.ends_with('.'), "{remedy:?}");
+                assert!(remedy.commands.iter().all(|c| !c.contains('\n') && !c.is_empty()), "{remedy:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn debug_information_is_asked_for_and_assertions_are_not() {
+        for distro in [Distro::Debian, Distro::Arch, Distro::Fedora, Distro::Rhel] {
+            let remedy = remedy(Trouble::NoLines, distro);
+            let commands = remedy.commands.join("\n");
+            assert!(commands.contains("ZFS_DKMS_ENABLE_DEBUGINFO=yes"), "{commands}");
+            assert!(commands.contains("ZFS_DKMS_DISABLE_STRIP=yes"), "{commands}");
+            assert!(!commands.contains("ENABLE_DEBUG=") && remedy.text.contains("assertions"), "{remedy:?}");
+        }
+        assert!(remedy(Trouble::NoLines, Distro::Fedora).commands[0].contains("/etc/sysconfig/zfs"));
+    }
+}

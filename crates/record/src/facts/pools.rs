@@ -1,0 +1,306 @@
+//! Pools, vdevs and datasets from `zpool` and `zfs`.
+//!
+//! `zpool status` is asked for JSON, which 2.3 has and which gives the vdev tree without guessing; the
+//! others for their lines (`-Hp`), which every version has and of which whole lines are kept when a
+//! command hangs half-way.
+
+use super::Facts;
+use super::tools::{Output, Patience};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use zwhy_zfs::{
+    PoolRow, PoolStatus, PropertyRow, parse_pool_list, parse_pool_status, parse_pool_status_json,
+    parse_properties,
+};
+
+/// All commands together; a recording and `doctor` wait a little longer than this.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// One command that answers from memory.
+const SHORT: Duration = Duration::from_secs(3);
+
+/// Properties that decide what data costs; recorded even at their default. The last one is the
+/// newest: older versions refuse the whole list for one that they do not know.
+const DATASET_PROPERTIES: [&str; 26] = [
+    "type",
+    "mounted",
+    "mountpoint",
+    "encryption",
+    "keyformat",
+    "keystatus",
+    "encryptionroot",
+    "compression",
+    "compressratio",
+    "checksum",
+    "recordsize",
+    "volblocksize",
+    "primarycache",
+    "secondarycache",
+    "sync",
+    "logbias",
+    "dedup",
+    "atime",
+    "copies",
+    "xattr",
+    "acltype",
+    "dnodesize",
+    "redundant_metadata",
+    "special_small_blocks",
+    "used",
+    "direct",
+];
+/// Of these the number of datasets by value is kept for all datasets, however many there are.
+const COUNTED: [&str; 9] = [
+    "encryption",
+    "compression",
+    "checksum",
+    "recordsize",
+    "volblocksize",
+    "sync",
+    "dedup",
+    "xattr",
+    "primarycache",
+];
+/// More datasets than this are counted, not listed.
+const MOST_DATASETS: usize = 2000;
+
+/// Facts from `zpool` and `zfs`; the first that hangs ends the questions.
+pub(crate) fn tool_facts(facts: &mut Facts) {
+    let patience = Patience::of(PATIENCE);
+    match patience.run("zfs", &["version"], SHORT) {
+        Output::Text(text) => userland(facts, &text),
+        Output::NotInstalled => return,
+        Output::TimedOut(_) => return hangs(facts, "zfs version"),
+        Output::Failed(_) => {} // 0.7 has no such command
+    }
+    let module_loaded =
+        facts.values.get("zfs").and_then(|z| z.get("module_loaded")) == Some(&Value::Bool(true));
+    if !module_loaded {
+        return; // the tools would only complain, or load the module
+    }
+    if pools(facts, &patience).is_some() {
+        datasets(facts, &patience);
+    }
+}
+
+/// The version of the tools, and whether the module is of another release.
+fn userland(facts: &mut Facts, text: &str) {
+    let Some(line) = text.lines().next() else { return };
+    let Some(Value::Object(zfs)) = facts.values.get_mut("zfs") else { return };
+    zfs.insert("userland".into(), line.into());
+    let module = zfs.get("version").and_then(Value::as_str).and_then(zwhy_zfs::parse_version);
+    if let (Some(module), Some(tools)) = (module, zwhy_zfs::parse_version(line)) {
+        let release = |v: &zwhy_zfs::Version| (v.major, v.minor, v.patch, v.candidate);
+        zfs.insert("versions_differ".into(), (release(&module) != release(&tools)).into());
+    }
+}
+
+/// `None` when a command hangs.
+fn pools(facts: &mut Facts, patience: &Patience) -> Option<()> {
+    let columns = "name,size,alloc,free,frag,cap,health";
+    let list = ask(facts, patience, "zpool", &["list", "-Hp", "-o", columns])?;
+    let (rows, _) = parse_pool_list(&list);
+    if let (Some(Value::Object(zfs)), false) = (facts.values.get_mut("zfs"), rows.is_empty()) {
+        zfs.insert("in_use".into(), true.into());
+    }
+    // What is known stays when a later command hangs.
+    put_pools(facts, &rows, &[], &[]);
+    let get = ["get", "-Hp", "-o", "name,property,value,source", "all"];
+    let text = ask(facts, patience, "zpool", &get)?;
+    let (properties, _) = parse_properties(&text);
+    put_pools(facts, &rows, &properties, &[]);
+    let status = match patience.run("zpool", &["status", "-jp"], SHORT) {
+        Output::Text(text) => parse_pool_status_json(&text).unwrap_or_default(),
+        Output::TimedOut(_) => {
+            hangs(facts, "zpool status");
+            return None;
+        }
+        // Before 2.3 there is no -j.
+        _ => parse_pool_status(&ask(facts, patience, "zpool", &["status", "-p"])?).0,
+    };
+    put_pools(facts, &rows, &properties, &status);
+    Some(())
+}
+
+fn put_pools(facts: &mut Facts, rows: &[PoolRow], properties: &[PropertyRow], status: &[PoolStatus]) {
+    let pools = rows.iter().map(|pool| {
+        let own = properties.iter().filter(|p| p.name == pool.name && kept_of_pool(p));
+        let mut fact = json!({
+            "name": pool.name, "health": pool.health, "capacity_pct": pool.capacity_pct,
+            "fragmentation_pct": pool.fragmentation_pct, "size_bytes": pool.size_bytes,
+            "properties": property_map(own),
+        });
+        if let Some(status) = status.iter().find(|s| s.name == pool.name) {
+            let has = |class: &str| status.vdevs.iter().any(|v| v.class.starts_with(class));
+            fact["has_log"] = has("log").into();
+            fact["has_cache"] = has("l2cache").into();
+            fact["has_special"] = has("special").into();
+            fact["vdevs"] = serde_json::to_value(&status.vdevs).unwrap_or_default();
+        }
+        fact
+    });
+    let pools: Vec<Value> = pools.collect();
+    facts.values.insert("pools".into(), pools.into());
+}
+
+/// Set by somebody, or a size, a version or a feature that is in use.
+fn kept_of_pool(row: &PropertyRow) -> bool {
+    row.source.is_set()
+        || (row.property.starts_with("feature@") && row.value == "active")
+        || row.property == "ashift"
+}
+
+fn datasets(facts: &mut Facts, patience: &Patience) {
+    let mut wanted = &DATASET_PROPERTIES[..];
+    let text = loop {
+        let list = wanted.join(",");
+        let args = ["get", "-Hp", "-t", "filesystem,volume", "-o", "name,property,value,source", &list];
+        match patience.run("zfs", &args, PATIENCE) {
+            Output::Text(text) => break text,
+            Output::Failed(_) if wanted.len() == DATASET_PROPERTIES.len() => {
+                wanted = &wanted[..wanted.len() - 1]
+            }
+            Output::Failed(why) => {
+                return facts.limits.push(format!("zfs get failed: {why}; datasets are not recorded"));
+            }
+            Output::TimedOut(text) => {
+                hangs(facts, "zfs get");
+                break text;
+            }
+            Output::NotInstalled => return,
+        }
+    };
+    let (mut rows, odd) = parse_properties(&text);
+    // Properties that somebody set besides these; of users' own ones only OpenZFS's matter here.
+    let set = ["get", "-Hp", "-t", "filesystem,volume", "-s", "local,received,temporary"];
+    let set = [&set[..], &["-o", "name,property,value,source", "all"]].concat();
+    if let Output::Text(text) = patience.run("zfs", &set, patience.left()) {
+        let (more, _) = parse_properties(&text);
+        let own = |r: &PropertyRow| !r.property.contains(':') && !wanted.contains(&r.property.as_str());
+        rows.extend(more.into_iter().filter(own));
+        rows.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+    put_datasets(facts, &rows, odd);
+}
+
+/// `rows` of one dataset stand together.
+fn put_datasets(facts: &mut Facts, rows: &[PropertyRow], odd: usize) {
+    let mut listed: Vec<Value> = Vec::new();
+    let mut counts: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    let mut roots: BTreeMap<&str, (u64, &str, &str)> = BTreeMap::new();
+    let mut total = 0usize;
+    for group in rows.chunk_by(|a, b| a.name == b.name) {
+        total += 1;
+        let value = |name: &str| group.iter().find(|r| r.property == name).map_or("-", |r| r.value.as_str());
+        for row in group.iter().filter(|r| COUNTED.contains(&r.property.as_str()) && r.value != "-") {
+            *counts.entry(&row.property).or_default().entry(&row.value).or_default() += 1;
+        }
+        if value("encryptionroot") != "-" {
+            let root =
+                roots.entry(value("encryptionroot")).or_insert((0, value("encryption"), value("keystatus")));
+            root.0 += 1;
+        }
+        if listed.len() < MOST_DATASETS {
+            let kept =
+                group.iter().filter(|r| !matches!(r.property.as_str(), "type" | "mounted") && r.value != "-");
+            listed.push(json!({
+                "name": group[0].name, "type": value("type"), "mounted": value("mounted") == "yes",
+                "properties": property_map(kept),
+            }));
+        }
+    }
+    let more = total - listed.len();
+    if more > 0 {
+        facts.limits.push(format!(
+            "{more} of {total} datasets are not listed one by one; counts of their main properties are kept"
+        ));
+    }
+    let roots: Vec<Value> = roots
+        .iter()
+        .map(|(name, (datasets, cipher, key))| {
+            json!({ "name": name, "encryption": cipher, "keystatus": key, "datasets": datasets })
+        })
+        .collect();
+    facts.values.insert("datasets".into(), listed.into());
+    facts
+        .values
+        .insert("dataset_counts".into(), json!({ "total": total, "by_value": counts, "odd_lines": odd }));
+    facts.values.insert("encryption_roots".into(), roots.into());
+}
+
+fn property_map<'a>(rows: impl Iterator<Item = &'a PropertyRow>) -> Value {
+    Value::Object(rows.map(|r| (r.property.clone(), Value::from(r.value.clone()))).collect())
+}
+
+/// The command's output; what went wrong becomes a limit.
+fn ask(facts: &mut Facts, patience: &Patience, program: &str, args: &[&str]) -> Option<String> {
+    match patience.run(program, args, SHORT) {
+        Output::Text(text) => return Some(text),
+        Output::TimedOut(_) => hangs(facts, &format!("{program} {}", args[0])),
+        Output::Failed(why) => {
+            facts.limits.push(format!("{program} {} failed: {why}; pools are not recorded", args[0]));
+        }
+        Output::NotInstalled => {}
+    }
+    None
+}
+
+fn hangs(facts: &mut Facts, command: &str) {
+    facts.limits.push(format!(
+        "{command} did not answer in time (a suspended pool?); what it did not tell of pools and datasets is \
+         not recorded; look at dmesg and at /proc/spl/kstat/zfs/*/state"
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_ten_thousand_datasets_all_are_counted_and_some_listed() {
+        let mut text = String::new();
+        for i in 0..10_000 {
+            let cipher = if i % 2 == 0 { "aes-256-gcm" } else { "off" };
+            let root = if i % 2 == 0 { "tank" } else { "-" };
+            text.push_str(&format!("tank/d{i:05}\tencryption\t{cipher}\tdefault\n"));
+            text.push_str(&format!("tank/d{i:05}\tencryptionroot\t{root}\t-\n"));
+            text.push_str(&format!("tank/d{i:05}\trecordsize\t131072\tdefault\n"));
+        }
+        let (rows, odd) = parse_properties(&text);
+        let mut facts = Facts::default();
+        put_datasets(&mut facts, &rows, odd);
+        assert_eq!(facts.values["datasets"].as_array().unwrap().len(), MOST_DATASETS);
+        let counts = &facts.values["dataset_counts"];
+        assert_eq!(
+            (&counts["total"], &counts["by_value"]["encryption"]["off"]),
+            (&json!(10_000), &json!(5000))
+        );
+        let root = json!({ "name": "tank", "encryption": "aes-256-gcm", "keystatus": "-", "datasets": 5000 });
+        assert_eq!(facts.values["encryption_roots"], json!([root]));
+        assert!(facts.limits[0].contains("8000 of 10000"), "{:?}", facts.limits);
+    }
+
+    #[test]
+    fn pools_know_their_vdevs_and_which_classes_they_have() {
+        let (rows, _) = parse_pool_list("tank\t100\t40\t60\t7\t40\tONLINE\n");
+        let (status, _) = parse_pool_status(
+            "  pool: tank\n state: ONLINE\nconfig:\n\n\ttank ONLINE 0 0 0\n\t  mirror-0 ONLINE 0 0 0\n\
+             \t    sda ONLINE 0 0 0\n\tlogs\n\t  sdb ONLINE 0 0 0\n",
+        );
+        let mut facts = Facts::default();
+        put_pools(&mut facts, &rows, &[], &status);
+        let pool = &facts.values["pools"][0];
+        assert_eq!((&pool["has_log"], &pool["has_special"]), (&json!(true), &json!(false)));
+        assert_eq!(pool["vdevs"][0]["children"][0]["name"], "sda");
+    }
+
+    #[test]
+    fn module_and_tools_of_other_releases_differ() {
+        let mut facts = Facts::default();
+        facts.values.insert("zfs".into(), json!({ "version": "2.3.2-2~bpo12+2" }));
+        userland(&mut facts, "zfs-2.3.2-1\nzfs-kmod-2.3.2-2");
+        assert_eq!(facts.values["zfs"]["versions_differ"], false);
+        userland(&mut facts, "zfs-2.2.7-1\n");
+        assert_eq!(facts.values["zfs"]["versions_differ"], true);
+    }
+}

@@ -1,0 +1,294 @@
+//! Vdev trees from `zpool status`: its JSON (`-j`, OpenZFS 2.3 and later) or its text.
+//!
+//! Layout of the text: `print_status_config` of cmd/zpool/zpool_main.c: after
+//! `config:` one line a vdev behind a tab, two blanks a level; `logs`, `cache`, `spares`, `special`
+//! and `dedup` begin a class.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// One vdev with what is below it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Vdev {
+    pub name: String,
+    /// `mirror`, `raidz2`, `draid1`, `disk`, `file`, `spare`, `replacing`, …
+    pub kind: String,
+    /// `normal`, `logs`, `l2cache`, `spares`, `special`, `dedup`.
+    pub class: String,
+    pub state: String,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub read_errors: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub write_errors: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub checksum_errors: u64,
+    /// Bytes; 0 where the source does not say.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub size_bytes: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<Vdev>,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// One pool: its top-level vdevs of all classes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PoolStatus {
+    pub name: String,
+    pub state: String,
+    pub vdevs: Vec<Vdev>,
+}
+
+/// Why a text is not the JSON of `zpool status -j`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not the JSON of zpool status -j: {0}")]
+pub struct StatusError(String);
+
+/// Reads `zpool status -jp`; numbers may be numbers or text.
+///
+/// # Errors
+/// When the text is no JSON or has no `pools`.
+pub fn parse_pool_status_json(text: &str) -> Result<Vec<PoolStatus>, StatusError> {
+    let value: Value = serde_json::from_str(text).map_err(|e| StatusError(e.to_string()))?;
+    let pools = value["pools"].as_object().ok_or_else(|| StatusError("it has no pools".into()))?;
+    Ok(pools.iter().map(|(name, pool)| json_pool(name, pool)).collect())
+}
+
+fn json_pool(name: &str, pool: &Value) -> PoolStatus {
+    let mut vdevs = Vec::new();
+    for (class, group) in pool.as_object().into_iter().flatten() {
+        for (name, vdev) in group.as_object().into_iter().flatten().filter(|(_, v)| !v["vdev_type"].is_null())
+        {
+            let vdev = json_vdev(name, vdev, if class == "vdevs" { "normal" } else { class });
+            // The root vdev only repeats the pool.
+            if vdev.kind == "root" { vdevs.extend(vdev.children) } else { vdevs.push(vdev) }
+        }
+    }
+    PoolStatus { name: name.to_owned(), state: json_text(&pool["state"]), vdevs }
+}
+
+fn json_vdev(name: &str, vdev: &Value, class: &str) -> Vdev {
+    let children = vdev["vdevs"].as_object().into_iter().flatten();
+    let own_class = vdev["class"].as_str().filter(|c| *c != "normal").unwrap_or(class);
+    let size = ["total_space", "phys_space", "rep_dev_size"].map(|key| json_number(&vdev[key]));
+    Vdev {
+        name: name.to_owned(),
+        kind: exact_kind(name, &json_text(&vdev["vdev_type"])),
+        class: own_class.to_owned(),
+        state: json_text(&vdev["state"]),
+        read_errors: json_number(&vdev["read_errors"]),
+        write_errors: json_number(&vdev["write_errors"]),
+        checksum_errors: json_number(&vdev["checksum_errors"]),
+        size_bytes: size.into_iter().find(|n| *n > 0).unwrap_or(0),
+        children: children.map(|(name, vdev)| json_vdev(name, vdev, own_class)).collect(),
+    }
+}
+
+fn json_text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn json_number(value: &Value) -> u64 {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok()).unwrap_or(0)
+}
+
+/// The JSON says `raidz` for all levels of parity; the name has it.
+fn exact_kind(name: &str, kind: &str) -> String {
+    let from_name = kind_of_name(name);
+    if from_name.starts_with(kind) && !kind.is_empty() { from_name } else { kind.to_owned() }
+}
+
+/// `raidz2-0` is a raidz2; a path or a bare name is a disk, a path outside of /dev a file.
+fn kind_of_name(name: &str) -> String {
+    const KINDS: [&str; 10] = [
+        "mirror",
+        "raidz1",
+        "raidz2",
+        "raidz3",
+        "draid1",
+        "draid2",
+        "draid3",
+        "spare",
+        "replacing",
+        "indirect",
+    ];
+    let head = name.split([':', '-']).next().unwrap_or(name);
+    if KINDS.contains(&head) && name.contains('-') {
+        head.to_owned()
+    } else if name.starts_with('/') && !name.starts_with("/dev/") {
+        "file".to_owned()
+    } else {
+        "disk".to_owned()
+    }
+}
+
+/// Reads the text of `zpool status -p` of any version.
+///
+/// Returns the pools and how many lines inside of `config` were not understood.
+pub fn parse_pool_status(text: &str) -> (Vec<PoolStatus>, usize) {
+    let (mut pools, mut odd) = (Vec::<PoolStatus>::new(), 0);
+    let (mut in_config, mut class) = (false, "normal");
+    for line in text.lines() {
+        if let Some(name) = line.trim_start().strip_prefix("pool:").filter(|_| !line.starts_with('\t')) {
+            pools.push(PoolStatus { name: name.trim().to_owned(), ..PoolStatus::default() });
+            (in_config, class) = (false, "normal");
+            continue;
+        }
+        let Some(pool) = pools.last_mut() else { continue };
+        if let Some(row) = line.strip_prefix('\t').filter(|_| in_config) {
+            match config_row(row, &pool.name) {
+                Row::Vdev(depth, vdev) => {
+                    let vdev = Vdev { class: class.to_owned(), ..vdev };
+                    insert(&mut pool.vdevs, depth, vdev);
+                }
+                Row::Class(name) => class = name,
+                Row::Other => {}
+                Row::Odd => odd += 1,
+            }
+        } else if let Some(state) = line.trim_start().strip_prefix("state:") {
+            pool.state = state.trim().to_owned();
+        } else if line.trim_end() == "config:" {
+            in_config = true;
+        } else if !line.trim().is_empty() {
+            in_config = false;
+        }
+    }
+    (pools, odd)
+}
+
+enum Row {
+    /// With its level below the class, 0 for a top-level vdev.
+    Vdev(usize, Vdev),
+    Class(&'static str),
+    /// The heading and the pool itself.
+    Other,
+    Odd,
+}
+
+/// `row` is a line of the config block without its tab.
+fn config_row(row: &str, pool: &str) -> Row {
+    let indent = row.len() - row.trim_start_matches(' ').len();
+    let words: Vec<&str> = row.split_whitespace().collect();
+    match (indent, words.as_slice()) {
+        (_, []) | (0, ["NAME", ..]) => Row::Other,
+        (0, ["logs", ..]) => Row::Class("logs"),
+        (0, ["cache", ..]) => Row::Class("l2cache"),
+        (0, ["spares", ..]) => Row::Class("spares"),
+        (0, ["special", ..]) => Row::Class("special"),
+        (0, ["dedup", ..]) => Row::Class("dedup"),
+        (0, [name, ..]) if *name == pool => Row::Other,
+        (2.., [name, state, errors @ ..]) => {
+            let error = |at: usize| errors.get(at).and_then(|n| n.parse().ok()).unwrap_or(0);
+            let vdev = Vdev {
+                name: (*name).to_owned(),
+                kind: kind_of_name(name),
+                state: (*state).to_owned(),
+                read_errors: error(0),
+                write_errors: error(1),
+                checksum_errors: error(2),
+                ..Vdev::default()
+            };
+            Row::Vdev(indent / 2 - 1, vdev)
+        }
+        _ => Row::Odd,
+    }
+}
+
+fn insert(list: &mut Vec<Vdev>, depth: usize, vdev: Vdev) {
+    match list.last_mut() {
+        Some(parent) if depth > 0 => insert(&mut parent.children, depth - 1, vdev),
+        _ => list.push(vdev),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TEXT: &str = "  pool: tank
+ state: DEGRADED
+  scan: scrub repaired 0B in 00:00:01 with 0 errors
+config:
+
+\tNAME                STATE     READ WRITE CKSUM
+\ttank                DEGRADED     0     0     0
+\t  raidz2-0          DEGRADED     0     0     0
+\t    sda             ONLINE       0     0     0
+\t    replacing-1     DEGRADED     0     0     0
+\t      sdb           UNAVAIL      3   241     0
+\t      sdc           ONLINE       0     0     0  (resilvering)
+\tlogs\t
+\t  mirror-1          ONLINE       0     0     0
+\t    nvme0n1p1       ONLINE       0     0     0
+\tspares
+\t  sdd               AVAIL   
+
+errors: No known data errors
+
+  pool: files
+ state: ONLINE
+config:
+
+\tNAME        STATE     READ WRITE CKSUM
+\tfiles       ONLINE       0     0     0
+\t  /var/a    ONLINE       0     0     0
+
+errors: No known data errors
+";
+
+    #[test]
+    fn the_text_gives_classes_levels_and_errors() {
+        let (pools, odd) = parse_pool_status(TEXT);
+        assert_eq!((pools.len(), odd), (2, 0));
+        let tank = &pools[0];
+        let top: Vec<_> =
+            tank.vdevs.iter().map(|v| (v.kind.as_str(), v.class.as_str(), v.children.len())).collect();
+        assert_eq!(top, [("raidz2", "normal", 2), ("mirror", "logs", 1), ("disk", "spares", 0)]);
+        let failed = &tank.vdevs[0].children[1].children[0];
+        assert_eq!((failed.name.as_str(), failed.read_errors, failed.write_errors), ("sdb", 3, 241));
+        assert_eq!((tank.state.as_str(), pools[1].vdevs[0].kind.as_str()), ("DEGRADED", "file"));
+    }
+
+    #[test]
+    fn the_json_of_2_3_gives_the_same_tree() {
+        // Shape from `zpool status -jp` of 2.3.2.
+        let json = r#"{"output_version":{"command":"zpool status","vers_major":0,"vers_minor":1},"pools":{"tank":{
+            "name":"tank","state":"ONLINE","vdevs":{"tank":{"name":"tank","vdev_type":"root","class":"normal",
+            "state":"ONLINE","vdevs":{"raidz2-0":{"name":"raidz2-0","vdev_type":"raidz","class":"normal",
+            "state":"ONLINE","total_space":"503316480","read_errors":"0","vdevs":{"sda":{"name":"sda",
+            "vdev_type":"disk","path":"/dev/sda1","class":"normal","state":"ONLINE","write_errors":7}}}}}},
+            "logs":{"sdb":{"name":"sdb","vdev_type":"disk","class":"log","state":"ONLINE"}},"error_count":"0"}}}"#;
+        let pools = parse_pool_status_json(json).unwrap();
+        let vdevs = &pools[0].vdevs;
+        let raidz = vdevs.iter().find(|v| v.class == "normal").unwrap();
+        assert_eq!((raidz.kind.as_str(), raidz.size_bytes), ("raidz2", 503_316_480));
+        assert_eq!((raidz.children[0].kind.as_str(), raidz.children[0].write_errors), ("disk", 7));
+        assert!(vdevs.iter().any(|v| v.name == "sdb" && v.class == "log"));
+        assert!(parse_pool_status_json("invalid option 'j'").is_err());
+        assert!(parse_pool_status_json("{}").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived(text in "[ -~\n\t]{0,300}") {
+            let _ = parse_pool_status(&text);
+            let _ = parse_pool_status_json(&text);
+        }
+
+        #[test]
+        fn every_vdev_line_is_in_the_tree(depths in prop::collection::vec(1usize..6, 1..30)) {
+            let mut text = String::from("  pool: p\n state: ONLINE\nconfig:\n\n\tp  ONLINE 0 0 0\n");
+            for (i, depth) in depths.iter().enumerate() {
+                text.push_str(&format!("\t{}d{i} ONLINE 0 0 {i}\n", "  ".repeat(*depth)));
+            }
+            fn count(vdevs: &[Vdev]) -> usize {
+                vdevs.iter().map(|v| 1 + count(&v.children)).sum()
+            }
+            let (pools, odd) = parse_pool_status(&text);
+            prop_assert_eq!((count(&pools[0].vdevs), odd), (depths.len(), 0));
+        }
+    }
+}
