@@ -9,6 +9,7 @@ mod breakdown;
 mod checklist;
 mod classify;
 mod condition;
+mod coverage;
 mod explain;
 mod facts;
 mod headline;
@@ -33,6 +34,7 @@ pub use answer::{
 pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};
 pub use condition::{Condition, QueryBank};
+pub use coverage::{Coverage, UnknownFunction, coverage};
 pub use explain::{Options, explain};
 pub use facts::{Argument, CATALOGUE, Query, ResultKind, Signature};
 pub use knowledge::{

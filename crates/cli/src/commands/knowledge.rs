@@ -1,10 +1,12 @@
 //! `zwhy knowledge`: the causes that zwhy knows, and checks of one's own.
 
 use crate::failure::usage;
+use crate::load::{ReadArgs, load};
 use crate::output;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
-use zwhy_diagnose::{Knowledge, SourceText, lint, run_tests};
+use zwhy_diagnose::{Knowledge, SourceText, coverage, lint, run_tests};
+use zwhy_evidence::Imported;
 use zwhy_report::{Align, Grid, labelled, plain, wrap_command};
 
 /// Where causes come from besides those built in.
@@ -67,6 +69,19 @@ enum Command {
     Show { class: String },
     /// Check the knowledge and run the tests inside it.
     Lint,
+    /// List the functions of ZFS in a capture that no stage is known for.
+    Unknown {
+        /// Capture or profile; `-` is standard input.
+        input: PathBuf,
+        /// How many functions to show.
+        #[arg(short = 'n', long, default_value_t = 30)]
+        count: usize,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        read: ReadArgs,
+    },
     /// Write the causes as a book for mdBook, one page each.
     Book {
         /// Folder to write; files of the same names are replaced.
@@ -80,6 +95,9 @@ pub fn run(args: &Args) -> Result<()> {
         Command::List => list(&args.source.load()?),
         Command::Show { class } => show(&args.source.load()?, class),
         Command::Lint => check(&args.source),
+        Command::Unknown { input, count, json, read } => {
+            unknown(&args.source.load()?, &load(input, read)?, *count, *json)
+        }
         Command::Book { output } => book(&args.source.load()?, output),
     }
 }
@@ -128,6 +146,40 @@ fn book(knowledge: &Knowledge, folder: &Path) -> Result<()> {
         folder.display()
     ));
     Ok(())
+}
+
+fn unknown(knowledge: &Knowledge, imported: &Imported, count: usize, json: bool) -> Result<()> {
+    let mut found = coverage(&imported.evidence.profile, &knowledge.anatomy);
+    if found.zfs == 0 {
+        bail!("no CPU sample of it is ZFS's; record while ZFS works: zwhy record -a -d 60 -o host.zwhy");
+    }
+    let more = found.unknown.len().saturating_sub(count);
+    found.unknown.truncate(count);
+    if json {
+        return output::print(&(serde_json::to_string_pretty(&found)? + "\n"));
+    }
+    let percent = |samples: u64| format!("{:.1} %", 100.0 * samples as f64 / found.zfs as f64);
+    let mut text = format!(
+        "{} of {} CPU samples of ZFS are in a named stage: {}\n",
+        found.named,
+        found.zfs,
+        percent(found.named)
+    );
+    if found.unknown.is_empty() {
+        return output::print(&(text + "Every function has an entry.\n"));
+    }
+    let mut grid = Grid::new(0, &[Align::Left, Align::Left, Align::Right, Align::Right, Align::Left]);
+    grid.row(["function", "module", "samples", "of ZFS", "counted as"]);
+    for row in &found.unknown {
+        let (samples, share) = (row.samples.to_string(), percent(row.samples));
+        grid.row([&row.function, &row.module, &samples, &share, &row.counted_as]);
+    }
+    text.push_str("\nWithout an entry in knowledge/anatomy; their callers decide\n");
+    text.push_str(&(grid.lines(output::width()).join("\n") + "\n"));
+    if more > 0 {
+        text.push_str(&format!("and {more} more (-n)\n"));
+    }
+    output::print(&text)
 }
 
 fn check(source: &KnowledgeArgs) -> Result<()> {

@@ -62,3 +62,20 @@ fn ask_lists_symptoms_and_the_commands_for_one() {
     let line = run(folder.path(), ["ask", "nonsense"]).failed(2);
     assert!(line.contains("nonsense") && names.iter().all(|n| line.contains(n)), "{line}");
 }
+
+#[test]
+fn functions_without_a_stage_are_listed() {
+    let folder = inputs::bare_folder();
+    let stacks = "z_wr_iss;zio_execute_[k];zio_write_compress_[k] 90\nz_wr_iss;[zfs]`never_heard_of 10\next4;ext4_write 7\n";
+    fs::write(folder.path().join("new.folded"), stacks).expect("a file");
+    let text = call(folder.path(), "knowledge unknown new.folded").ok();
+    assert!(text.contains("90 of 100 CPU samples of ZFS") && text.contains("never_heard_of"), "{text}");
+    let json = call(folder.path(), "knowledge unknown --json new.folded").ok();
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(
+        (&json["zfs"], &json["named"], &json["unknown"][0]["samples"]),
+        (&100.into(), &90.into(), &10.into())
+    );
+    fs::write(folder.path().join("none.folded"), "ext4;ext4_write 7\n").expect("a file");
+    assert!(run(folder.path(), ["knowledge", "unknown", "none.folded"]).failed(1).contains("zwhy record"));
+}

@@ -1,0 +1,123 @@
+//! How much of ZFS's CPU time the anatomy names, and which functions it does not know.
+//!
+//! A sample counts as ZFS's when a frame of its stack is, apart from what an interrupt put on top.
+//! A function without an entry counts for the stage of its caller: the sample has a stage, but
+//! nobody has said that it is the right one, so such functions are listed, too.
+
+use crate::anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, UNKNOWN};
+use crate::classify::classify;
+use crate::name::bare;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use zwhy_profile::{Event, Profile, StackId, StackTotals};
+
+/// CPU samples of ZFS by what the anatomy says of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// Samples of ZFS.
+    pub zfs: u64,
+    /// Of those, samples in a named stage.
+    pub named: u64,
+    /// Functions of ZFS's modules that no anatomy file has, the most samples first.
+    pub unknown: Vec<UnknownFunction>,
+}
+
+/// A function of ZFS that has no entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnknownFunction {
+    pub function: String,
+    pub module: String,
+    /// Samples where it is the ZFS function nearest to the leaf.
+    pub samples: u64,
+    /// The stage that those samples count for, from a caller; `unknown` when none has one.
+    pub counted_as: String,
+}
+
+/// What the anatomy knows of a profile's CPU samples.
+pub fn coverage(profile: &Profile, anatomy: &Anatomy) -> Coverage {
+    let classified = classify(profile, anatomy);
+    let own = StackTotals::of(profile, Event::Cpu).own;
+    let frames: Vec<(Option<FrameRule>, ModuleKind)> = profile
+        .frames
+        .iter()
+        .map(|(id, _)| anatomy.frame(profile.function_of(id), profile.module_of(id)))
+        .collect();
+    let mut out = Coverage::default();
+    let mut unknown: FxHashMap<(String, String, u8), u64> = FxHashMap::default();
+    for (id, ..) in profile.stacks.iter() {
+        let (samples, stage) = (own[id.index()], classified.node_stage[id.index()]);
+        if samples == 0 || stage == IDLE || stage == NOT_ZFS {
+            continue;
+        }
+        out.zfs += samples;
+        if stage != UNKNOWN {
+            out.named += samples;
+        }
+        if let Some((function, module)) = unlisted(profile, &frames, id) {
+            *unknown.entry((function, module, stage)).or_default() += samples;
+        }
+    }
+    out.unknown = unknown
+        .into_iter()
+        .map(|((function, module, stage), samples)| {
+            let counted_as = classified.stage_name(stage).to_owned();
+            UnknownFunction { function, module, samples, counted_as }
+        })
+        .collect();
+    out.unknown.sort_by(|a, b| {
+        (b.samples, &a.function, &a.module, &a.counted_as).cmp(&(
+            a.samples,
+            &b.function,
+            &b.module,
+            &b.counted_as,
+        ))
+    });
+    out
+}
+
+/// The ZFS function nearest to the leaf with its module, when it has no entry.
+fn unlisted(
+    profile: &Profile,
+    frames: &[(Option<FrameRule>, ModuleKind)],
+    stack: StackId,
+) -> Option<(String, String)> {
+    for frame in profile.stacks.leaf_to_root(stack) {
+        match frames.get(frame.index()) {
+            Some((None, ModuleKind::Zfs)) => {
+                let name = bare(profile.function_of(frame));
+                let module = if name.module.is_empty() { profile.module_of(frame) } else { name.module };
+                return Some((name.function.to_owned(), module.to_owned()));
+            }
+            Some((Some(FrameRule::Label(_) | FrameRule::Syscall), _) | (None, _)) | None => {}
+            Some(_) => return None,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::Knowledge;
+    use zwhy_profile::FrameKind;
+
+    #[test]
+    fn unlisted_functions_are_told_with_the_stage_they_count_for() {
+        let mut profile = Profile::new();
+        let thread = profile.thread(1, 1, "z_wr_iss");
+        let mut add = |names: &[(&str, &str)], count| {
+            let frames: Vec<_> = names.iter().map(|(f, m)| profile.frame(f, m, FrameKind::Kernel)).collect();
+            let stack = profile.stack(&frames);
+            profile.samples.push_counted(thread, stack, Event::Cpu, count);
+        };
+        add(&[("zio_write_compress", "[zfs]"), ("gzip_compress", "[zfs]")], 70);
+        add(&[("gzip_compress", "[zfs]"), ("never_heard_of", "[zfs]"), ("memcpy", "")], 20);
+        add(&[("kthread", ""), ("never_heard_of", "[zfs]")], 10);
+        add(&[("ext4_write", "[ext4]")], 500);
+        let found = coverage(&profile, &Knowledge::embedded().anatomy);
+        assert_eq!((found.zfs, found.named), (100, 90));
+        let rows: Vec<_> =
+            found.unknown.iter().map(|u| (u.function.as_str(), u.samples, u.counted_as.as_str())).collect();
+        assert_eq!(rows, [("never_heard_of", 20, "compress"), ("never_heard_of", 10, "unknown")]);
+    }
+}
