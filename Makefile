@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test setup setup-test build fmt lint web bench fuzz fresh-machine clean
+.PHONY: help demo test kernel-test setup setup-test build fmt lint web bench fuzz fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +15,9 @@ demo: build ## run the encryption experiment on real OpenZFS, explain it, write 
 
 test: setup-test ## all checks and tests; BLESS=1 rewrites golden files
 	@scripts/test.sh
+
+kernel-test: setup-test ## tests with the real module in a VM, VERSIONS="2.3 2.1"; KEEP=FOLDER keeps its captures
+	@scripts/kernel-test.sh
 
 setup: ## install what building and running needs (Debian packages)
 	@scripts/setup.sh demo

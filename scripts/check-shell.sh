@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 # The parts in scripts/setup are checked where they are sourced.
 scripts=(scripts/*.sh benches/*.sh .ci/run)
-if [[ -d vm ]]; then scripts+=(vm/build.sh vm/run); fi
+scripts+=(vm/build.sh vm/run vm/zwhy.sh)
 for script in "${scripts[@]}" scripts/*/*.sh; do bash -n "$script"; done
 if command -v shellcheck >/dev/null; then
     shellcheck --external-sources --check-sourced --severity=warning "${scripts[@]}"

@@ -17,6 +17,7 @@ fi
 step "rust lints" cargo clippy --locked --workspace --all-targets -- -D warnings
 step "rust tests" cargo test --locked --workspace --all-targets
 step "rust doc tests" cargo test --locked --workspace --doc
+step "real kernel module" scripts/kernel-test.sh module
 if [[ -f web/package.json ]]; then
     step "web in the browser" web test:browser
     step "the program for the end-to-end tests" cargo build --locked --package zwhy

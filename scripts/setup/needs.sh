@@ -11,6 +11,10 @@ demo | has_certificates | ca-certificates | CA certificates (cargo downloads ove
 test | has chromium     | chromium        | Chromium (tests of the report page)
 test | has perf         | linux-perf      | perf (tests compare with it)
 test | has shellcheck   | shellcheck      | shellcheck (checks these scripts)
+test | has qemu-system-x86_64 | qemu-system-x86 | QEMU (for the kernel VM)
+test | has_vm_tools     | busybox-static cpio fdisk make | busybox, cpio, sfdisk and make (for the kernel VM)
+test | kernel_headers   | linux-headers-cloud-amd64 | headers of a Debian cloud kernel (for the kernel VM)
+test | has musl-gcc     | musl-tools      | musl-gcc (for a static zwhy in the kernel VM)
 test | has_node_or_venv | python3-venv    | Node 20.19 or newer with npm, or Python with venv to fetch it
 '
 
@@ -36,6 +40,13 @@ has_node() {
 
 has_node_or_venv() { has_node || python3 -c 'import venv, ensurepip' 2>/dev/null; }
 
+has_vm_tools() { has busybox && has cpio && has make && PATH=$PATH:/sbin has sfdisk; }
+
+# Prints the folder of the newest ones.
+kernel_headers() {
+    find /usr/src -maxdepth 1 -name 'linux-headers-*-cloud-amd64' 2>/dev/null | sort -V | tail -1 | grep .
+}
+
 # missing_needs demo|test: prints "packages | description" for each need that is not met.
 missing_needs() {
     local whom test packages what
@@ -44,6 +55,6 @@ missing_needs() {
         if [[ -z $whom || ($whom == test && $1 != test) ]]; then continue; fi
         # The test may be a command with an argument.
         # shellcheck disable=SC2086
-        if ! $test; then printf '%s|%s\n' "$packages" "${what# }"; fi
+        if ! $test >/dev/null; then printf '%s|%s\n' "$packages" "${what# }"; fi
     done <<<"$needs_table"
 }

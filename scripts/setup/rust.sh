@@ -13,4 +13,14 @@ check_rust() {
     for tool in fmt clippy; do
         cargo "$tool" --version >/dev/null 2>&1 || die "cargo $tool is missing" "Add it: rustup component add rustfmt clippy"
     done
+    add_static_target
+}
+
+# For a static zwhy in the kernel VM, which also takes one with its libraries.
+add_static_target() {
+    local target
+    target=$(uname -m)-unknown-linux-musl
+    if [[ -d $(rustc --print target-libdir --target "$target") || ${skip:-} == 1 ]] || ! has rustup; then return; fi
+    say "adding Rust's $target"
+    rustup --quiet target add "$target" || say "could not add it; the kernel VM gets a zwhy with shared libraries"
 }

@@ -23,19 +23,35 @@ fn cure(distortion: &str, cure: &str, applied: bool) -> Cure {
     Cure { distortion: distortion.into(), cure: cure.into(), applied }
 }
 
+#[cfg(target_env = "gnu")]
 const HEAP: Bytes = Bytes(32 << 20);
+#[cfg(target_env = "gnu")]
 const HEAP_STEP: Bytes = Bytes(256 << 20);
 
 /// Makes glibc keep and reuse the memory of ARC buffers instead of mapping each one anew.
 pub fn tame_malloc() -> Cure {
+    cure(
+        "glibc maps and unmaps every large ARC buffer",
+        "mallopt keeps them in one heap",
+        set_malloc_options(),
+    )
+}
+
+#[cfg(target_env = "gnu")]
+fn set_malloc_options() -> bool {
     // SAFETY: sets parameters of the allocator; called before any other thread exists.
-    let applied = unsafe {
+    unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, HEAP.0 as c_int) == 1
             && libc::mallopt(libc::M_TRIM_THRESHOLD, -1) == 1
             && libc::mallopt(libc::M_TOP_PAD, HEAP_STEP.0 as c_int) == 1
             && libc::mallopt(libc::M_ARENA_MAX, 1) == 1
-    };
-    cure("glibc maps and unmaps every large ARC buffer", "mallopt keeps them in one heap", applied)
+    }
+}
+
+/// Other C libraries have no such options; a static program opens no libzpool anyway.
+#[cfg(not(target_env = "gnu"))]
+fn set_malloc_options() -> bool {
+    false
 }
 
 /// Touches the memory a run will need, so that page faults do not fall into the measured phases.

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Tests zwhy with the real OpenZFS module in the kernel VM: `kernel-test.sh [TEST…]`.
+#
+# VERSIONS="2.3 2.1" are the versions of OpenZFS; KEEP=FOLDER keeps what the machines leave. The
+# tests are those of tests/kernel: module and faults, both when none is named.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/path.sh
+
+ZWHY_STATIC=$(vm/zwhy.sh)
+ZWHY_LOAD=$(vm/zwhy.sh zwhy-load)
+export ZWHY_STATIC ZWHY_LOAD
+if [[ -n ${KEEP:-} ]]; then
+    mkdir -p "$KEEP"
+    ZWHY_KERNEL_OUT=$(realpath "$KEEP")
+    export ZWHY_KERNEL_OUT
+fi
+if (($# == 0)); then set -- module; fi
+for version in ${VERSIONS:-2.3}; do
+    vm/build.sh "$version"
+    for name; do
+        ZWHY_KERNEL_VERSION=$version cargo test --locked --package zwhy-kernel-tests --test "$name" -- --ignored
+    done
+done

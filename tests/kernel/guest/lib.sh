@@ -1,0 +1,59 @@
+# Sourced by what runs in the VM: steps with a name, and what each leaves in /out for the tests.
+
+# say TEXT…: a line on the console, with the machine's time.
+say() { echo "[$(cut -d' ' -f1 /proc/uptime)] $*"; }
+
+# must COMMAND…: the whole run is worth nothing without this.
+must() {
+    if ! "$@"; then
+        say "failed: $*"
+        exit 1
+    fi
+}
+
+# try NAME COMMAND…: keeps the exit code, the seconds it took and what it printed. A command that
+# has not ended after two minutes hangs, and is left behind: it may not even be killed.
+try() {
+    try_name=$1
+    shift
+    try_start=$(cut -d. -f1 /proc/uptime)
+    (
+        "$@" >"/out/$try_name.log" 2>&1
+        echo $? >"/out/$try_name.exit"
+    ) &
+    try_left=120
+    while [ ! -s "/out/$try_name.exit" ] && [ $try_left -gt 0 ]; do
+        sleep 1
+        try_left=$((try_left - 1))
+    done
+    echo $(($(cut -d. -f1 /proc/uptime) - try_start)) >"/out/$try_name.seconds"
+    say "$try_name: exit $(cat "/out/$try_name.exit" 2>/dev/null || echo none), $(cat "/out/$try_name.seconds") s"
+}
+
+# during SECONDS NAME COMMAND…: records the whole host while the command runs.
+during() {
+    during_seconds=$1 during_name=$2
+    shift 2
+    ("$@") >"/out/$during_name.load" 2>&1 &
+    during_load=$!
+    sleep 2
+    try "$during_name" zwhy record -a -F 199 -d "$during_seconds" -o "/out/$during_name.zwhy"
+    # The load may be a function, whose program is a child of the shell that runs it.
+    kill $during_load 2>/dev/null
+    killall -q zwhy-load
+    wait $during_load 2>/dev/null
+}
+
+# underway CAPTURE: waits until a recording has written samples and counters.
+underway() {
+    underway_left=120
+    while [ "$(find "$1.part" -name 'series-*' 2>/dev/null | wc -l)" -lt 2 ] ||
+        [ "$(find "$1.part" -name 'samples-*' | wc -l)" -lt 2 ]; do
+        sleep 1
+        underway_left=$((underway_left - 1))
+        if [ $underway_left = 0 ]; then
+            say "$1 never began"
+            return 1
+        fi
+    done
+}

@@ -1,0 +1,83 @@
+# Runs in the VM: what zwhy records of the real module, and how it behaves when things break.
+. /job/lib.sh
+
+disk=/dev/nvme0n1p1
+echo 0123456789012345678901234567890123456789012345678901234567890123 >/run/key
+
+# Data is never cached, so that reads stay cold for as long as a recording lasts.
+say "a pool with three ciphers"
+must zpool create -f -o ashift=12 -O compression=off -O atime=off tank $disk /dev/nvme1n1p1
+for cipher in aes-256-ccm aes-256-gcm; do
+    must zfs create -o primarycache=metadata -o encryption=$cipher -o keyformat=hex -o keylocation=file:///run/key tank/${cipher#aes-256-}
+done
+must zfs create -o primarycache=metadata tank/off
+for name in ccm gcm off; do
+    must zwhy-load write /tank/$name/file block=128K size=24M
+done
+must zpool sync tank
+
+for name in off gcm; do
+    during 6 $name zwhy-load read /tank/$name/file block=128K size=24M seconds=600
+done
+if [ -e /sys/module/zfs/parameters/zfs_dio_enabled ]; then
+    during 4 direct zwhy-load read /tank/off/file block=128K size=24M direct=1 seconds=600
+fi
+during 6 writes zwhy-load write /tank/off/new block=128K size=24M seconds=600
+# Last, for blocks that were read ahead are decrypted long after the reader is gone.
+during 6 ccm zwhy-load read /tank/ccm/file block=128K size=24M seconds=600
+
+say "the recorder is killed"
+zwhy-load read /tank/off/file block=128K size=24M seconds=600 &
+zwhy record -a -d 600 -o /out/killed.zwhy >/out/killed.log 2>&1 &
+recorder=$!
+must underway /out/killed.zwhy
+kill -9 $recorder
+wait $recorder 2>/dev/null
+
+say "the disk of the capture is full"
+mkdir /tmp/small
+must mount -t tmpfs -o size=400k tmpfs /tmp/small
+try full zwhy record -a -F 999 -d 60 -o /tmp/small/full.zwhy
+killall zwhy-load
+cp -r /tmp/small/* /out/
+
+say "a pool is exported while recording"
+must zpool create -f -o ashift=12 other /dev/nvme2n1p1
+(
+    underway /out/exported.zwhy
+    zpool export other
+    echo $? >/out/export.exit
+) &
+try exported zwhy record -a -d 12 -o /out/exported.zwhy
+wait
+
+say "the module goes away while recording"
+zpool export tank
+(
+    underway /out/unloaded.zwhy
+    rmmod zfs
+    echo $? >/out/rmmod.exit
+) &
+try unloaded zwhy record -a -d 12 -o /out/unloaded.zwhy
+wait
+must insmod /mods/zfs.ko
+rm -f /dev/zfs
+must mknod /dev/zfs c 10 "$(awk '$2 == "zfs" { print $1 }' /proc/misc)"
+
+say "a pool is suspended, for its only disk is gone"
+must zpool create -f -o ashift=12 -O compression=off -O atime=off -O primarycache=metadata lost /dev/nvme2n1p1
+must zwhy-load write /lost/file block=128K size=4M
+must zpool sync lost
+echo 1 >/sys/block/nvme2n1/device/device/remove
+# Writes to a vanished disk are tried again for ever; a read finds that it is gone, and suspends.
+zwhy-load read /lost/file block=128K size=4M >/dev/null 2>&1 &
+left=60
+while ! grep -q SUSPENDED /proc/spl/kstat/zfs/lost/state && [ $left -gt 0 ]; do
+    sleep 1
+    left=$((left - 1))
+done
+cp /proc/spl/kstat/zfs/lost/state /out/lost.state
+try suspended zwhy record -a -d 3 -o /out/suspended.zwhy
+if zwhy doctor --help >/dev/null 2>&1; then try doctor zwhy doctor; fi
+cat /proc/kallsyms | awk '$4 == "[zfs]" || $4 == "[spl]" { print $3 }' | sort -u >/out/symbols
+exit 0

@@ -1,0 +1,136 @@
+//! What tests of the real kernel module share: one boot of the VM, and reading what it left.
+//!
+//! Invariants: a boot runs one script and ends by its own time limit; tests look at files only, so
+//! one boot serves many of them.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+use zwhy_capture::Capture;
+use zwhy_diagnose::{Answer, Knowledge, Options, explain};
+use zwhy_evidence::{Evidence, Imported};
+use zwhy_profile::{Event, FunctionTotals};
+
+/// What a boot of the VM left.
+pub struct Boot {
+    /// Deleted with the boot, unless ZWHY_KERNEL_OUT names a folder to keep.
+    _temporary: Option<TempDir>,
+    pub folder: PathBuf,
+    /// Of OpenZFS in the VM: `2.3`, `2.1`.
+    pub version: String,
+}
+
+/// A machine for [`Boot::run`].
+pub struct Machine<'a> {
+    pub disks: u32,
+    pub disk_mib: u32,
+    /// Time limit of the whole boot, in seconds.
+    pub limit: u32,
+    /// Files beside the script, from the repository's root.
+    pub files: &'a [PathBuf],
+}
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+impl Boot {
+    /// Runs `script` with its words in the VM of the OpenZFS version in ZWHY_KERNEL_VERSION (2.3
+    /// when there is none). ZWHY_KERNEL_OUT keeps what it leaves in a folder of that name.
+    ///
+    /// # Panics
+    /// When the VM cannot be built or booted, or the script fails: there is nothing to test then.
+    pub fn run(name: &str, script: &Path, words: &[String], machine: &Machine) -> Boot {
+        let version = std::env::var("ZWHY_KERNEL_VERSION").unwrap_or_else(|_| "2.3".to_owned());
+        let (temporary, folder) = match std::env::var_os("ZWHY_KERNEL_OUT") {
+            Some(kept) => (None, PathBuf::from(kept).join(format!("{name}-{version}"))),
+            None => {
+                let folder = tempfile::tempdir().expect("a folder for results");
+                let path = folder.path().to_owned();
+                (Some(folder), path)
+            }
+        };
+        let mut command = Command::new(root().join("vm/run"));
+        command
+            .args(["-v", &version, "-n", &machine.disks.to_string(), "-s", &machine.disk_mib.to_string()])
+            .args(["-t", &machine.limit.to_string(), "-o"])
+            .arg(&folder);
+        for file in machine.files {
+            command.arg("-f").arg(root().join(file));
+        }
+        let load =
+            std::env::var_os("ZWHY_LOAD").expect("ZWHY_LOAD names the built zwhy-load; use make kernel-test");
+        let status = command.arg("-f").arg(load).arg(root().join(script)).args(words).status();
+        let status = status.expect("vm/run is there");
+        assert!(status.success(), "{} in the VM with OpenZFS {version}: {status}", script.display());
+        Boot { _temporary: temporary, folder, version }
+    }
+
+    /// A text file of the boot; empty when it was not left.
+    pub fn text(&self, name: &str) -> String {
+        let bytes = std::fs::read(self.folder.join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).trim().to_owned()
+    }
+
+    /// A capture, or the folder of one that did not end.
+    pub fn capture(&self, name: &str) -> Recorded {
+        let path = self.folder.join(name);
+        let capture = Capture::open(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
+        Recorded { name: name.to_owned(), imported: capture.into_imported(name) }
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        self.folder.join(name).exists()
+    }
+}
+
+/// A capture made in the VM.
+pub struct Recorded {
+    name: String,
+    pub imported: Imported,
+}
+
+impl Recorded {
+    pub fn evidence(&self) -> &Evidence {
+        &self.imported.evidence
+    }
+
+    /// CPU samples with that function anywhere on the stack; the name may end in `*`.
+    pub fn samples(&self, function: &str, module: &str) -> u64 {
+        let profile = &self.evidence().profile;
+        let wanted = |name: &str| match function.strip_suffix('*') {
+            Some(head) => name.starts_with(head),
+            None => name == function,
+        };
+        let totals = FunctionTotals::of(profile, Event::Cpu);
+        let rows = totals.rows.iter().filter(|row| {
+            wanted(profile.strings.get(row.function)) && profile.strings.get(row.module).contains(module)
+        });
+        rows.map(|row| row.total).sum()
+    }
+
+    /// Growth of a counter while it was recorded, a second.
+    pub fn rate(&self, source: &str, name: &str) -> Option<f64> {
+        self.evidence().kstat(source, name).and_then(|k| k.rate)
+    }
+
+    /// A fact by its JSON pointer.
+    pub fn fact(&self, pointer: &str) -> &Value {
+        self.evidence().facts.pointer(pointer).unwrap_or(&Value::Null)
+    }
+
+    pub fn threads(&self) -> Vec<&str> {
+        self.evidence().threads.iter().map(|t| t.comm.as_str()).collect()
+    }
+
+    pub fn explain(&self, knowledge: &Knowledge) -> Answer {
+        let options = Options {
+            name: self.name.clone(),
+            stats: Some(self.imported.stats.clone()),
+            ..Options::default()
+        };
+        explain(self.evidence(), knowledge, &options)
+    }
+}

@@ -1,0 +1,112 @@
+//! What a load does, from `key=value` words; an unknown key is an error, not a default.
+
+use crate::data::Kind;
+use std::time::{Duration, Instant};
+
+#[derive(Debug)]
+pub struct Settings {
+    /// Bytes of one read or write.
+    pub block: usize,
+    /// Bytes of the file, or of each file.
+    pub size: u64,
+    /// Repeat for so long; zero is one pass.
+    pub seconds: u64,
+    pub data: Kind,
+    /// Blocks in random order.
+    pub random: bool,
+    /// With O_DIRECT.
+    pub direct: bool,
+    /// Begin each access so many bytes after a multiple of the block.
+    pub shift: u64,
+    /// fdatasync after each write.
+    pub sync: bool,
+    /// How many files.
+    pub count: u32,
+    /// What is done with each file: create, read, xattr.
+    pub operation: String,
+}
+
+impl Settings {
+    pub fn parse(words: &[String]) -> Result<Settings, String> {
+        let mut settings = Settings {
+            block: 128 << 10,
+            size: 32 << 20,
+            seconds: 0,
+            data: Kind::Random,
+            random: false,
+            direct: false,
+            shift: 0,
+            sync: false,
+            count: 100,
+            operation: "create".to_owned(),
+        };
+        for word in words {
+            let (key, value) = word.split_once('=').ok_or_else(|| format!("{word} is not KEY=VALUE"))?;
+            match key {
+                "block" => settings.block = usize::try_from(bytes(value)?).map_err(|e| e.to_string())?,
+                "size" => settings.size = bytes(value)?,
+                "seconds" => settings.seconds = bytes(value)?,
+                "data" => settings.data = Kind::parse(value)?,
+                "random" => settings.random = value == "1",
+                "direct" => settings.direct = value == "1",
+                "shift" => settings.shift = bytes(value)?,
+                "sync" => settings.sync = value == "1",
+                "count" => settings.count = u32::try_from(bytes(value)?).map_err(|e| e.to_string())?,
+                "do" => settings.operation = value.to_owned(),
+                _ => return Err(format!("no setting {key}")),
+            }
+        }
+        if settings.block == 0 || settings.size < settings.block as u64 {
+            return Err(format!("{} bytes do not hold one block of {}", settings.size, settings.block));
+        }
+        Ok(settings)
+    }
+
+    pub fn clock(&self) -> Clock {
+        Clock { end: Instant::now() + Duration::from_secs(self.seconds), passes: 0 }
+    }
+}
+
+/// Says when to end.
+pub struct Clock {
+    end: Instant,
+    passes: u32,
+}
+
+impl Clock {
+    /// One pass at least.
+    pub fn another_pass(&mut self) -> bool {
+        self.passes += 1;
+        self.passes == 1 || !self.over()
+    }
+
+    /// In the middle of a later pass, too.
+    pub fn over(&self) -> bool {
+        self.passes > 1 && Instant::now() >= self.end
+    }
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.as_bytes().last() {
+        Some(b'K') => (&text[..text.len() - 1], 10),
+        Some(b'M') => (&text[..text.len() - 1], 20),
+        Some(b'G') => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    digits.parse::<u64>().map(|n| n << shift).map_err(|_| format!("{text} is not a size"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units_and_wrong_words_are_refused() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let settings = Settings::parse(&words("block=4K size=1G do=read")).unwrap();
+        assert_eq!((settings.block, settings.size, settings.operation.as_str()), (4096, 1 << 30, "read"));
+        assert!(Settings::parse(&words("blok=4K")).is_err());
+        assert!(Settings::parse(&words("block=4X")).is_err());
+        assert!(Settings::parse(&words("block=1M size=4K")).is_err());
+    }
+}
