@@ -130,6 +130,29 @@ fn cells_are_texts_too() {
 }
 
 #[test]
+fn a_kstat_pasted_as_a_table_is_that_kstat() {
+    let tables = r#"
+        kstats = { abdstats = { linear_cnt = 7 } }
+        tables = [
+          { tool = "abdstats (during)", columns = ["name", "type", "data"],
+            rows = [["linear_cnt", 4, 3], ["scatter_chunk_waste", 4, 5000]] },
+          { tool = "dmu_tx", columns = ["dmu_tx_assigned", "dmu_tx_quota"], rows = [[10, 0], [20, 1]] },
+          { tool = "my notes", columns = ["name", "data"], rows = [["c_max", 1]] },
+        ]
+    "#;
+    check(
+        tables,
+        &[
+            ("kstat('abdstats', 'scatter_chunk_waste')", number(5000.0)),
+            ("kstat('abdstats', 'linear_cnt')", number(7.0)),
+            ("kstat('dmu_tx', 'dmu_tx_assigned')", number(20.0)),
+            ("kstat('arcstats', 'c_max')", None),
+            ("rate('abdstats', 'scatter_chunk_waste')", None),
+        ],
+    );
+}
+
+#[test]
 fn benchmarks_of_a_capture_are_tables() {
     let facts = r#"facts.bench.vdev_raidz_bench = { columns = ["implementation", "gen_p"],
                    rows = [["scalar", "1100"], ["fastest", "9000"]] }"#;

@@ -5,6 +5,7 @@ use super::number::leading_number;
 use super::query::{Function, Query};
 use super::reading::{Quality, Reading};
 use crate::pattern::Pattern;
+use zwhy_evidence::OriginId;
 
 impl FactBase<'_> {
     pub(super) fn kstat_answer(&self, query: &Query) -> Option<Reading> {
@@ -14,9 +15,32 @@ impl FactBase<'_> {
             Function::Rate => k.rate,
             _ => Some(k.value),
         };
-        let (value, origin) =
-            found.filter_map(|k| Some((value(k)?, k.origin))).max_by(|a, b| a.0.total_cmp(&b.0))?;
+        let recorded = found.filter_map(|k| Some((value(k)?, k.origin))).max_by(|a, b| a.0.total_cmp(&b.0));
+        let (value, origin) = match query.function {
+            Function::Rate => recorded?,
+            _ => recorded.or_else(|| self.pasted_kstat(source, name))?,
+        };
         Reading::number(value, Quality::Figure, self.evidence.origin_name(origin))
+    }
+
+    /// A kstat that somebody pasted as a table: a row that begins with its name, or a column of that name.
+    ///
+    /// The table's first word says of which kstat it is: `abdstats`, `dmu_tx (after an hour)`.
+    fn pasted_kstat(&self, source: &Pattern, name: &str) -> Option<(f64, OriginId)> {
+        let of_source =
+            |tool: &str| source.matches_any_case(tool.split([' ', '(', ',']).next().unwrap_or(tool));
+        self.evidence.tables.iter().filter(|t| of_source(&t.tool)).find_map(|table| {
+            let row = table.rows.iter().find(|row| row.first().is_some_and(|cell| cell.trim() == name));
+            let value = match row {
+                // The last cell is the value: `name type data` has a type between.
+                Some(row) => row[1..].last().and_then(|cell| leading_number(cell)),
+                None => {
+                    let at = table.columns.iter().position(|c| c == name)?;
+                    leading_number(table.rows.last()?.get(at)?)
+                }
+            };
+            Some((value?, table.origin))
+        })
     }
 
     pub(super) fn param_answer(&self, query: &Query) -> Option<Reading> {
