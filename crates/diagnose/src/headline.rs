@@ -29,7 +29,8 @@ pub fn headline(
     let evidence = top.evidence.first().map(|e| e.measure.clone()).unwrap_or_default();
     let separating = separating.map(|text| fill_names(&text, PROSE, dataset, facts));
     if top.confidence < TELLING {
-        let act = separating.map_or_else(|| first_request(facts), |text| format!("Measure first: {text}"));
+        let when = if facts.has_samples() { "If something is slow, look at" } else { "Measure first" };
+        let act = separating.map_or_else(|| first_request(facts), |text| format!("{when}: {text}"));
         return (candidates(findings, &evidence, facts, stages), Some(act));
     }
     let fill = |text: &str| fill_names(text, PROSE, dataset, facts);
@@ -56,20 +57,23 @@ pub fn headline(
 /// What is seen, and what it fits, where no cause is likelier than not.
 fn candidates(findings: &[Finding], evidence: &str, facts: &FactBase<'_>, stages: &[StageRow]) -> String {
     let titles: Vec<&str> = findings.iter().take(CANDIDATES).map(|f| f.title.as_str()).collect();
+    // Where everything was recorded, weak signs are no more than that.
+    if let Some(stage) = of_zfs(stages).filter(|_| facts.has_samples()) {
+        return format!(
+            "No cause stands out: ZFS spends most in {} ({} of all CPU), which is no fault by itself. \
+             There are weak signs of: {}.",
+            stage.stage,
+            wording::percent(stage.share.value, false),
+            titles.join("; ")
+        );
+    }
     let fits = match titles.as_slice() {
         [one] => format!("only one known cause: {one}"),
         several => format!("several known causes: {}", several.join("; or ")),
     };
     let seen =
         if evidence.is_empty() { "What was seen".to_owned() } else { format!("What was seen ({evidence})") };
-    match of_zfs(stages).filter(|_| facts.has_samples()) {
-        Some(stage) => format!(
-            "No cause stands out: ZFS spends most in {} ({} of all CPU), which is no fault by itself. {seen} fits {fits}.",
-            stage.stage,
-            wording::percent(stage.share.value, false)
-        ),
-        None => format!("Too little is known to name one cause. {seen} fits {fits}."),
-    }
+    format!("Too little is known to name one cause. {seen} fits {fits}.")
 }
 
 fn of_zfs(stages: &[StageRow]) -> Option<&StageRow> {
