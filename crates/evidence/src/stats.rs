@@ -1,11 +1,12 @@
 //! What an importer took in and what it could not: read = kept + dropped + lost, always.
 
 use crate::Evidence;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Counts in units of the source's own records (samples, lines, rows: `unit` says which).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ImportStats {
     /// Name of the importer: `perf.data`, `folded`, `evidence-json`.
     pub format: String,

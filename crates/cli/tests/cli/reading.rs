@@ -154,3 +154,15 @@ fn redacted_answers_name_nobody_and_say_the_same() {
     let redacted = call(folder.path(), "explain --json --redact db7.folded").json();
     assert_eq!(plain["stages"][0]["samples"], redacted["stages"][0]["samples"]);
 }
+
+#[test]
+fn a_capture_of_text_counts_in_the_lines_of_its_source() {
+    let folder = inputs::folder();
+    call(folder.path(), "import pasted.txt -o odd.zwhy").ok();
+    let stats = |input: &str| call(folder.path(), &format!("explain --json {input}")).json()["stats"].clone();
+    let (text, capture) = (stats("pasted.txt"), stats("odd.zwhy"));
+    for name in ["unit", "read", "kept", "dropped", "lost"] {
+        assert_eq!(text[name], capture[name], "{name}: {text} and {capture}");
+    }
+    assert_eq!(capture["format"], "zwhy");
+}
