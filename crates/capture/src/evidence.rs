@@ -219,10 +219,7 @@ fn add_threads(
     for (tid, span) in clocks() {
         // A thread that ended before its name was read.
         let comm = comms.get(&tid).filter(|comm| !comm.is_empty()).unwrap_or(&"(unnamed)");
-        // All threads are read at the start: one that is first read later began during the recording,
-        // and all of its time belongs to it.
-        let before_first = if span.first.0 > start { span.first.1 } else { 0 };
-        let used = Nanos(span.grown.saturating_add(before_first)).as_secs_f64();
+        let used = Nanos(span.grown).as_secs_f64();
         let cpu_pct = (seconds > 0.0).then(|| 100.0 * used / seconds);
         evidence.threads.push(ThreadCpu {
             comm: (*comm).to_owned(),
@@ -248,7 +245,9 @@ mod tests {
             series.push(Nanos(t), "arcstats", "hits", SeriesKind::Counter, hits);
             series.push(Nanos(t), "thread/7", "cpu_ns", SeriesKind::Counter, cpu);
         }
-        series.push(Nanos(1_500_000_000), "thread/8", "cpu_ns", SeriesKind::Counter, 200_000_000);
+        for (t, cpu) in [(1_400_000_000, 700_000_000), (1_500_000_000, 900_000_000)] {
+            series.push(Nanos(t), "thread/8", "cpu_ns", SeriesKind::Counter, cpu);
+        }
         let mut profile = Profile::new();
         profile.thread(1, 7, "z_rd_int");
         profile.thread(8, 8, "zpool");
@@ -267,7 +266,7 @@ mod tests {
             (evidence.threads[0].comm.as_str(), evidence.threads[0].cpu_pct),
             ("z_rd_int", Some(50.0))
         );
-        // Read once, in the middle: what it used until then is spread over the whole recording.
+        // What it used before is not of this recording; its growth is spread over the whole of it.
         assert_eq!((evidence.threads[1].comm.as_str(), evidence.threads[1].cpu_pct), ("zpool", Some(10.0)));
         assert_eq!(evidence.param("zfs_arc_max"), Some("5"));
         assert_eq!(evidence.properties[0].dataset.as_deref(), Some("tank/a"));

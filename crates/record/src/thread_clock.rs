@@ -21,6 +21,14 @@ struct Clock {
     sampled_ns: u64,
     /// Read at every interval, not only after samples.
     steady: bool,
+    /// The series has a first value: a reading, or 0 for a thread that began meanwhile.
+    begun: bool,
+}
+
+impl Clock {
+    fn new(pid: i32, steady: bool) -> Clock {
+        Clock { pid, cpu_ns: 0, sampled_ns: 0, steady, begun: false }
+    }
 }
 
 #[derive(Default)]
@@ -34,9 +42,7 @@ impl ThreadClocks {
     /// A sample of the thread stands for `ns` of CPU time. tid 0, the idle task, has no clock.
     pub(crate) fn sampled(&mut self, pid: i32, tid: i32, ns: u64) {
         if tid > 0 {
-            let clock =
-                self.clocks.entry(tid).or_insert(Clock { pid, cpu_ns: 0, sampled_ns: 0, steady: false });
-            clock.sampled_ns += ns;
+            self.clocks.entry(tid).or_insert(Clock::new(pid, false)).sampled_ns += ns;
         }
     }
 
@@ -50,16 +56,26 @@ impl ThreadClocks {
     /// A thread of a recorded process was made.
     pub(crate) fn started(&mut self, pid: i32, tid: i32, t: Nanos) {
         self.steady(pid, tid);
-        self.events.push((t, tid, 0, false));
+        self.begin(tid, t);
     }
 
     fn steady(&mut self, pid: i32, tid: i32) {
-        let clock = self.clocks.entry(tid).or_insert(Clock { pid, cpu_ns: 0, sampled_ns: 0, steady: true });
-        clock.steady = true;
+        self.clocks.entry(tid).or_insert(Clock::new(pid, true)).steady = true;
+    }
+
+    /// The series of a thread begins with 0 before its first value.
+    fn begin(&mut self, tid: i32, t: Nanos) {
+        self.events.push((t, tid, 0, false));
+        if let Some(clock) = self.clocks.get_mut(&tid) {
+            clock.begun = true;
+        }
     }
 
     pub(crate) fn ended(&mut self, tid: i32, t: Nanos) {
         if let Some(clock) = self.clocks.remove(&tid) {
+            if !clock.begun {
+                self.events.push((before(t), tid, clock.cpu_ns, false));
+            }
             let sampled = i64::try_from(clock.sampled_ns).unwrap_or(i64::MAX);
             self.events.push((t, tid, clock.cpu_ns.saturating_add(sampled), true));
         }
@@ -89,6 +105,7 @@ impl ThreadClocks {
                 let Some(comm) = read_trimmed(&format!("/proc/{pid}/task/{tid}/comm")) else { continue };
                 if let Some(ns) = read_cpu_ns(pid, tid) {
                     found.push((tid, profile.thread(pid, tid, &comm)));
+                    self.clocks.entry(tid).or_insert(Clock::new(pid, false));
                     self.named(pid, tid, &comm, wanted.is_some());
                     self.put(t, tid, ns, pen);
                 }
@@ -121,12 +138,25 @@ impl ThreadClocks {
     }
 
     fn put(&mut self, t: Nanos, tid: i32, ns: i64, pen: &mut SeriesPen) {
+        let source = format!("thread/{tid}");
         if let Some(clock) = self.clocks.get_mut(&tid) {
+            // A thread that was there before and is first read now: only its samples tell how much
+            // of its time belongs to the recording.
+            if !clock.begun && clock.sampled_ns > 0 {
+                let sampled = i64::try_from(clock.sampled_ns).unwrap_or(i64::MAX);
+                pen.put(before(t), &source, NAME, SeriesKind::Counter, ns.saturating_sub(sampled).max(0));
+            }
+            clock.begun = true;
             clock.cpu_ns = ns;
             clock.sampled_ns = 0;
         }
-        pen.put(t, &format!("thread/{tid}"), NAME, SeriesKind::Counter, ns);
+        pen.put(t, &source, NAME, SeriesKind::Counter, ns);
     }
+}
+
+/// The moment before, for the value that a reading grew from.
+fn before(t: Nanos) -> Nanos {
+    Nanos(t.0.saturating_sub(1))
 }
 
 /// CPU time of a thread since it started: exact where the kernel keeps it, else in clock ticks.
@@ -193,5 +223,21 @@ mod tests {
         clocks.tick(Nanos(30), &mut pen);
         let rows: Vec<_> = pen.series.iter().map(|r| (r.t.0, r.source.to_owned(), r.value)).collect();
         assert_eq!(rows, [(10, "thread/5".to_owned(), 0), (20, "thread/5".to_owned(), 300)]);
+    }
+
+    #[test]
+    fn of_a_thread_that_was_there_before_only_its_samples_count() {
+        let (mut clocks, mut pen) = (ThreadClocks::default(), SeriesPen::default());
+        let pid = std::process::id() as i32;
+        clocks.sampled(pid, pid, 1);
+        clocks.tick(Nanos(30), &mut pen);
+        let rows: Vec<_> = pen.series.iter().map(|r| (r.t.0, r.value)).collect();
+        assert!(matches!(rows[..], [(29, first), (30, now)] if now == first + 1), "{rows:?}");
+        clocks.sampled(i32::MAX, 6, 300);
+        clocks.ended(6, Nanos(40));
+        clocks.tick(Nanos(50), &mut pen);
+        let rows: Vec<_> =
+            pen.series.iter().filter(|r| r.source == "thread/6").map(|r| (r.t.0, r.value)).collect();
+        assert_eq!(rows, [(39, 0), (40, 300)]);
     }
 }
