@@ -40,8 +40,9 @@ lint: ## the checks that need no build of the tests
 web: setup-test ## rebuild the report page template from web/
 	cd web && npm run --silent build
 
-bench: build ## reading a perf.data beside perf and inferno, in one run, as ratios
+bench: build ## reading a perf.data, and recording, beside perf and inferno, as ratios
 	@benches/import.sh
+	@benches/record.sh
 
 fuzz: setup-test ## feed mutated files to every importer, FUZZ_SECONDS=600
 	ZWHY_FUZZ_SECONDS=$${FUZZ_SECONDS:-600} cargo test --locked --release --package zwhy-formats --test fuzz

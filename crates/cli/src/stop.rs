@@ -1,9 +1,16 @@
 //! A flag that Ctrl-C and SIGTERM set, so that a recording ends cleanly and keeps all.
 
 use anyhow::{Context, Result};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// A flag that SIGUSR1 sets: write what is kept now.
+pub fn write_now() -> Result<Arc<AtomicBool>> {
+    let asked = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(SIGUSR1, Arc::clone(&asked)).context("cannot watch for SIGUSR1")?;
+    Ok(asked)
+}
 
 /// The flag. A second signal of the same kind ends the program at once.
 pub fn flag() -> Result<Arc<AtomicBool>> {

@@ -181,6 +181,23 @@ pub struct StageRow {
     pub who: Vec<WhoRow>,
 }
 
+/// Threads of one name that wait in one place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WaitRow {
+    /// The function that waits, and its caller: `spa_sync > zio_wait`.
+    pub inside: String,
+    /// Stage of the work that waits.
+    pub stage: String,
+    pub thread: String,
+    /// What the thread does for ZFS; empty when it is not of ZFS.
+    pub role: String,
+    pub samples: u64,
+    /// Waiting time of all these threads together; 0 where the source has no times.
+    pub wait_s: f64,
+    /// It waits for work: nothing waits for it.
+    pub idle: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OriginRow {
     pub origin: String,
@@ -225,6 +242,9 @@ pub struct Answer {
     /// Operations that matter here, by what they split into.
     pub paths: Vec<PathRow>,
     pub threads: Vec<ThreadRow>,
+    /// Where threads wait, longest first; apart from all CPU time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<WaitRow>,
     /// What the bounds on speed assume; `None` when there are none.
     pub what_if: Option<WhatIf>,
     pub quality: Quality,

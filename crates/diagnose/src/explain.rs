@@ -58,6 +58,7 @@ pub fn explain(evidence: &Evidence, knowledge: &Knowledge, options: &Options) ->
         origins: tables.origins,
         paths: crate::paths::paths(&facts),
         threads: tables.threads,
+        waiting: crate::waiting::waiting(&facts),
         what_if: None,
         quality,
         stats: options.stats.as_ref().and_then(|s| serde_json::to_value(s).ok()).unwrap_or_default(),

@@ -23,13 +23,14 @@ mod pattern;
 mod score;
 mod share;
 mod solidity;
+mod waiting;
 mod what_if;
 mod wording;
 
 pub use anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, PatternSource, Stage, StageId, UNKNOWN};
 pub use answer::{
     Answer, CONFIDENT, ConfidenceWord, EvidenceLine, Finding, LabelRow, MachineLimit, OriginRow, Quality,
-    RemedyAnswer, RuledOut, SCHEMA, ShareOf, Source, SpeedUp, StageRow, ThreadRow, WhatIf, WhoRow,
+    RemedyAnswer, RuledOut, SCHEMA, ShareOf, Source, SpeedUp, StageRow, ThreadRow, WaitRow, WhatIf, WhoRow,
 };
 pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};

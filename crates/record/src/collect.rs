@@ -1,9 +1,10 @@
 //! From ring records to a profile: records of all CPUs in order of time, processes and threads
-//! followed, call chains kept as addresses until the next flush names them.
+//! followed, each distinct call chain kept once, as addresses, until the next flush names it.
 //!
-//! Invariant: between two flushes memory grows only by the samples of that time; after a flush only
-//! distinct frames, stacks and threads stay.
+//! Invariant: between two flushes memory grows by 16 bytes a sample and by what is distinct: chains,
+//! and threads on CPUs; after a flush only distinct frames, stacks and threads stay.
 
+use crate::moving::Move;
 use crate::naming::{AddressId, Names};
 use crate::perf::record::{Record, Sample, Timed, parse, record_len};
 use crate::perf::session::Session;
@@ -13,8 +14,11 @@ use crate::thread_clock::ThreadClocks;
 use perf_event_open_sys::bindings as sys;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 use std::fs;
-use zwhy_profile::{Event, Nanos, Profile, Sample as Row, StackId, ThreadId};
+use std::hash::Hasher;
+use twox_hash::XxHash3_64;
+use zwhy_profile::{Event, Nanos, Profile, Sample as Row, Samples, StackId, ThreadId};
 
 /// A record may be stamped and not yet be in its ring; what is younger than this waits a round.
 const SETTLE_NS: u64 = 10_000_000;
@@ -24,11 +28,42 @@ const FIRST_CONTEXT: u64 = sys::PERF_CONTEXT_MAX;
 /// One sample whose chain is not named yet.
 struct Pending {
     t: Nanos,
-    cpu: i32,
+    /// Index of its chain.
+    chain: u32,
+    /// Index of its [`Where`].
+    place: u32,
+}
+
+const _: () = assert!(size_of::<Pending>() == 16);
+
+/// What many samples have in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Where {
     thread: ThreadId,
-    period: u64,
-    /// End of its chain in the arena; it begins where the one before ends.
-    chain_end: usize,
+    cpu: i32,
+    /// CPU time of a sample, 0 where its period is not nanoseconds.
+    weight: u64,
+}
+
+/// A distinct call chain since the last flush.
+struct Chain {
+    /// End of its addresses in the arena; it begins where the one before ends.
+    end: usize,
+    /// Why it was cut short, if it was.
+    broken: Option<&'static str>,
+    samples: u64,
+}
+
+/// Chains and places of the pending samples.
+#[derive(Default)]
+struct Distinct {
+    chains: Vec<Chain>,
+    /// By a hash of the raw chain, its process, and how often mappings had changed by then.
+    chain_ids: FxHashMap<u64, u32>,
+    places: Vec<Where>,
+    place_ids: FxHashMap<Where, u32>,
+    /// Address chains, leaf first.
+    arena: Vec<AddressId>,
 }
 
 pub(crate) struct Collector {
@@ -37,11 +72,12 @@ pub(crate) struct Collector {
     processes: Processes,
     clocks: ThreadClocks,
     /// Processes whose samples are wanted; `None`: all.
-    wanted: Option<FxHashSet<i32>>,
+    pub wanted: Option<FxHashSet<i32>>,
     threads: FxHashMap<i32, ThreadId>,
     pending: Vec<Pending>,
-    /// Address chains of the pending samples, leaf first.
-    arena: Vec<AddressId>,
+    distinct: Distinct,
+    /// Changes of any process's mappings: an address may mean something else after one.
+    mappings: u64,
     /// Bytes of records that are too young, and room for the next drain.
     bytes: Vec<u8>,
     start_ns: u64,
@@ -71,7 +107,8 @@ impl Collector {
             wanted,
             threads: FxHashMap::default(),
             pending: Vec::new(),
-            arena: Vec::new(),
+            distinct: Distinct::default(),
+            mappings: 0,
             bytes: Vec::new(),
             start_ns: 0,
             tick_ns: 1_000_000_000 / u64::from(hz.max(1)),
@@ -136,11 +173,13 @@ impl Collector {
             Record::Sample(sample) => self.sample(timed.time, timed.cpu, &sample, session),
             Record::Comm { pid, tid, exec, comm } => {
                 if exec {
+                    self.mappings += 1;
                     self.processes.exec(pid);
                 }
                 self.rename(pid, tid, &String::from_utf8_lossy(comm));
             }
             Record::Mmap { pid, start, len, offset, inode, path } => {
+                self.mappings += 1;
                 self.processes.map(pid, start, len, offset, inode, &mapped_path(path));
             }
             Record::Fork { pid, ppid, tid, ptid } => self.fork(timed.time, pid, ppid, tid, ptid),
@@ -165,28 +204,50 @@ impl Collector {
         let thread = self.thread(sample.pid, sample.tid);
         let cpu_time = if self.weigh { sample.period } else { self.tick_ns };
         self.clocks.sampled(sample.pid, sample.tid, cpu_time);
-        if sample.guest {
-            let guest = self.names.guest();
-            self.arena.push(guest);
-        } else {
-            self.chain(sample);
-        }
+        let chain = self.chain_of(sample);
         self.samples += 1;
-        self.pending.push(Pending {
-            t: self.since_start(time),
-            cpu: i32::try_from(cpu).unwrap_or(-1),
-            thread,
-            period: sample.period,
-            chain_end: self.arena.len(),
+        let cpu = i32::try_from(cpu).unwrap_or(-1);
+        let place = Where { thread, cpu, weight: if self.weigh { sample.period } else { 0 } };
+        let distinct = &mut self.distinct;
+        distinct.chains[chain as usize].samples += 1;
+        let next = distinct.places.len() as u32;
+        let place = *distinct.place_ids.entry(place).or_insert_with(|| {
+            distinct.places.push(place);
+            next
         });
+        let t = Nanos(time.saturating_sub(self.start_ns) as i64);
+        self.pending.push(Pending { t, chain, place });
     }
 
-    /// Appends the chain's addresses; of callers the address inside the call instruction.
+    /// The chain of a sample; one that was seen since the last flush is not looked into again.
+    fn chain_of(&mut self, sample: &Sample<'_>) -> u32 {
+        let key = [self.mappings, sample.pid as u64, u64::from(sample.guest)];
+        let mut hasher = XxHash3_64::new();
+        key.iter().for_each(|word| hasher.write(&word.to_ne_bytes()));
+        hasher.write(sample.raw_chain());
+        let next = self.distinct.chains.len() as u32;
+        match self.distinct.chain_ids.entry(hasher.finish()) {
+            Entry::Occupied(known) => return *known.get(),
+            Entry::Vacant(new) => new.insert(next),
+        };
+        let mut broken = None;
+        if sample.guest {
+            let guest = self.names.guest();
+            self.distinct.arena.push(guest);
+        } else {
+            broken = self.chain(sample);
+        }
+        self.distinct.chains.push(Chain { end: self.distinct.arena.len(), broken, samples: 0 });
+        next
+    }
+
+    /// Appends the chain's addresses; of callers the address inside the call instruction. Returns why
+    /// it was cut short.
     ///
     /// A chain ends where its next caller cannot be code: what follows is chance, and would only
     /// split equal stacks.
-    fn chain(&mut self, sample: &Sample<'_>) {
-        let begin = self.arena.len();
+    fn chain(&mut self, sample: &Sample<'_>) -> Option<&'static str> {
+        let begin = self.distinct.arena.len();
         let mut user = false;
         let mut leaf = true;
         for address in sample.chain() {
@@ -202,14 +263,16 @@ impl Collector {
             } else {
                 self.names.kernel_address(at)
             };
-            if caller && self.names.breaks_chain(id) {
-                break;
+            if let Some(reason) = self.names.breaks_chain(id).filter(|_| caller) {
+                return Some(reason);
             }
             // Addresses that fold into one nameless frame are shown once in a row.
-            if self.arena.len() == begin || self.arena.last() != Some(&id) || !self.names.is_nameless(id) {
-                self.arena.push(id);
+            let arena = &mut self.distinct.arena;
+            if arena.len() == begin || arena.last() != Some(&id) || !self.names.is_nameless(id) {
+                arena.push(id);
             }
         }
+        None
     }
 
     fn rename(&mut self, pid: i32, tid: i32, comm: &str) {
@@ -220,6 +283,10 @@ impl Collector {
     }
 
     fn fork(&mut self, time: u64, pid: i32, ppid: i32, tid: i32, ptid: i32) {
+        if pid != ppid {
+            // The id may have been another process's.
+            self.mappings += 1;
+        }
         self.processes.fork(pid, ppid);
         if let Some(wanted) = &mut self.wanted
             && wanted.contains(&ppid)
@@ -260,27 +327,64 @@ impl Collector {
         Nanos(time.saturating_sub(self.start_ns) as i64)
     }
 
+    /// CPU time in nanoseconds of the threads of this name or role that were read, by tid.
+    pub(crate) fn cpu_of(&self, name: &str, pen: &SeriesPen) -> Vec<(i32, i64)> {
+        let mut found = Vec::new();
+        for (tid, thread) in &self.threads {
+            let comm = self.profile.strings.get(self.profile.threads.get(*thread).comm);
+            let named = comm == name || comm.split('/').next() == Some(name);
+            if (named || zwhy_zfs::thread_role(comm).is_some_and(|role| role.name == name))
+                && let Some(ns) = pen.reading(&format!("thread/{tid}"), "cpu_ns")
+            {
+                found.push((*tid, ns));
+            }
+        }
+        found
+    }
+
+    /// Leaves only what these samples refer to in the profile, and gives them its new ids; call it
+    /// when no sample is pending.
+    pub(crate) fn compact<'a>(&mut self, samples: impl Iterator<Item = &'a mut Samples>) -> Profile {
+        let old = std::mem::take(&mut self.profile);
+        let mut move_over = Move::new(&old, &mut self.profile);
+        for rows in samples {
+            rows.stack.iter_mut().for_each(|id| *id = move_over.stack(*id));
+            rows.thread.iter_mut().for_each(|id| *id = move_over.thread(*id));
+        }
+        self.threads.values_mut().for_each(|id| *id = move_over.thread(*id));
+        self.names.forget_frames();
+        old
+    }
+
     /// Names the chains of all pending samples and moves them into the profile.
     pub(crate) fn name_pending(&mut self) {
         let pending = std::mem::take(&mut self.pending);
-        let arena = std::mem::take(&mut self.arena);
-        self.profile.samples.reserve(pending.len());
+        let Distinct { chains, places, arena, .. } = std::mem::take(&mut self.distinct);
+        let mut stacks = Vec::with_capacity(chains.len());
         let mut from = 0;
-        for sample in pending {
+        for chain in chains {
             let mut stack = StackId::ROOT;
-            for id in arena[from..sample.chain_end].iter().rev() {
-                let frame = self.names.frame(*id, &self.processes, &mut self.profile);
+            for id in arena[from..chain.end].iter().rev() {
+                let frame = self.names.frame(*id, chain.samples, &self.processes, &mut self.profile);
                 stack = self.profile.stacks.child(stack, frame);
             }
-            from = sample.chain_end;
+            if let Some(reason) = chain.broken {
+                *self.names.unresolved.entry(reason).or_default() += chain.samples;
+            }
+            from = chain.end;
+            stacks.push(stack);
+        }
+        self.profile.samples.reserve(pending.len());
+        for sample in pending {
+            let Where { thread, cpu, weight } = places[sample.place as usize];
             self.profile.samples.push(Row {
                 t: sample.t,
-                cpu: sample.cpu,
-                thread: sample.thread,
-                stack,
+                cpu,
+                thread,
+                stack: stacks[sample.chain as usize],
                 event: Event::Cpu,
                 count: 1,
-                weight: Nanos(if self.weigh { sample.period as i64 } else { 0 }),
+                weight: Nanos(weight as i64),
             });
         }
         self.processes.forget_ended();

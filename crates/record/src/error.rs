@@ -11,6 +11,8 @@ pub enum RecordError {
     Perf { target: String, source: io::Error, hint: &'static str },
     #[error("cannot record process {0}: there is no such process; check the id with ps -e")]
     NoSuchProcess(i32),
+    #[error("cannot record cgroup {group}: {found}; {remedy}")]
+    Cgroup { group: String, found: String, remedy: &'static str },
     #[error("cannot start {command}: {source}; check the name and that it may be executed")]
     Command { command: String, source: io::Error },
     #[error("{0}")]

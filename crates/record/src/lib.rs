@@ -5,6 +5,7 @@
 //! clock minus the start; every loss is counted and said. Only this crate and `lab` need privileges.
 
 mod background;
+mod cgroup;
 mod collect;
 mod command;
 mod count;
@@ -14,21 +15,26 @@ mod facts;
 mod host;
 mod kstats;
 mod limits;
+mod moving;
 mod naming;
 mod options;
 mod perf;
 mod proc_stat;
 mod processes;
+mod recent;
 mod recording;
 mod series;
 mod series_pen;
 mod start;
 mod summary;
 mod thread_clock;
+mod triggers;
+mod waits;
 
 pub use background::Background;
 pub use count::{CountError, CountOptions, CountTarget, Counted, CountedFunction, Counting, PerCaller};
 pub use error::RecordError;
-pub use options::{MAX_HZ, RecordOptions, Target};
+pub use options::{KeepLast, MAX_HZ, RecordOptions, Target, WAIT_HZ};
 pub use recording::Recording;
 pub use summary::{Progress, Status, Summary};
+pub use triggers::{Trigger, TriggerError};

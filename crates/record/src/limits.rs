@@ -4,6 +4,7 @@ use crate::collect::Collector;
 use crate::perf::attr::Clock;
 use crate::perf::session::Session;
 use crate::series::Pollers;
+use std::collections::BTreeMap;
 
 /// What was known to be missing when the recording started.
 pub(crate) fn at_start(session: &Session, forced_user_only: bool, kernel_named: bool) -> Vec<String> {
@@ -35,11 +36,13 @@ pub(crate) fn at_start(session: &Session, forced_user_only: bool, kernel_named: 
 }
 
 /// What went wrong on the way.
-pub(crate) fn at_end(collector: &Collector, series: &Pollers, lost: u64) -> Vec<String> {
+pub(crate) fn at_end(collector: &Collector, series: &Pollers, lost: &BTreeMap<u32, u64>) -> Vec<String> {
     let mut limits = Vec::new();
-    if lost > 0 {
+    let all: u64 = lost.values().sum();
+    if all > 0 {
         limits.push(format!(
-            "{lost} samples were lost because the recorder was too slow; lower the rate with -F"
+            "{all} samples were lost ({}) because the recorder was too slow; lower the rate with -F",
+            by_cpu(lost)
         ));
     }
     if collector.throttled > 0 {
@@ -51,4 +54,31 @@ pub(crate) fn at_end(collector: &Collector, series: &Pollers, lost: u64) -> Vec<
     }
     limits.extend(series.limits());
     limits
+}
+
+/// Most CPUs named in a sentence.
+const CPUS_NAMED: usize = 4;
+
+/// `CPU 3: 120, CPU 0: 4`, most first.
+fn by_cpu(lost: &BTreeMap<u32, u64>) -> String {
+    let mut rows: Vec<(u32, u64)> = lost.iter().map(|(cpu, n)| (*cpu, *n)).collect();
+    rows.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    let mut text: Vec<String> =
+        rows.iter().take(CPUS_NAMED).map(|(cpu, n)| format!("CPU {cpu}: {n}")).collect();
+    if rows.len() > CPUS_NAMED {
+        let rest: u64 = rows[CPUS_NAMED..].iter().map(|(_, n)| n).sum();
+        text.push(format!("{} more CPUs: {rest}", rows.len() - CPUS_NAMED));
+    }
+    text.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_are_told_by_cpu_most_first() {
+        let lost = BTreeMap::from([(0, 4), (1, 9), (2, 1), (3, 1), (4, 1), (5, 2)]);
+        assert_eq!(by_cpu(&lost), "CPU 1: 9, CPU 0: 4, CPU 5: 2, CPU 2: 1, 2 more CPUs: 2");
+    }
 }

@@ -105,17 +105,14 @@ impl Names {
     }
 
     /// Whether this cannot be a caller: code built without frame pointers leaves other values where
-    /// return addresses should be. Counts it by its reason.
-    pub(crate) fn breaks_chain(&mut self, id: AddressId) -> bool {
+    /// return addresses should be. Returns the reason.
+    pub(crate) fn breaks_chain(&self, id: AddressId) -> Option<&'static str> {
         match self.addresses.get(id.0 as usize) {
             Some((
                 Address::Nameless(FrameKind::User, reason @ (Reason::BadAddress | Reason::NotMapped)),
                 _,
-            )) => {
-                *self.unresolved.entry(reason.text()).or_default() += 1;
-                true
-            }
-            _ => false,
+            )) => Some(reason.text()),
+            _ => None,
         }
     }
 
@@ -127,8 +124,14 @@ impl Names {
         })
     }
 
-    /// The frame of an address, named now if it was not before.
-    pub(crate) fn frame(&mut self, id: AddressId, processes: &Processes, profile: &mut Profile) -> FrameId {
+    /// The frame of an address that `samples` samples have, named now if it was not before.
+    pub(crate) fn frame(
+        &mut self,
+        id: AddressId,
+        samples: u64,
+        processes: &Processes,
+        profile: &mut Profile,
+    ) -> FrameId {
         let Some(&(address, named)) = self.addresses.get(id.0 as usize) else { return FrameId::default() };
         let frame = named.unwrap_or_else(|| {
             let frame = self.name(address, processes, profile);
@@ -143,9 +146,14 @@ impl Names {
         if reason != Default::default()
             && let Some(count) = self.unresolved.get_mut(profile.strings.get(reason))
         {
-            *count += 1;
+            *count += samples;
         }
         frame
+    }
+
+    /// Frames of another profile mean nothing any more.
+    pub(crate) fn forget_frames(&mut self) {
+        self.addresses.iter_mut().for_each(|(_, frame)| *frame = None);
     }
 
     /// Gives memory back; call it when no [`AddressId`] is in use.

@@ -1,8 +1,11 @@
 //! What to record, for how long, into which file.
 
 use crate::error::RecordError;
+use crate::triggers::Trigger;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Whose CPU time is recorded.
@@ -12,6 +15,9 @@ pub enum Target {
     System,
     /// Processes with all their threads, and what they start.
     Pid(Vec<i32>),
+    /// All processes of a control group, those too that join it later: its path, or its name below
+    /// the mount point of the cgroups.
+    Cgroup(PathBuf),
     /// A command with its arguments, from its first instruction to its exit.
     Command(Vec<OsString>),
 }
@@ -25,6 +31,7 @@ impl Target {
                 let pids: Vec<String> = pids.iter().map(i32::to_string).collect();
                 format!("pid {}", pids.join(","))
             }
+            Target::Cgroup(group) => format!("cgroup {}", group.display()),
             Target::Command(words) => {
                 let words: Vec<_> = words.iter().map(|w| w.to_string_lossy()).collect();
                 format!("command {}", words.join(" "))
@@ -46,6 +53,10 @@ pub struct RecordOptions {
     pub user_only: bool,
     /// Time between readings of counters.
     pub interval: Duration,
+    /// Looks a second at what waits, 10 to 50; `None`: waiting is not recorded.
+    pub wait_hz: Option<u32>,
+    /// Keep only the last seconds, in memory, and write them when something asks for them.
+    pub keep_last: Option<KeepLast>,
     /// Ask `zpool` and `zfs` for pools and datasets.
     pub ask_zfs: bool,
     /// Facts of the caller, put over the recorder's own (for example `kind` and `experiment`).
@@ -54,8 +65,28 @@ pub struct RecordOptions {
     pub proc_root: PathBuf,
 }
 
+/// How the last seconds are kept and when they are written; they are always written at the end.
+#[derive(Clone, Debug)]
+pub struct KeepLast {
+    pub span: Duration,
+    /// Conditions that write them, a quarter of the span after they began to hold.
+    pub triggers: Vec<Trigger>,
+    /// Go on after writing: the next file is called `NAME-2.zwhy`. Else the recording ends.
+    pub repeat: bool,
+    /// Write now when this is set, as a signal does; it is cleared.
+    pub write_now: Arc<AtomicBool>,
+}
+
+/// Spans that can be kept: shorter ones hold no second reading of counters, longer ones no memory.
+pub(crate) const SPANS: std::ops::RangeInclusive<Duration> =
+    Duration::from_secs(2)..=Duration::from_secs(3600);
+
 /// The kernel's hard ceiling for one event is far higher; beyond this the sampler becomes the load.
 pub const MAX_HZ: u32 = 4999;
+
+/// Rates of looking at waiting threads: below it short waits are missed, above it looking costs more
+/// than it shows.
+pub const WAIT_HZ: std::ops::RangeInclusive<u32> = 10..=50;
 
 impl RecordOptions {
     pub fn new(target: Target, out: impl Into<PathBuf>) -> RecordOptions {
@@ -66,6 +97,8 @@ impl RecordOptions {
             out: out.into(),
             user_only: false,
             interval: Duration::from_secs(1),
+            wait_hz: None,
+            keep_last: None,
             ask_zfs: true,
             facts: serde_json::Map::new(),
             proc_root: PathBuf::from("/proc"),
@@ -77,6 +110,21 @@ impl RecordOptions {
             return Err(RecordError::Usage(format!(
                 "a rate of {} Hz is not possible; give 1 to {MAX_HZ}, 99 is a good start",
                 self.hz
+            )));
+        }
+        if let Some(hz) = self.wait_hz.filter(|hz| !WAIT_HZ.contains(hz)) {
+            return Err(RecordError::Usage(format!(
+                "looking at waiting threads {hz} times a second is not possible; give {} to {}",
+                WAIT_HZ.start(),
+                WAIT_HZ.end()
+            )));
+        }
+        if let Some(last) = self.keep_last.as_ref().filter(|last| !SPANS.contains(&last.span)) {
+            return Err(RecordError::Usage(format!(
+                "the last {} s cannot be kept; give {} to {} s",
+                last.span.as_secs_f64(),
+                SPANS.start().as_secs(),
+                SPANS.end().as_secs()
             )));
         }
         match &self.target {

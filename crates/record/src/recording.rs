@@ -2,11 +2,14 @@
 //!
 //! Invariant: after an error of the writer the folder holds all segments written before.
 
+mod saving;
+
+use crate::cgroup;
 use crate::collect::Collector;
 use crate::command::Waiting;
 use crate::error::RecordError;
 use crate::facts::{self, Facts};
-use crate::host::{monotonic_ns, thread_cpu};
+use crate::host::{monotonic_ns, peak_rss, thread_cpu};
 use crate::limits;
 use crate::naming::Names;
 use crate::options::{RecordOptions, Target};
@@ -14,17 +17,21 @@ use crate::perf::attr::Clock;
 use crate::perf::session::Session;
 use crate::proc_stat::{self, HostCpu};
 use crate::processes::Processes;
+use crate::recent::{Counted, MOST_BYTES, Recent};
 use crate::series::Pollers;
 use crate::series_pen::SeriesPen;
 use crate::start::{Opened, open};
 use crate::summary::{Progress, Status, Summary};
 use crate::thread_clock::numbers_in;
+use crate::triggers::Watch;
+use crate::waits::WaitSampler;
 use rustc_hash::FxHashSet;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -51,6 +58,16 @@ pub struct Recording {
     writer: Writer,
     pen: SeriesPen,
     pollers: Pollers,
+    waits: Option<WaitSampler>,
+    recent: Option<Recent>,
+    watches: Vec<Watch>,
+    /// A trigger fired: write and, unless repeated, end at this time.
+    write_at: Option<Duration>,
+    /// Captures that were written while the recording went on, until they are told.
+    saved: Vec<PathBuf>,
+    files: u32,
+    /// Of the last seconds being written: when they began and what was counted before.
+    window: Option<(Duration, Counted)>,
     child: Option<Child>,
     exit_status: Option<ExitStatus>,
     /// Become readable when a process of the target ends.
@@ -108,6 +125,17 @@ impl Recording {
         let collector = Collector::new(names, processes, wanted, session.sampling.hz, weigh);
         let mut recording = Recording {
             pollers: Pollers::new(&options.proc_root),
+            waits: options.wait_hz.map(|hz| WaitSampler::new(&options.proc_root, hz)),
+            recent: options.keep_last.as_ref().map(|last| Recent::new(last.span, MOST_BYTES)),
+            watches: options
+                .keep_last
+                .iter()
+                .flat_map(|l| l.triggers.iter().cloned().map(Watch::new))
+                .collect(),
+            write_at: None,
+            saved: Vec::new(),
+            files: 1,
+            window: None,
             more_facts: None,
             facts: facts::quick(),
             options,
@@ -128,6 +156,7 @@ impl Recording {
             limits,
             finished: false,
         };
+        recording.limits.extend(recording.waits.as_ref().and_then(WaitSampler::limits));
         recording.watch_target(command)?;
         recording.read_counters(true);
         recording.write_facts(None)?;
@@ -143,7 +172,7 @@ impl Recording {
         let pids = match &self.options.target {
             Target::Pid(pids) => pids.clone(),
             Target::Command(_) => command.iter().map(|c| c.pid).collect(),
-            Target::System => Vec::new(),
+            Target::System | Target::Cgroup(_) => Vec::new(),
         };
         for pid in pids.iter().copied().filter_map(Pid::from_raw) {
             // Without it (before Linux 5.3) the end of a process is seen a moment later.
@@ -194,7 +223,12 @@ impl Recording {
 
     pub(crate) fn mark_at(&mut self, at_ns: u64, name: &str, text: &str) -> Result<(), RecordError> {
         let t = Nanos(at_ns.saturating_sub(self.start_ns) as i64);
-        Ok(self.writer.mark(Mark { t, name: name.to_owned(), text: text.to_owned() })?)
+        let mark = Mark { t, name: name.to_owned(), text: text.to_owned() };
+        if let Some(recent) = &mut self.recent {
+            recent.marks.push((Duration::from_nanos(t.0.max(0) as u64), mark));
+            return Ok(());
+        }
+        Ok(self.writer.mark(mark)?)
     }
 
     /// Records until the target ends, the duration is over or `stop` is set.
@@ -205,6 +239,7 @@ impl Recording {
                 told = self.elapsed();
                 progress.update(self.status());
             }
+            self.saved.drain(..).for_each(|path| progress.saved(&path));
         }
         Ok(())
     }
@@ -216,12 +251,19 @@ impl Recording {
         }
         let cpu_before = thread_cpu();
         let left = self.options.duration.map_or(timeout, |d| d.saturating_sub(self.elapsed()));
-        self.wait(timeout.min(left));
+        let elapsed = self.elapsed();
+        let look = self.waits.as_ref().map_or(left, |waits| waits.due_in(elapsed));
+        self.wait(timeout.min(left).min(look));
         let ended = self.target_ended();
         let over = self.options.duration.is_some_and(|d| self.elapsed() >= d);
         self.collector.drain(&mut self.session, monotonic_ns(), false);
+        let elapsed = self.elapsed();
+        if let Some(waits) = &mut self.waits {
+            waits.tick(elapsed, self.collector.wanted.as_ref(), &mut self.collector.profile);
+        }
         let result = self.write_when_due();
-        self.finished = ended || over || result.is_err();
+        let result = result.and_then(|()| self.write_when_asked());
+        self.finished = self.finished || ended || over || result.is_err();
         self.cpu += thread_cpu().saturating_sub(cpu_before);
         result.map(|()| !self.finished)
     }
@@ -258,6 +300,7 @@ impl Recording {
         let elapsed = self.elapsed();
         if elapsed >= self.next_read {
             self.read_counters(false);
+            self.check_triggers()?;
             self.take_more_facts(Duration::ZERO);
         }
         let pause =
@@ -280,6 +323,10 @@ impl Recording {
 
     fn flush(&mut self) -> Result<(), RecordError> {
         self.collector.name_pending();
+        if self.recent.is_some() {
+            self.keep(false);
+            return Ok(());
+        }
         self.writer.flush(&mut self.collector.profile)?;
         if !self.pen.series.is_empty() {
             self.writer.append_series(&self.pen.series)?;
@@ -304,7 +351,7 @@ impl Recording {
     /// When the last segments or the file cannot be written; the folder then holds the rest.
     pub fn stop(mut self) -> Result<Summary, RecordError> {
         let cpu_before = thread_cpu();
-        let duration = self.elapsed();
+        let mut duration = self.elapsed();
         self.session.disable();
         self.collector.drain(&mut self.session, monotonic_ns(), true);
         self.target_ended();
@@ -314,15 +361,26 @@ impl Recording {
         if self.more_facts.is_some() {
             self.limits.push("zpool and zfs did not answer; pools and datasets are not recorded".into());
         }
-        let lost_by_cpu = self.lost_by_cpu();
-        let lost = lost_by_cpu.values().sum();
-        self.limits.extend(limits::at_end(&self.collector, &self.pollers, lost));
-        if self.child.is_some() && self.exit_status.is_none() {
-            self.limits.push("the command still runs; the capture ends before it".into());
+        let mut lost_by_cpu = self.lost_by_cpu();
+        if self.recent.is_some() {
+            (duration, lost_by_cpu) = self.write_recent()?;
         }
-        self.flush()?;
+        let lost = lost_by_cpu.values().sum();
+        self.limits.extend(limits::at_end(&self.collector, &self.pollers, &lost_by_cpu));
+        if let (Some(child), None) = (&self.child, self.exit_status) {
+            self.limits.push(format!(
+                "the command still runs as process {}; the capture ends before it",
+                child.id()
+            ));
+        }
+        if self.recent.is_none() {
+            self.flush()?;
+        }
         self.cpu += thread_cpu().saturating_sub(cpu_before);
-        let cpu_share = self.cpu.as_secs_f64() / duration.as_secs_f64().max(1e-9);
+        let window = self.window.as_ref().map(|(_, before)| before.clone()).unwrap_or_default();
+        let (cpu, samples) =
+            (self.cpu.saturating_sub(window.cpu), self.collector.samples.saturating_sub(window.samples));
+        let cpu_share = cpu.as_secs_f64() / duration.as_secs_f64().max(1e-9);
         self.write_facts(Some((duration, &lost_by_cpu)))?;
         let mut warnings = std::mem::take(&mut self.limits);
         warnings.extend(std::mem::take(&mut self.facts.limits));
@@ -330,11 +388,12 @@ impl Recording {
         Ok(Summary {
             bytes: std::fs::metadata(&path).map_or(0, |m| m.len()),
             path,
-            samples: self.collector.samples,
+            samples,
             lost,
             duration,
-            cpu: self.cpu,
+            cpu,
             cpu_share,
+            peak_rss: peak_rss(),
             exit_status: self.exit_status,
             warnings,
         })
@@ -357,9 +416,12 @@ impl Recording {
         facts.insert("version".into(), json!(zwhy_capture::FORMAT_VERSION));
         facts.insert("zwhy".into(), env!("CARGO_PKG_VERSION").into());
         facts.insert("kind".into(), "record".into());
-        facts.insert("start_unix_s".into(), json!(self.start_unix_s));
+        let before = self.window.as_ref();
+        let start = self.start_unix_s + before.map_or(0.0, |(from, _)| from.as_secs_f64());
+        facts.insert("start_unix_s".into(), json!(start));
         facts.extend(self.facts.values.clone());
         if let Some((first, last)) = &self.host_cpu {
+            let first = before.and_then(|(_, counted)| counted.host_cpu.as_ref()).unwrap_or(first);
             facts.insert("cpu_time".into(), proc_stat::shares(first, last));
         }
         facts.insert("recorder".into(), self.recorder_facts(end));
@@ -383,14 +445,20 @@ impl Recording {
             "ring_bytes": self.session.ring_bytes() * self.session.rings(),
             "events": self.session.events(),
             "limits": limits,
+            "interval_s": self.options.interval.as_secs_f64(),
         });
         if let (Some((duration, lost)), Some(facts)) = (end, facts.as_object_mut()) {
-            let cpu_s = self.cpu.as_secs_f64();
+            let before = self.window.as_ref().map(|(_, before)| before.clone()).unwrap_or_default();
+            let cpu_s = self.cpu.saturating_sub(before.cpu).as_secs_f64();
             let seconds = duration.as_secs_f64();
             facts.insert("duration_s".into(), json!(seconds));
             facts.insert("cpu_s".into(), json!(cpu_s));
             facts.insert("cpu_share".into(), json!(cpu_s / seconds.max(1e-9)));
-            facts.insert("samples".into(), json!(self.collector.samples));
+            facts.insert("peak_rss_bytes".into(), json!(peak_rss()));
+            if let Some(waits) = &self.waits {
+                facts.insert("wait".into(), waits.facts());
+            }
+            facts.insert("samples".into(), json!(self.collector.samples.saturating_sub(before.samples)));
             facts.insert("lost".into(), json!(lost.values().sum::<u64>()));
             facts.insert("lost_by_cpu".into(), json!(lost));
             facts.insert("dropped".into(), json!(self.collector.dropped));
@@ -406,6 +474,7 @@ impl Recording {
 fn learn_processes(target: &Target, wanted: Option<&FxHashSet<i32>>) -> Processes {
     let pids = match (target, wanted) {
         (Target::Command(_), _) => Vec::new(),
+        (Target::Cgroup(group), _) => cgroup::members(group),
         (_, Some(wanted)) => wanted.iter().copied().collect(),
         (_, None) => numbers_in("/proc"),
     };

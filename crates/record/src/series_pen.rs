@@ -53,6 +53,23 @@ impl SeriesPen {
         }
     }
 
+    /// Writes the last reading of every series again, so that rows before can be dropped.
+    pub(crate) fn restate(&mut self) {
+        for (source, readings) in &mut self.last {
+            for (name, last) in readings {
+                let (source, name) = (self.names.get(*source), self.names.get(*name));
+                self.series.push(last.t, source, name, last.kind, last.value);
+                last.written = true;
+            }
+        }
+    }
+
+    /// The last reading of a series that has not ended.
+    pub(crate) fn reading(&self, source: &str, name: &str) -> Option<i64> {
+        let readings = self.last.get(&self.names.find(source)?)?;
+        readings.get(&self.names.find(name)?).map(|last| last.value)
+    }
+
     /// Forgets a source that is gone after writing its last readings.
     pub(crate) fn end(&mut self, source: &str) {
         if let Some(source) = self.names.find(source) {
@@ -88,6 +105,18 @@ mod tests {
         pen.close();
         pen.close();
         assert_eq!(rows(&pen), [(0, 5), (2, 5), (3, 8), (4, 9), (5, 9)]);
+    }
+
+    #[test]
+    fn after_restating_no_earlier_row_is_needed() {
+        let mut pen = SeriesPen::default();
+        pen.put(Nanos(0), "arcstats", "size", SeriesKind::Gauge, 5);
+        pen.put(Nanos(1), "arcstats", "size", SeriesKind::Gauge, 5);
+        pen.series.clear();
+        pen.restate();
+        pen.put(Nanos(2), "arcstats", "size", SeriesKind::Gauge, 6);
+        assert_eq!(rows(&pen), [(1, 5), (2, 6)]);
+        assert_eq!((pen.reading("arcstats", "size"), pen.reading("arcstats", "c")), (Some(6), None));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Opening the target: which events on which threads, and what had to be left out.
 
+use crate::cgroup;
 use crate::command::{Waiting, spawn_waiting};
 use crate::error::RecordError;
 use crate::host::{max_sample_rate, online_cpus, raise_descriptor_limit};
@@ -31,7 +32,7 @@ pub(crate) fn open(options: &RecordOptions) -> Result<Opened, RecordError> {
         hz: allowed_rate(options.hz, &mut limits),
         clock: Clock::Cycles,
         user_only: options.user_only,
-        inherit: options.target != Target::System,
+        inherit: matches!(options.target, Target::Pid(_) | Target::Command(_)),
         on_exec: matches!(options.target, Target::Command(_)),
         count_lost: true,
     };
@@ -40,6 +41,11 @@ pub(crate) fn open(options: &RecordOptions) -> Result<Opened, RecordError> {
     let ring = ring_bytes(want.hz, cpus.len());
     let (session, wanted, command) = match &options.target {
         Target::System => (Session::system(want, &cpus, ring)?, None, None),
+        Target::Cgroup(group) => {
+            let (folder, path) = cgroup::open(group)?;
+            let name = format!("cgroup {}", path.display());
+            (Session::cgroup(want, &cpus, ring, folder, &name)?, None, None)
+        }
         Target::Pid(pids) => {
             let (session, pids) = open_processes(pids, want, &cpus, ring, &mut limits)?;
             (session, Some(pids), None)
@@ -87,7 +93,7 @@ fn attach_all(session: &mut Session, pids: &[i32]) -> Result<(), RecordError> {
     for _ in 0..ATTACH_ROUNDS {
         let mut new = false;
         for pid in pids {
-            for tid in numbers_in(&format!("/proc/{pid}/task")) {
+            for tid in numbers_in(format!("/proc/{pid}/task")) {
                 new |= session.attach(tid)?;
             }
         }

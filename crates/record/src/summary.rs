@@ -1,6 +1,6 @@
 //! What a recording came to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -17,6 +17,8 @@ pub struct Summary {
     pub cpu: Duration,
     /// The same as a share of one CPU.
     pub cpu_share: f64,
+    /// Most memory that the recorder's process held, in bytes; `None` where the kernel does not say.
+    pub peak_rss: Option<u64>,
     /// How the recorded command ended.
     pub exit_status: Option<ExitStatus>,
     /// Sentences: what is not in the capture, and what to do.
@@ -35,6 +37,9 @@ pub struct Status {
 /// Told about a running recording about every second.
 pub trait Progress {
     fn update(&mut self, status: Status);
+
+    /// A capture was written, and the recording goes on.
+    fn saved(&mut self, _path: &Path) {}
 }
 
 /// For callers that want no news.

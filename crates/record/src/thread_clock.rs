@@ -7,6 +7,7 @@
 use crate::series_pen::SeriesPen;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fs;
+use std::path::Path;
 use zwhy_capture::SeriesKind;
 use zwhy_profile::{Nanos, Profile, ThreadId};
 use zwhy_zfs::thread_role;
@@ -101,7 +102,7 @@ impl ThreadClocks {
             if wanted.is_none() && !is_kernel_thread(pid) {
                 continue;
             }
-            for tid in numbers_in(&format!("/proc/{pid}/task")) {
+            for tid in numbers_in(format!("/proc/{pid}/task")) {
                 let Some(comm) = read_trimmed(&format!("/proc/{pid}/task/{tid}/comm")) else { continue };
                 if let Some(ns) = read_cpu_ns(pid, tid) {
                     found.push((tid, profile.thread(pid, tid, &comm)));
@@ -172,7 +173,7 @@ fn read_cpu_ns(pid: i32, tid: i32) -> Option<i64> {
 }
 
 /// Fields of a stat line after the name, which may itself hold blanks and brackets; first is the state.
-fn stat_fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
+pub(crate) fn stat_fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
     Some(stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace())
 }
 
@@ -182,12 +183,13 @@ fn is_kernel_thread(pid: i32) -> bool {
     pid == 2 || read_trimmed(&format!("/proc/{pid}/stat")).and_then(parent) == Some(2)
 }
 
-pub(crate) fn numbers_in(folder: &str) -> Vec<i32> {
+/// Names of entries that are numbers; none where the folder cannot be read.
+pub(crate) fn numbers_in(folder: impl AsRef<Path>) -> Vec<i32> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
 }
 
-fn read_trimmed(path: &str) -> Option<String> {
+pub(crate) fn read_trimmed(path: &str) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())

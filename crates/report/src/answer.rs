@@ -36,6 +36,7 @@ pub fn answer_text(answer: &Answer, verbose: bool, input: &str, style: Style) ->
     out.push_str(&stages(answer, verbose, style));
     out.push_str(&paths(answer, verbose, style));
     out.push_str(&threads(answer, verbose, style));
+    out.push_str(&crate::waiting::waiting(answer, verbose, style));
     out.push_str(&quality(answer, style));
     out.push_str(&more(answer, verbose, input, style));
     out

@@ -15,6 +15,7 @@ mod layout;
 mod markdown;
 mod stats;
 mod style;
+mod waiting;
 
 pub use answer::answer_text;
 pub use count::{CountPer, CountReport, CountRow};

@@ -163,6 +163,7 @@ fn ccm_host() -> Answer {
             ],
             rest: 197,
         }],
+        waiting: Vec::new(),
         threads: vec![
             thread("z_rd_int", "finishes reads: verifies checksums, decrypts, decompresses, reconstructs", 4, Some(37.5), 7600),
             thread("swapper", "", 2, None, 3612),
@@ -190,6 +191,7 @@ fn nothing_found() -> Answer {
         findings: Vec::new(),
         stages: Vec::new(),
         paths: Vec::new(),
+        waiting: Vec::new(),
         threads: Vec::new(),
         quality: Quality::default(),
         ..ccm_host()

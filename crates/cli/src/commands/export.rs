@@ -23,6 +23,9 @@ pub struct Args {
     /// File to write; `-` is standard output.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
+    /// Which samples to write: time on CPU, waiting, or calls.
+    #[arg(long, value_name = "cpu|wait|count", value_parser = super::flame::event_name)]
+    event: Option<Event>,
     /// Read the input as this format instead of telling it by its content.
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<String>,
@@ -46,7 +49,10 @@ pub fn run(args: &Args) -> Result<()> {
     if !Event::ALL.into_iter().any(|event| profile.total(event) > 0) {
         bail!("{} has no samples to export; zwhy explain shows what it has", args.input.display());
     }
-    let event = super::flame::main_event(&imported)?;
+    let event = match args.event {
+        Some(event) => super::flame::asked_event(&imported, event)?,
+        None => super::flame::main_event(&imported)?,
+    };
     if args.format == SVG {
         let tree = super::flame::tree(&imported, &Knowledge::embedded(), event, Roots::Threads);
         let title = args.input.display().to_string();

@@ -17,6 +17,9 @@ pub struct Args {
     /// X.svg for a picture, X.html for the interactive page; `-` is the picture on standard output.
     #[arg(short, long)]
     output: PathBuf,
+    /// Which samples to draw: time on CPU, waiting, or calls; without it CPU where there is any.
+    #[arg(long, value_name = "cpu|wait|count", value_parser = event_name)]
+    event: Option<Event>,
     /// Do not group stacks by thread.
     #[arg(long)]
     no_threads: bool,
@@ -28,7 +31,10 @@ pub fn run(args: &Args) -> Result<()> {
     let form = Form::of(&args.output)?;
     let imported = load(&args.input, &args.read)?;
     let knowledge = Knowledge::embedded();
-    let event = main_event(&imported)?;
+    let event = match args.event {
+        Some(event) => asked_event(&imported, event)?,
+        None => main_event(&imported)?,
+    };
     let roots = if args.no_threads { Roots::Frames } else { Roots::Threads };
     let tree = tree(&imported, &knowledge, event, roots);
     match form {
@@ -66,6 +72,28 @@ impl Form {
             ))),
         }
     }
+}
+
+/// An event by its name.
+pub fn event_name(name: &str) -> Result<Event, String> {
+    Event::from_name(name).ok_or_else(|| format!("`{name}` is none of cpu, wait and count"))
+}
+
+/// The event, if the input has samples of it.
+pub fn asked_event(imported: &Imported, event: Event) -> Result<Event> {
+    let profile = &imported.evidence.profile;
+    if profile.total(event) > 0 {
+        return Ok(event);
+    }
+    let there: Vec<&str> =
+        Event::ALL.into_iter().filter(|e| profile.total(*e) > 0).map(Event::name).collect();
+    let has =
+        if there.is_empty() { "no samples at all".to_owned() } else { format!("only {}", there.join(", ")) };
+    let hint = match event {
+        Event::Wait => "; zwhy record --wait records waiting",
+        _ => "",
+    };
+    bail!("there are no samples of {} in the input, {has}{hint}", event.name())
 }
 
 /// The event to draw: CPU if there is any, else what there is.

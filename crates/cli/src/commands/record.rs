@@ -9,7 +9,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
-use zwhy_record::{RecordOptions, Recording, Status, Summary, Target};
+use zwhy_record::{KeepLast, RecordOptions, Recording, Status, Summary, Target, Trigger};
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -18,15 +18,36 @@ pub struct Args {
           value_parser = clap::value_parser!(u32).range(1..=4999))]
     hz: u32,
     /// Record every CPU of the host.
-    #[arg(short, long, conflicts_with_all = ["pid", "command"])]
+    #[arg(short, long, conflicts_with_all = ["pid", "command", "cgroup"])]
     all: bool,
     /// Record these processes with all their threads.
-    #[arg(short, long, value_name = "PID", value_delimiter = ',', conflicts_with = "command",
+    #[arg(short, long, value_name = "PID", value_delimiter = ',', conflicts_with_all = ["command", "cgroup"],
           value_parser = clap::value_parser!(i32).range(1..))]
     pid: Vec<i32>,
-    /// Stop after this many seconds.
+    /// Record all processes of this control group, by path or by name.
+    #[arg(short = 'G', long, value_name = "CGROUP", conflicts_with = "command")]
+    cgroup: Option<PathBuf>,
+    /// Record also what ZFS threads and blocked tasks wait for, looking this often a second, 10 to 50.
+    #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "20", require_equals = true,
+          value_parser = clap::value_parser!(u32).range(10..=50))]
+    wait: Option<u32>,
+    /// Read counters every so many seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
+    interval: Duration,
+    /// Stop after this many seconds; a command goes on.
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
+    /// Keep only the last seconds (60s, 5m), in memory; they are written on SIGUSR1, on Ctrl-C or
+    /// SIGTERM, and by --trigger.
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    last: Option<Duration>,
+    /// Write the last seconds (60 without --last) when this holds: 'arc_evict cpu > 50%',
+    /// 'host sys > 80% for 5s', 'kstat arcstats.size < 4G', 'rate(arcstats.hits) > 1M/s'.
+    #[arg(long, value_name = "CONDITION")]
+    trigger: Vec<Trigger>,
+    /// Go on after writing, into NAME-2.zwhy and so on.
+    #[arg(long)]
+    repeat: bool,
     /// Capture to write; it must not exist.
     #[arg(short, long, default_value = "zwhy.zwhy", value_name = "NAME.zwhy")]
     output: PathBuf,
@@ -48,13 +69,40 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// `60`, `60s` or `5m`.
+fn span(text: &str) -> Result<Duration, String> {
+    match text.strip_suffix('m') {
+        Some(minutes) => Ok(seconds(minutes)? * 60),
+        None => seconds(text.strip_suffix('s').unwrap_or(text)),
+    }
+}
+
+/// What is kept in memory until something asks for it, if that is wanted.
+fn keep_last(args: &Args) -> Result<Option<KeepLast>> {
+    if args.last.is_none() && args.trigger.is_empty() {
+        return match args.repeat {
+            true => Err(usage("--repeat goes with --last or --trigger")),
+            false => Ok(None),
+        };
+    }
+    Ok(Some(KeepLast {
+        span: args.last.unwrap_or(Duration::from_secs(60)),
+        triggers: args.trigger.clone(),
+        repeat: args.repeat,
+        write_now: stop::write_now()?,
+    }))
+}
+
 /// Exits as the recorded command did.
 pub fn run(args: &Args) -> Result<ExitCode> {
     let mut options = RecordOptions::new(target(args)?, &args.output);
     options.hz = args.hz;
     options.duration = args.duration;
     options.user_only = args.user_only;
+    options.wait_hz = args.wait;
+    options.interval = args.interval;
     options.facts.extend(super::limits::fact().map(|limits| ("limits".to_owned(), limits)));
+    options.keep_last = keep_last(args)?;
     let stop = stop::flag()?;
     let mut recording = Recording::start(options)?;
     let mut shown = Shown::new(args.duration);
@@ -80,11 +128,14 @@ pub fn exit_code(status: ExitStatus) -> ExitCode {
 }
 
 fn target(args: &Args) -> Result<Target> {
+    if let Some(group) = &args.cgroup {
+        return Ok(Target::Cgroup(group.clone()));
+    }
     match (args.all, args.pid.is_empty(), args.command.is_empty()) {
         (true, _, _) => Ok(Target::System),
         (_, false, _) => Ok(Target::Pid(args.pid.clone())),
         (_, _, false) => Ok(Target::Command(args.command.clone())),
-        _ => Err(usage("nothing to record: give -a for the whole host, -p PID, or -- CMD")),
+        _ => Err(usage("nothing to record: give -a for the whole host, -p PID, -G CGROUP, or -- CMD")),
     }
 }
 
@@ -97,6 +148,9 @@ fn summary_text(s: &Summary) -> String {
         s.lost,
         own_cost(s),
     );
+    if let Some(bytes) = s.peak_rss {
+        text.push_str(&format!(" and at most {:.0} MB", bytes as f64 / 1e6));
+    }
     let mut notes: Vec<&str> = s.warnings.iter().map(String::as_str).collect();
     if s.samples == 0 {
         notes.insert(0, "nothing was on a CPU when it was looked at; sample more often (-F 999) or longer");
@@ -137,5 +191,12 @@ impl zwhy_record::Progress for Shown {
     fn update(&mut self, status: Status) {
         self.bar.set_position(status.elapsed.as_millis() as u64);
         self.bar.set_message(format!("{} samples, {} lost", status.samples, status.lost));
+    }
+
+    fn saved(&mut self, path: &Path) {
+        let path = path.display().to_string();
+        self.bar.suspend(|| {
+            output::note(&format!("{} written; recording goes on", zwhy_report::plain(&path)));
+        });
     }
 }

@@ -170,3 +170,107 @@ fn without_privileges_the_kernel_is_left_out_or_the_remedy_is_told() {
     assert!(line.contains("process 1"), "{line}");
     assert!(!folder.path().join("all.zwhy.part").exists() && !folder.path().join("one.zwhy.part").exists());
 }
+
+#[test]
+fn a_command_goes_on_after_the_recording_and_that_is_said() {
+    if !may_sample("a_command_goes_on_after_the_recording_and_that_is_said") {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let work = "exec >/dev/null 2>&1; echo $$ > pid; while [ ! -e done ]; do sleep 0.05; done; touch ended";
+    let ran = run(
+        folder.path(),
+        ["record", "-d", "0.3", "--interval", "0.1", "-o", "x.zwhy", "--", "sh", "-c", work],
+    );
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let pid = fs::read_to_string(folder.path().join("pid")).expect("it started");
+    let told = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains(&format!("the command still runs as process {}", pid.trim())), "{ran:?}");
+    assert!(told.contains("and at most") && told.contains(" MB"), "{ran:?}");
+    fs::write(folder.path().join("done"), "").expect("a file");
+    let ended = folder.path().join("ended");
+    for _ in 0..1500 {
+        if ended.exists() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("the command did not go on");
+}
+
+#[test]
+fn a_cgroup_is_recorded_or_the_reason_why_not_is_told() {
+    let test = "a_cgroup_is_recorded_or_the_reason_why_not_is_told";
+    let folder = TempDir::new().expect("a folder");
+    let line = call(folder.path(), "record -G no-such-group -d 0.1 -o x.zwhy").failed(1);
+    assert!(line.contains("no-such-group") && line.contains("cgroup"), "{line}");
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
+    let mounts = fs::read_to_string("/proc/self/mountinfo").expect("mounts");
+    let v2 = mounts.lines().find(|l| l.contains(" - cgroup2 ")).and_then(|l| l.split(' ').nth(4));
+    let (Some(v2), true) = (v2, is_root()) else { return skip(test, "no cgroup v2, or not root") };
+    let group = Path::new(v2).join(format!("zwhy-test-{}", std::process::id()));
+    if fs::create_dir(&group).is_err() {
+        return skip(test, "no group can be made here");
+    }
+    let mut work = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("it starts");
+    let joined = fs::write(group.join("cgroup.procs"), work.id().to_string());
+    let name = group.file_name().expect("a name").to_string_lossy().into_owned();
+    let ran = call(folder.path(), &format!("record -F 999 -G {name} -d 1 -o x.zwhy"));
+    work.kill().expect("it takes the signal");
+    work.wait().expect("it ends");
+    let _ = fs::remove_dir(&group);
+    if joined.is_err() {
+        return skip(test, "no process can be moved here");
+    }
+    if ran.code != Some(0) {
+        // A kernel without CONFIG_CGROUP_PERF, or a hierarchy without perf events.
+        let line = ran.failed(1);
+        assert!(line.contains(&name), "{line}");
+        return skip(test, &line);
+    }
+    let capture = zwhy_capture::Capture::open(&folder.path().join("x.zwhy")).expect("a capture");
+    let profile = &capture.profile;
+    assert!(!profile.samples.is_empty());
+    for thread in &profile.samples.thread {
+        let pid = profile.threads.get(*thread).pid;
+        assert!(pid == work.id() as i32 || pid == 0, "a sample of process {pid}");
+    }
+}
+
+#[test]
+fn triggers_that_are_none_are_refused_with_the_column() {
+    let folder = TempDir::new().expect("a folder");
+    let ran = run(folder.path(), ["record", "-a", "--trigger", "arc_evict cpu 50%", "-o", "x.zwhy"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.err.contains("column 15: expected one of > >= < <=, found `50%`"), "{ran:?}");
+    let ran = run(folder.path(), ["record", "-a", "--repeat", "-o", "x.zwhy"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
+}
+
+#[test]
+fn a_trigger_writes_the_last_seconds_with_a_mark() {
+    if !may_sample_all("a_trigger_writes_the_last_seconds_with_a_mark") {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let work = ["sh", "-c", "while :; do :; done"];
+    let mut busy = Command::new(work[0]).args(&work[1..]).spawn().expect("it starts");
+    let ran = run(
+        folder.path(),
+        ["record", "-a", "-d", "60", "--last", "4s", "--interval", "0.2", "--trigger", "host busy > 1%"]
+            .into_iter()
+            .chain(["--trigger", "kstat nosuch.value > 1", "-o", "x.zwhy"]),
+    );
+    busy.kill().expect("it takes the signal");
+    busy.wait().expect("it ends");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let capture = zwhy_capture::Capture::open(&folder.path().join("x.zwhy")).expect("a capture");
+    assert_eq!(capture.marks.len(), 1, "{:?}", capture.marks);
+    assert!(capture.marks[0].text.starts_with("host busy > 1%: it was "), "{:?}", capture.marks);
+    let seconds = capture.facts["recorder"]["duration_s"].as_f64().expect("a duration");
+    assert!(seconds < 50.0, "it ended by its trigger, not by its time: {seconds}");
+    assert!(!capture.profile.samples.is_empty() && !capture.series.is_empty());
+    let samples = capture.facts["recorder"]["samples"].as_u64();
+    assert_eq!(samples, Some(capture.profile.total(zwhy_profile::Event::Cpu)));
+}

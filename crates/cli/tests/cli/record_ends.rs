@@ -122,3 +122,37 @@ fn a_full_disk_ends_the_recording_and_the_start_stays_readable() {
     assert_eq!(line.matches("No space left").count(), 1, "{line}");
     assert!(samples(&disk.0) > 0, "what was written before is there");
 }
+
+#[test]
+fn the_last_seconds_are_written_on_a_signal_again_and_again() {
+    if !may_sample("the_last_seconds_are_written_on_a_signal_again_and_again") {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    let target = burner::endless(folder.path());
+    let mut command = zwhy(folder.path());
+    command.args(["record", "-o", "x.zwhy", "--last", "3s", "--repeat", "--interval", "0.1"]);
+    command.args(["-F", "999", "-p", &target.0.id().to_string()]);
+    let mut recorder = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let seen = |name: &str| folder.path().join(name).exists();
+    assert!(wait_until(&mut recorder, || folder.path().join("x.zwhy.part/facts.json").exists()));
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    signal(&recorder, Signal::USR1);
+    assert!(wait_until(&mut recorder, || seen("x.zwhy")));
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    signal(&recorder, Signal::INT);
+    let ran = Ran::of(recorder.wait_with_output().expect("it ends"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.err.contains("Now: zwhy explain x-2.zwhy"), "{ran:?}");
+    let of = |name: &str| zwhy_capture::Capture::open(&folder.path().join(name)).expect("a capture");
+    for capture in [of("x.zwhy"), of("x-2.zwhy")] {
+        let samples = &capture.profile.samples;
+        assert!(samples.len() > 10 && capture.damage.is_empty(), "{:?}", capture.facts);
+        let duration = capture.facts["recorder"]["duration_s"].as_f64().expect("a duration");
+        let last = samples.t.iter().map(|t| t.0).max().unwrap_or(0);
+        assert!(last as f64 / 1e9 <= duration + 0.1, "{last} ns of {duration} s");
+        assert_eq!(capture.facts["recorder"]["samples"].as_u64(), Some(samples.len() as u64));
+    }
+    let (first, second) = (of("x.zwhy"), of("x-2.zwhy"));
+    assert!(first.facts["start_unix_s"].as_f64() < second.facts["start_unix_s"].as_f64());
+}

@@ -289,7 +289,8 @@ impl Tally {
             } else {
                 self.names.kernel_address(address)
             };
-            if !leaf && self.names.breaks_chain(id) {
+            if let Some(reason) = self.names.breaks_chain(id).filter(|_| !leaf) {
+                *self.names.unresolved.entry(reason).or_default() += 1;
                 break;
             }
             let twice = self.scratch.len() > 2 && self.scratch.last() == Some(&id.0);
@@ -309,7 +310,7 @@ impl Tally {
         for at in 2..self.scratch.len() {
             let id = AddressId(self.scratch[at]);
             let found = self.matches.get(&id).copied().unwrap_or_else(|| {
-                let frame = self.names.frame(id, &self.processes, &mut self.profile);
+                let frame = self.names.frame(id, 1, &self.processes, &mut self.profile);
                 let name = self.profile.function_of(frame);
                 let is = |p: &Option<Pattern>| p.as_ref().is_some_and(|p| p.matches_frame(name));
                 let found = Below { under: is(&self.under), per: is(&self.per) };
@@ -339,7 +340,7 @@ impl Tally {
         for (key, fresh) in std::mem::take(&mut self.fresh) {
             let mut stack = StackId::ROOT;
             for id in key[2..].iter().rev() {
-                let frame = self.names.frame(AddressId(*id), &self.processes, &mut self.profile);
+                let frame = self.names.frame(AddressId(*id), 1, &self.processes, &mut self.profile);
                 stack = self.profile.stacks.child(stack, frame);
             }
             stack = self.profile.stacks.child(stack, self.frames[key[1] as usize]);

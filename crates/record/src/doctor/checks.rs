@@ -4,7 +4,7 @@ use super::remedy::Trouble;
 use super::{Check, State, lines};
 use crate::facts::{Output, Patience, Root, module_origin, pool_states, virtualization};
 use crate::perf::attr::{Clock, Sampling};
-use crate::perf::open::open_event;
+use crate::perf::open::{Whose, open_event};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
@@ -88,10 +88,10 @@ fn samples(root: &Root) -> Outcome {
         count_lost: false,
     };
     let cpu = crate::host::online_cpus().first().map_or(0, |c| *c as i32);
-    if open_event(&want(Clock::Cycles), -1, cpu).is_ok() {
+    if open_event(&want(Clock::Cycles), Whose::Thread(-1), cpu).is_ok() {
         return Outcome::ready("user and kernel, all CPUs, by hardware cycles");
     }
-    let error = match open_event(&want(Clock::CpuClock), -1, cpu) {
+    let error = match open_event(&want(Clock::CpuClock), Whose::Thread(-1), cpu) {
         Ok(_) => return Outcome::ready("user and kernel, all CPUs, by a timer (no hardware counters)"),
         Err(error) => error,
     };

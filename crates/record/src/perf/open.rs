@@ -7,15 +7,34 @@ use perf_event_open_sys::bindings as sys;
 use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::io;
 
-/// Opens one event for a thread (-1: all) on a CPU (-1: all).
-pub(crate) fn open_event(sampling: &Sampling, tid: i32, cpu: i32) -> io::Result<OwnedFd> {
-    open_attr(&mut sampling.attr(), tid, cpu)
+/// Whose CPU time an event counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Whose<'a> {
+    /// A thread; 0 is this one, -1 all of the host.
+    Thread(i32),
+    /// Every thread of a control group, by its open folder.
+    Cgroup(BorrowedFd<'a>),
 }
 
-/// As [`open_event`], for any attribute; what it points to must live across the call.
+/// Opens one event on a CPU (-1: all; a group needs one).
+pub(crate) fn open_event(sampling: &Sampling, whose: Whose<'_>, cpu: i32) -> io::Result<OwnedFd> {
+    open_attr_of(&mut sampling.attr(), whose, cpu)
+}
+
+/// Opens one event of any attribute for a thread (-1: all) on a CPU (-1: all); what the attribute
+/// points to must live across the call.
 pub(crate) fn open_attr(attr: &mut sys::perf_event_attr, tid: i32, cpu: i32) -> io::Result<OwnedFd> {
+    open_attr_of(attr, Whose::Thread(tid), cpu)
+}
+
+fn open_attr_of(attr: &mut sys::perf_event_attr, whose: Whose<'_>, cpu: i32) -> io::Result<OwnedFd> {
+    let (pid, flag) = match whose {
+        Whose::Thread(tid) => (tid, 0),
+        Whose::Cgroup(folder) => (folder.as_raw_fd(), sys::PERF_FLAG_PID_CGROUP),
+    };
+    let flags = u64::from(sys::PERF_FLAG_FD_CLOEXEC | flag);
     // SAFETY: the attribute is fully initialised and lives across the call.
-    let fd = unsafe { perf::perf_event_open(attr, tid, cpu, -1, u64::from(sys::PERF_FLAG_FD_CLOEXEC) as _) };
+    let fd = unsafe { perf::perf_event_open(attr, pid, cpu, -1, flags as _) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }

@@ -29,6 +29,11 @@ pub(crate) struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
+    /// The bytes of the call chain: equal ones are equal chains of one process.
+    pub(crate) fn raw_chain(&self) -> &'a [u8] {
+        self.chain
+    }
+
     /// The call chain, leaf first, with the kernel's context marks in it.
     pub(crate) fn chain(&self) -> impl Iterator<Item = u64> + use<'a> {
         self.chain.chunks_exact(8).filter_map(|b| b.try_into().ok().map(u64::from_ne_bytes))

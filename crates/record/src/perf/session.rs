@@ -4,7 +4,7 @@
 //! events are opened per CPU because the kernel maps no ring for an inherited event of all CPUs.
 
 use super::attr::{Clock, Sampling};
-use super::open::{disable, enable, event_id, join, open_event};
+use super::open::{Whose, disable, enable, event_id, join, open_event};
 use super::permission;
 use super::ring::Ring;
 use crate::error::RecordError;
@@ -35,6 +35,8 @@ pub(crate) struct Session {
     cpus: Vec<u32>,
     ring_bytes: usize,
     attached: FxHashSet<i32>,
+    /// The folder of the control group that all events count.
+    cgroup: Option<OwnedFd>,
     /// Thread that each event was opened for, by event id.
     thread_of_event: FxHashMap<u64, i32>,
     target: String,
@@ -42,22 +44,23 @@ pub(crate) struct Session {
 
 /// Finds the best sampling that the kernel grants: cycles before the timer, kernel before user only.
 ///
-/// `tid` is 0 for this process or -1 for the host, which has no user-only fallback.
-fn probe(mut want: Sampling, tid: i32, cpu: i32, target: &str) -> Result<Sampling, RecordError> {
+/// `whose` is this process, or the host or a group, which have no user-only fallback.
+fn probe(mut want: Sampling, whose: Whose<'_>, cpu: i32, target: &str) -> Result<Sampling, RecordError> {
+    let wide = !matches!(whose, Whose::Thread(0..));
     loop {
-        let Err(error) = open_event(&want, tid, cpu) else { return Ok(want) };
+        let Err(error) = open_event(&want, whose, cpu) else { return Ok(want) };
         let errno = Errno::from_io_error(&error).unwrap_or(Errno::INVAL);
         match errno {
-            Errno::ACCESS | Errno::PERM if !want.user_only && tid >= 0 => want.user_only = true,
+            Errno::ACCESS | Errno::PERM if !want.user_only && !wide => want.user_only = true,
             Errno::ACCESS | Errno::PERM | Errno::NOSYS | Errno::MFILE | Errno::NFILE => {
-                return Err(permission::explain(error, target, tid < 0));
+                return Err(permission::explain(error, target, wide));
             }
             _ if want.count_lost => want.count_lost = false,
             _ if want.clock == Clock::Cycles => {
                 want.clock = Clock::CpuClock;
                 want.count_lost = true;
             }
-            _ => return Err(permission::explain(error, target, tid < 0)),
+            _ => return Err(permission::explain(error, target, wide)),
         }
     }
 }
@@ -66,8 +69,24 @@ impl Session {
     /// Opens one event on each CPU, for all threads of the host.
     pub(crate) fn system(want: Sampling, cpus: &[u32], ring_bytes: usize) -> Result<Session, RecordError> {
         let first = cpus.first().copied().unwrap_or(0) as i32;
-        let sampling = probe(want, -1, first, "the whole host")?;
+        let sampling = probe(want, Whose::Thread(-1), first, "the whole host")?;
         let mut session = Session::empty(sampling, cpus, ring_bytes, "the whole host".to_owned());
+        session.open_on_cpus(-1)?;
+        Ok(session)
+    }
+
+    /// Opens one event on each CPU, for all threads of a control group.
+    pub(crate) fn cgroup(
+        want: Sampling,
+        cpus: &[u32],
+        ring_bytes: usize,
+        folder: OwnedFd,
+        target: &str,
+    ) -> Result<Session, RecordError> {
+        let first = cpus.first().copied().unwrap_or(0) as i32;
+        let sampling = probe(want, Whose::Cgroup(folder.as_fd()), first, target)?;
+        let mut session = Session::empty(sampling, cpus, ring_bytes, target.to_owned());
+        session.cgroup = Some(folder);
         session.open_on_cpus(-1)?;
         Ok(session)
     }
@@ -79,7 +98,7 @@ impl Session {
         ring_bytes: usize,
         target: &str,
     ) -> Result<Session, RecordError> {
-        let probed = probe(Sampling { on_exec: false, ..want }, 0, -1, target)?;
+        let probed = probe(Sampling { on_exec: false, ..want }, Whose::Thread(0), -1, target)?;
         let sampling = Sampling { on_exec: want.on_exec, ..probed };
         Ok(Session::empty(sampling, cpus, ring_bytes, target.to_owned()))
     }
@@ -92,6 +111,7 @@ impl Session {
             cpus: cpus.to_vec(),
             ring_bytes,
             attached: FxHashSet::default(),
+            cgroup: None,
             thread_of_event: FxHashMap::default(),
             target,
         }
@@ -109,7 +129,8 @@ impl Session {
     fn open_on_cpus(&mut self, tid: i32) -> Result<bool, RecordError> {
         let refused = |error, target: &str| permission::explain(error, target, tid < 0);
         for cpu in self.cpus.clone() {
-            let fd = match open_event(&self.sampling, tid, cpu as i32) {
+            let whose = self.cgroup.as_ref().map_or(Whose::Thread(tid), |g| Whose::Cgroup(g.as_fd()));
+            let fd = match open_event(&self.sampling, whose, cpu as i32) {
                 Ok(fd) => fd,
                 // The CPU or the thread went away since it was listed.
                 Err(e) if Errno::from_io_error(&e) == Some(Errno::NODEV) => continue,
