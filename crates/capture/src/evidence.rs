@@ -67,16 +67,18 @@ impl Capture {
 
     /// Samples read and lost, by the recorder (its own count) and by damage to the file.
     fn stats(&self) -> ImportStats {
-        // What an importer counted in lines or rows stays in them: counts of two units add up to nothing.
+        let by_damage = self.damage.lost_rows.get("samples").copied().unwrap_or(0);
+        // What an importer counted in lines or rows stays in them: counts of two units add up to
+        // nothing. When samples of the capture are lost, they are what counts.
         if let Ok(import) = serde_json::from_value::<ImportStats>(self.facts["import"].clone())
             && import.unit != "samples"
+            && by_damage == 0
         {
             return ImportStats { format: "zwhy".into(), warnings: self.warnings(), ..import };
         }
         let mut stats = ImportStats::new("zwhy", "samples");
         stats.kept = Event::ALL.into_iter().map(|e| self.profile.total(e)).sum();
         let recorder = &self.facts["recorder"];
-        let by_damage = self.damage.lost_rows.get("samples").copied().unwrap_or(0);
         stats.lost = recorder["lost"].as_u64().unwrap_or(0) + by_damage;
         for (reason, count) in recorder["dropped"].as_object().into_iter().flatten() {
             stats.drop(reason, count.as_u64().unwrap_or(0));
