@@ -79,5 +79,5 @@ done
 cp /proc/spl/kstat/zfs/lost/state /out/lost.state
 try suspended zwhy record -a -d 3 -o /out/suspended.zwhy
 if zwhy doctor --help >/dev/null 2>&1; then try doctor zwhy doctor; fi
-cat /proc/kallsyms | awk '$4 == "[zfs]" || $4 == "[spl]" { print $3 }' | sort -u >/out/symbols
+cat /proc/kallsyms | awk '($4 == "[zfs]" || $4 == "[spl]") && tolower($2) == "t" { print $3 }' | sort -u >/out/symbols
 exit 0

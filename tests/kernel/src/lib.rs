@@ -27,6 +27,8 @@ pub struct Machine<'a> {
     pub disk_mib: u32,
     /// Time limit of the whole boot, in seconds.
     pub limit: u32,
+    /// Words for its kernel.
+    pub kernel: &'a str,
     /// Files beside the script, from the repository's root.
     pub files: &'a [PathBuf],
 }
@@ -55,7 +57,7 @@ impl Boot {
         let mut command = Command::new(root().join("vm/run"));
         command
             .args(["-v", &version, "-n", &machine.disks.to_string(), "-s", &machine.disk_mib.to_string()])
-            .args(["-t", &machine.limit.to_string(), "-o"])
+            .args(["-t", &machine.limit.to_string(), "-k", machine.kernel, "-o"])
             .arg(&folder);
         for file in machine.files {
             command.arg("-f").arg(root().join(file));

@@ -9,8 +9,13 @@ use zwhy_kernel_tests::{Boot, Machine, Recorded};
 fn boot() -> &'static Boot {
     static BOOT: OnceLock<Boot> = OnceLock::new();
     BOOT.get_or_init(|| {
-        let machine =
-            Machine { disks: 3, disk_mib: 512, limit: 600, files: &["tests/kernel/guest/lib.sh".into()] };
+        let machine = Machine {
+            disks: 3,
+            disk_mib: 512,
+            limit: 600,
+            kernel: "",
+            files: &["tests/kernel/guest/lib.sh".into()],
+        };
         Boot::run("module", Path::new("tests/kernel/guest/module.sh"), &[], &machine)
     })
 }

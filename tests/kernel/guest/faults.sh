@@ -1,0 +1,58 @@
+# Runs in the VM: each scenario named, once with its fault and once without it, as healthy control.
+. /job/lib.sh
+
+echo 0123456789012345678901234567890123456789012345678901234567890123 >/run/key
+disks='/dev/nvme0n1p1 /dev/nvme1n1p1 /dev/nvme2n1p1 /dev/nvme3n1p1 /dev/nvme4n1p1'
+changed=
+
+# parameter NAME VALUE: until the scenario ends.
+parameter() {
+    parameter_file=/sys/module/zfs/parameters/$1
+    [ -e "$parameter_file" ] || parameter_file=$(ls /sys/module/*/parameters/"$1" | head -1)
+    # The chosen implementation of several is the one in brackets.
+    parameter_old=$(sed 's/.*\[\(.*\)\].*/\1/' "$parameter_file")
+    changed="$changed $parameter_file=$parameter_old"
+    echo "$2" >"$parameter_file" || say "cannot set $1 to $2"
+}
+
+# arc_limit BYTES: below the minimum that the module chose for this machine.
+arc_limit() {
+    parameter zfs_arc_min 33554432
+    parameter zfs_arc_max "$1"
+}
+
+# pool OPTION…: the pool `tank`, striped over all disks unless the scenario sets `layout`.
+pool() {
+    case "$*" in
+        *compression=*) ;;
+        *) set -- -O compression=off "$@" ;;
+    esac
+    # shellcheck disable=SC2086
+    must zpool create -f -o ashift=12 -O atime=off "$@" tank ${layout:-$disks}
+}
+
+scenario() {
+    scenario_name=$1 variant=$2
+    layout=
+    reset() { :; }
+    . "/job/$scenario_name.sh"
+    setup "$variant"
+    during 10 "$scenario_name.$variant" load
+    reset
+    # What the load wrote last may still be on its way.
+    scenario_tries=60
+    while ! zpool destroy -f tank 2>/dev/null; do
+        killall -q -9 zwhy-load
+        sleep 1
+        scenario_tries=$((scenario_tries - 1))
+        if [ $scenario_tries = 0 ]; then must zpool destroy -f tank; fi
+    done
+    for setting in $changed; do echo "${setting#*=}" >"${setting%%=*}"; done
+    changed=
+}
+
+for name in "$@"; do
+    scenario "$name" fault
+    scenario "$name" control
+done
+exit 0

@@ -1,0 +1,9 @@
+# A working set of 200 MiB under an ARC limit of 64 MiB; the control has room for all of it.
+# expect: arc-max-too-small
+setup() {
+    if [ "$1" = fault ]; then arc_limit 67108864; fi
+    pool -O recordsize=16K
+    must zwhy-load write /tank/file size=160M
+    zwhy-load read /tank/file block=16K size=160M
+}
+load() { zwhy-load read /tank/file block=16K size=160M random=1 seconds=600; }

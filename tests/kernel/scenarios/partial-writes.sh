@@ -1,0 +1,9 @@
+# Writes of 4 KiB into uncached records of 1 MiB; the control writes whole records.
+# expect: partial-block-rmw
+setup() {
+    pool -O recordsize=1M -O primarycache=metadata
+    if [ "$1" = fault ]; then block=4K; else block=1M; fi
+    must zwhy-load write /tank/file block=1M size=64M
+    must zpool sync tank
+}
+load() { zwhy-load write /tank/file block=$block size=64M random=1 seconds=600; }

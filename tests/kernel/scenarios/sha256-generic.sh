@@ -1,0 +1,12 @@
+# SHA-256 checksums by portable C; the control is fletcher4.
+# expect: checksum-sha256-cpu
+setup() {
+    if [ "$1" = fault ]; then
+        parameter zfs_sha256_impl generic
+        pool -O checksum=sha256 -O primarycache=metadata
+    else
+        pool -O primarycache=metadata
+    fi
+    must zwhy-load write /tank/file size=32M
+}
+load() { zwhy-load read /tank/file size=32M seconds=600; }

@@ -1,0 +1,7 @@
+# Extended attributes kept as files in hidden folders; the control keeps them in the dnode.
+# expect: xattr-directory-slow
+setup() {
+    if [ "$1" = fault ]; then kind=dir; else kind=sa; fi
+    pool -O xattr=$kind -O dnodesize=auto
+}
+load() { zwhy-load files /tank/small count=50 size=4K block=4K do=xattr seconds=600; }
