@@ -2,7 +2,8 @@
 //! every address that gets no name.
 //!
 //! Invariants: a name is given only inside the bounds of its function, module or text section;
-//! outside of them the answer is a [`Reason`]. Reading files is confined to `load` and `module_file`.
+//! outside of them the answer is a [`Reason`]. Reading files is confined to `load`,
+//! `module_file` and `lines`.
 
 mod address_space;
 mod demangle;
@@ -10,6 +11,7 @@ mod elf;
 mod elf_tables;
 mod file_reader;
 mod kallsyms;
+mod lines;
 mod load;
 mod lookup;
 mod maps;
@@ -22,6 +24,7 @@ pub use address_space::AddressSpace;
 pub use demangle::demangle;
 pub use elf::{ElfError, ElfSymbol, ElfSymbols, SymbolGroup};
 pub use kallsyms::{KallsymsError, KernelSymbol, KernelSymbols};
+pub use lines::{Lines, NoLines, ObjectLines, SourceFrame};
 pub use load::{FileId, load_elf};
 pub use lookup::{FunctionPoint, function_points};
 pub use maps::{ImageKind, MapsLine, module_name, parse_maps};

@@ -3,6 +3,7 @@
 use crate::elf::ElfSymbols;
 use crate::file_reader::FileReader;
 use crate::reason::Reason;
+use object::read::Object;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,11 @@ fn load_one(path: &Path, id: FileId<'_>) -> Result<ElfSymbols, Reason> {
         return Err(Reason::Replaced);
     }
     Ok(symbols)
+}
+
+/// The build-id of an ELF object, if it is one and has one.
+pub(crate) fn build_id_of<'d, R: object::ReadRef<'d>>(data: R) -> Option<Vec<u8>> {
+    object::File::parse(data).ok()?.build_id().ok().flatten().map(<[u8]>::to_vec)
 }
 
 /// Where the separate debug file of an object would be, by build-id.

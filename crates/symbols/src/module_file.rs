@@ -21,6 +21,11 @@ pub struct ModuleFile {
 /// # Errors
 /// When it cannot be read or unpacked, is longer than 512 MiB or is no ELF object.
 pub fn read_module_file(path: &Path) -> io::Result<ModuleFile> {
+    parse(&unpacked(path)?)
+}
+
+/// The bytes of a module's file, unpacked by the end of its name.
+pub(crate) fn unpacked(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let reader: Box<dyn Read> = match extension {
@@ -34,7 +39,7 @@ pub fn read_module_file(path: &Path) -> io::Result<ModuleFile> {
     if bytes.len() as u64 > LONGEST {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "longer than any module"));
     }
-    parse(&bytes)
+    Ok(bytes)
 }
 
 fn parse(bytes: &[u8]) -> io::Result<ModuleFile> {

@@ -1,0 +1,119 @@
+//! Source lines and inlined functions of addresses, from DWARF where it is there.
+//!
+//! Invariants: debug information is used only when its build-id is that of the code that ran; what
+//! is missing has a [`NoLines`] reason; each object is read once, and all together hold a bounded
+//! number of bytes.
+
+mod module;
+mod object_lines;
+mod reason;
+mod sections;
+mod user;
+
+pub use object_lines::{ObjectLines, SourceFrame};
+pub use reason::NoLines;
+
+use crate::kallsyms::KernelSymbol;
+use crate::load::FileId;
+use module::ModuleLines;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+/// Bytes of debug information kept of all objects together.
+const BUDGET: u64 = 1 << 30;
+
+/// Lines of kernel modules and of programs and libraries, read when first asked for.
+#[derive(Debug)]
+pub struct Lines {
+    root: PathBuf,
+    /// Build-ids of modules as a recording has them; `None`: the modules loaded now are asked.
+    recorded: Option<HashMap<String, Vec<u8>>>,
+    modules: BTreeMap<String, Result<ModuleLines, NoLines>>,
+    objects: HashMap<u32, Result<ObjectLines, NoLines>>,
+    left: u64,
+}
+
+impl Lines {
+    /// For the kernel that runs here; `root` is the folder that holds /proc, /sys, /lib and /usr.
+    pub fn of_running_kernel(root: &Path) -> Lines {
+        Lines {
+            root: root.to_owned(),
+            recorded: None,
+            modules: BTreeMap::new(),
+            objects: HashMap::new(),
+            left: BUDGET,
+        }
+    }
+
+    /// For a recording that has the build-ids of its modules, by name.
+    pub fn of_recording(root: &Path, build_ids: HashMap<String, Vec<u8>>) -> Lines {
+        Lines { recorded: Some(build_ids), ..Lines::of_running_kernel(root) }
+    }
+
+    /// The source of a kernel address, the function itself first, then what is inlined there.
+    ///
+    /// `symbol` is what kallsyms has at `address`. Empty where nothing is known, and for the kernel
+    /// itself: only modules are looked up.
+    pub fn kernel(&mut self, address: u64, symbol: &KernelSymbol<'_>) -> Vec<SourceFrame> {
+        if matches!(symbol.module, "kernel" | "bpf" | "") {
+            return Vec::new();
+        }
+        if !self.modules.contains_key(symbol.module) {
+            let found = match &self.recorded {
+                None => ModuleLines::loaded(&self.root, symbol.module, self.left),
+                Some(ids) => {
+                    let id = ids.get(symbol.module).map(Vec::as_slice);
+                    ModuleLines::recorded(&self.root, symbol.module, id, self.left)
+                }
+            };
+            self.left -= found.as_ref().map_or(0, |m| m.size().min(self.left));
+            self.modules.insert(symbol.module.to_owned(), found);
+        }
+        match self.modules.get(symbol.module) {
+            Some(Ok(module)) => module.at(address, symbol),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The source of a virtual address in a program or library, as [`Lines::kernel`].
+    ///
+    /// `key` stands for the object; `files` gives, when it is met first, where it may be and what
+    /// must hold for a file to be it.
+    pub fn user<'a>(
+        &mut self,
+        key: u32,
+        address: u64,
+        files: impl FnOnce() -> (Vec<PathBuf>, FileId<'a>),
+    ) -> Vec<SourceFrame> {
+        let left = &mut self.left;
+        let object = self.objects.entry(key).or_insert_with(|| {
+            let (paths, id) = files();
+            let found = user::open(&paths, id, *left);
+            *left -= found.as_ref().map_or(0, |o| o.size().min(*left));
+            found
+        });
+        object.as_ref().map_or_else(|_| Vec::new(), |object| object.at(address))
+    }
+
+    /// Modules that were asked for and have lines.
+    pub fn modules_with_lines(&self) -> impl Iterator<Item = &str> {
+        self.modules.iter().filter(|(_, m)| m.is_ok()).map(|(name, _)| name.as_str())
+    }
+
+    /// Modules that were asked for and have none, and why.
+    pub fn modules_without(&self) -> impl Iterator<Item = (&str, &NoLines)> {
+        self.modules.iter().filter_map(|(name, m)| Some((name.as_str(), m.as_ref().err()?)))
+    }
+
+    /// Programs and libraries that were asked for: with lines, and without.
+    pub fn objects(&self) -> (usize, usize) {
+        let with = self.objects.values().filter(|o| o.is_ok()).count();
+        (with, self.objects.len() - with)
+    }
+}
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
