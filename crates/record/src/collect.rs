@@ -10,6 +10,7 @@ use crate::perf::record::{Record, Sample, Timed, parse, record_len};
 use crate::perf::session::Session;
 use crate::processes::Processes;
 use crate::series_pen::SeriesPen;
+use crate::source_lines::SourceLines;
 use crate::thread_clock::ThreadClocks;
 use perf_event_open_sys::bindings as sys;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -122,6 +123,11 @@ impl Collector {
 
     pub(crate) fn set_start(&mut self, start_ns: u64) {
         self.start_ns = start_ns;
+    }
+
+    /// Source lines, where they are asked for.
+    pub(crate) fn lines(&self) -> Option<&SourceLines> {
+        self.names.lines.as_ref()
     }
 
     /// Frames without a name by reason, one count a sample and frame.
@@ -367,6 +373,9 @@ impl Collector {
             for id in arena[from..chain.end].iter().rev() {
                 let frame = self.names.frame(*id, chain.samples, &self.processes, &mut self.profile);
                 stack = self.profile.stacks.child(stack, frame);
+                for inlined in self.names.inlined(*id) {
+                    stack = self.profile.stacks.child(stack, *inlined);
+                }
             }
             if let Some(reason) = chain.broken {
                 *self.names.unresolved.entry(reason).or_default() += chain.samples;

@@ -25,6 +25,7 @@ mod recent;
 mod recording;
 mod series;
 mod series_pen;
+mod source_lines;
 mod start;
 mod summary;
 mod thread_clock;

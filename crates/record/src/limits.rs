@@ -4,6 +4,7 @@ use crate::collect::Collector;
 use crate::perf::attr::Clock;
 use crate::perf::session::Session;
 use crate::series::Pollers;
+use crate::source_lines::SourceLines;
 use std::collections::BTreeMap;
 
 /// What was known to be missing when the recording started.
@@ -53,6 +54,7 @@ pub(crate) fn at_end(collector: &Collector, series: &Pollers, lost: &BTreeMap<u3
         ));
     }
     limits.extend(series.limits());
+    limits.extend(collector.lines().into_iter().flat_map(SourceLines::limits));
     limits
 }
 

@@ -4,6 +4,7 @@
 //! name inside one function, mapping or reason fold into one frame.
 
 use crate::processes::{Image, ImageId, Place, Processes};
+use crate::source_lines::SourceLines;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -51,6 +52,8 @@ pub(crate) struct Names {
     kallsyms_wait: u32,
     kallsyms_pause: u32,
     flushes: u32,
+    /// Where lines are asked for.
+    pub lines: Option<SourceLines>,
     /// Frames without a name by reason, counted a sample and frame.
     pub unresolved: BTreeMap<&'static str, u64>,
 }
@@ -66,6 +69,7 @@ impl Names {
             kallsyms_wait: 0,
             kallsyms_pause: KALLSYMS_PAUSE,
             flushes: 0,
+            lines: None,
             unresolved: BTreeMap::new(),
         }
     }
@@ -135,6 +139,7 @@ impl Names {
         let Some(&(address, named)) = self.addresses.get(id.0 as usize) else { return FrameId::default() };
         let frame = named.unwrap_or_else(|| {
             let frame = self.name(address, processes, profile);
+            let frame = self.with_line(id, address, frame, processes, profile);
             // A kernel address without a name may get one when its module is known.
             let known = profile.frames.get(frame).reason == Default::default();
             if known || !matches!(address, Address::Kernel(_)) {
@@ -154,6 +159,41 @@ impl Names {
     /// Frames of another profile mean nothing any more.
     pub(crate) fn forget_frames(&mut self) {
         self.addresses.iter_mut().for_each(|(_, frame)| *frame = None);
+        self.lines.iter_mut().for_each(SourceLines::forget);
+    }
+
+    /// The frame with its file and line where those are asked for and known.
+    fn with_line(
+        &mut self,
+        id: AddressId,
+        address: Address,
+        frame: FrameId,
+        processes: &Processes,
+        profile: &mut Profile,
+    ) -> FrameId {
+        let Some(lines) = &mut self.lines else { return frame };
+        if profile.frames.get(frame).reason != Default::default() {
+            return frame;
+        }
+        match address {
+            Address::Kernel(at) => match self.kernel.as_ref().ok().and_then(|k| k.resolve(at)) {
+                Some(symbol) => lines.kernel(id, frame, at, &symbol, profile),
+                None => frame,
+            },
+            Address::User(image, offset) => {
+                let symbols = self.tables.get(&image).and_then(|t| t.symbols.as_ref().ok());
+                match processes.image(image).zip(symbols) {
+                    Some((row, symbols)) => lines.user(id, frame, (image.0, row, symbols), offset, profile),
+                    None => frame,
+                }
+            }
+            Address::Nameless(..) => frame,
+        }
+    }
+
+    /// What is inlined at an address that has its frame.
+    pub(crate) fn inlined(&self, id: AddressId) -> &[FrameId] {
+        self.lines.as_ref().map_or(&[], |lines| lines.inlined(id))
     }
 
     /// Gives memory back; call it when no [`AddressId`] is in use.
@@ -162,6 +202,7 @@ impl Names {
         if self.addresses.len() > ADDRESS_BUDGET {
             self.ids = FxHashMap::default();
             self.addresses = Vec::new();
+            self.lines.iter_mut().for_each(SourceLines::forget);
         }
         self.flushes += 1;
         let size = |table: &Table| table.symbols.as_ref().map_or(0, ElfSymbols::memory);

@@ -51,6 +51,8 @@ pub struct RecordOptions {
     pub out: PathBuf,
     /// Leave the kernel out even where it may be seen.
     pub user_only: bool,
+    /// Add source lines and inlined functions where there is debug information.
+    pub lines: bool,
     /// Time between readings of counters.
     pub interval: Duration,
     /// Looks a second at what waits, 10 to 50; `None`: waiting is not recorded.
@@ -96,6 +98,7 @@ impl RecordOptions {
             duration: None,
             out: out.into(),
             user_only: false,
+            lines: false,
             interval: Duration::from_secs(1),
             wait_hz: None,
             keep_last: None,

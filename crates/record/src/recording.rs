@@ -20,6 +20,7 @@ use crate::processes::Processes;
 use crate::recent::{Counted, MOST_BYTES, Recent};
 use crate::series::Pollers;
 use crate::series_pen::SeriesPen;
+use crate::source_lines::SourceLines;
 use crate::start::{Opened, open};
 use crate::summary::{Progress, Status, Summary};
 use crate::thread_clock::numbers_in;
@@ -119,7 +120,8 @@ impl Recording {
         }
         // Before anything slow: a process that ends now takes its mappings with it.
         let processes = learn_processes(&options.target, wanted.as_ref());
-        let names = Names::new(!session.sampling.user_only);
+        let mut names = Names::new(!session.sampling.user_only);
+        names.lines = options.lines.then(SourceLines::new);
         limits.extend(limits::at_start(&session, options.user_only, names.kernel_named()));
         let weigh = session.sampling.clock == Clock::CpuClock;
         let collector = Collector::new(names, processes, wanted, session.sampling.hz, weigh);
@@ -463,6 +465,9 @@ impl Recording {
             facts.insert("lost_by_cpu".into(), json!(lost));
             facts.insert("dropped".into(), json!(self.collector.dropped));
             facts.insert("unresolved".into(), json!(self.collector.unresolved()));
+            if let Some(lines) = self.collector.lines() {
+                facts.insert("lines".into(), lines.facts());
+            }
             facts.insert("throttled".into(), json!(self.collector.throttled));
             facts.insert("series".into(), Value::Object(self.pollers.facts()));
         }

@@ -24,7 +24,7 @@ pub use address_space::AddressSpace;
 pub use demangle::demangle;
 pub use elf::{ElfError, ElfSymbol, ElfSymbols, SymbolGroup};
 pub use kallsyms::{KallsymsError, KernelSymbol, KernelSymbols};
-pub use lines::{Lines, NoLines, ObjectLines, SourceFrame};
+pub use lines::{Lines, NoLines, ObjectLines, SourceFrame, source_frames};
 pub use load::{FileId, load_elf};
 pub use lookup::{FunctionPoint, function_points};
 pub use maps::{ImageKind, MapsLine, module_name, parse_maps};

@@ -54,6 +54,10 @@ pub struct Args {
     /// Leave the kernel out.
     #[arg(long)]
     user_only: bool,
+    /// Add source lines and inlined functions of ZFS and programs where debug information is there; it
+    /// is read while recording.
+    #[arg(long)]
+    lines: bool,
     /// Run and record this command.
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -99,6 +103,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     options.hz = args.hz;
     options.duration = args.duration;
     options.user_only = args.user_only;
+    options.lines = args.lines;
     options.wait_hz = args.wait;
     options.interval = args.interval;
     options.facts.extend(super::limits::fact().map(|limits| ("limits".to_owned(), limits)));

@@ -225,9 +225,16 @@ impl<'a> CpuFacts<'a> {
 
     /// Part of busy samples whose leaf is kernel code; `None` where the source does not say.
     pub fn kernel_share(&self) -> Option<Reading> {
+        // What is inlined is of the kind of the frame it is in.
         let kind = |node: usize| {
-            let frame = self.profile.stacks.frame(zwhy_profile::StackId(node as u32))?;
-            Some(self.profile.frames.get(frame).kind)
+            let mut stack = zwhy_profile::StackId(node as u32);
+            loop {
+                let frame = self.profile.stacks.frame(stack)?;
+                match self.profile.frames.get(frame).kind {
+                    FrameKind::Inlined => stack = self.profile.stacks.parent(stack),
+                    kind => return Some(kind),
+                }
+            }
         };
         let not_idle = |node: usize| self.classified.node_stage[node] != IDLE;
         let kernel = self.count_nodes(|n| not_idle(n) && kind(n) == Some(FrameKind::Kernel));

@@ -4,12 +4,14 @@
 //! is missing has a [`NoLines`] reason; each object is read once, and all together hold a bounded
 //! number of bytes.
 
+mod frames;
 mod module;
 mod object_lines;
 mod reason;
 mod sections;
 mod user;
 
+pub use frames::source_frames;
 pub use object_lines::{ObjectLines, SourceFrame};
 pub use reason::NoLines;
 

@@ -1,0 +1,108 @@
+//! Source lines of the addresses of a recording, kept by address.
+//!
+//! Invariant: an address is looked up once; what could not be found is said at the end.
+
+use crate::naming::AddressId;
+use crate::processes::Image;
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use zwhy_profile::{FrameId, Profile};
+use zwhy_symbols::{ElfSymbols, FileId, KernelSymbol, Lines, source_frames};
+
+pub(crate) struct SourceLines {
+    lines: Lines,
+    inlined: FxHashMap<AddressId, Box<[FrameId]>>,
+}
+
+impl SourceLines {
+    pub(crate) fn new() -> SourceLines {
+        SourceLines { lines: Lines::of_running_kernel(Path::new("/")), inlined: FxHashMap::default() }
+    }
+
+    /// What is inlined at an address, one into the other.
+    pub(crate) fn inlined(&self, id: AddressId) -> &[FrameId] {
+        self.inlined.get(&id).map_or(&[], |frames| frames)
+    }
+
+    /// Forgets addresses, as their ids are given anew.
+    pub(crate) fn forget(&mut self) {
+        self.inlined = FxHashMap::default();
+    }
+
+    /// The frame of a kernel address with its line.
+    pub(crate) fn kernel(
+        &mut self,
+        id: AddressId,
+        frame: FrameId,
+        address: u64,
+        symbol: &KernelSymbol<'_>,
+        profile: &mut Profile,
+    ) -> FrameId {
+        let chain = self.lines.kernel(address, symbol);
+        let (frame, inlined) = source_frames(profile, frame, &chain);
+        self.keep(id, inlined);
+        frame
+    }
+
+    /// The frame of the code at a file offset of an image with its line; `key` stands for the image.
+    pub(crate) fn user(
+        &mut self,
+        id: AddressId,
+        frame: FrameId,
+        (key, image, symbols): (u32, &Image, &ElfSymbols),
+        offset: u64,
+        profile: &mut Profile,
+    ) -> FrameId {
+        let Some(address) = symbols.address_of_offset(offset) else { return frame };
+        let chain = self.lines.user(key, address, || files(image, symbols.build_id()));
+        let (frame, inlined) = source_frames(profile, frame, &chain);
+        self.keep(id, inlined);
+        frame
+    }
+
+    fn keep(&mut self, id: AddressId, inlined: Box<[FrameId]>) {
+        if !inlined.is_empty() {
+            self.inlined.insert(id, inlined);
+        }
+    }
+
+    /// What has no lines, with what to do.
+    pub(crate) fn limits(&self) -> Vec<String> {
+        let remedy = "zwhy doctor --fix-hints tells how to get them";
+        let modules = self.lines.modules_without();
+        let mut limits: Vec<String> =
+            modules.map(|(module, why)| format!("no source lines for {module}: {why}; {remedy}")).collect();
+        if let (with, without @ 1..) = self.lines.objects() {
+            limits.push(format!(
+                "no source lines for {without} of {} programs and libraries: they were built without debug \
+                 information or its package is not installed",
+                with + without
+            ));
+        }
+        limits
+    }
+
+    /// Which modules have lines, and why others have none.
+    pub(crate) fn facts(&self) -> Value {
+        let with: Vec<&str> = self.lines.modules_with_lines().collect();
+        let without: BTreeMap<&str, String> =
+            self.lines.modules_without().map(|(module, why)| (module, why.to_string())).collect();
+        let (objects, bare) = self.lines.objects();
+        json!({ "modules": with, "modules_without": without, "objects": objects, "objects_without": bare })
+    }
+}
+
+/// Where the file of an image may be, and what must hold for it.
+fn files<'a>(image: &Image, build_id: Option<&'a [u8]>) -> (Vec<PathBuf>, FileId<'a>) {
+    let Image { path, pid, start, end, inode, .. } = image;
+    let plain = path.strip_suffix(" (deleted)").unwrap_or(path);
+    let mut paths = vec![PathBuf::from(format!("/proc/{pid}/root{plain}")), PathBuf::from(plain)];
+    if build_id.is_some() {
+        paths.insert(0, format!("/proc/{pid}/map_files/{start:x}-{end:x}").into());
+    }
+    // Without a build-id the inode is all that tells the file from one put in its place.
+    let inode = build_id.is_none().then_some(*inode);
+    (paths, FileId { inode, build_id })
+}
