@@ -299,7 +299,8 @@ impl View<'_> {
         let share = Share::of(count, self.total).percent();
         let head = format!("{:>13} {share:>5.1} %  ", grouped(count));
         let indent = indent.min(self.width / 3);
-        let room = self.width.saturating_sub(head.len() + indent).max(20);
+        // Lines after the first are set in by two.
+        let room = self.width.saturating_sub(head.len() + indent + 2).max(20);
         for (i, part) in wrap(text, room).iter().enumerate() {
             let head = if i == 0 { head.clone() } else { " ".repeat(head.len() + 2) };
             line(self.out, format!("{head}{}{part}", " ".repeat(indent)));
