@@ -79,3 +79,25 @@ fn functions_without_a_stage_are_listed() {
     fs::write(folder.path().join("none.folded"), "ext4;ext4_write 7\n").expect("a file");
     assert!(run(folder.path(), ["knowledge", "unknown", "none.folded"]).failed(1).contains("zwhy record"));
 }
+
+/// `BLESS=1` writes the book again.
+#[test]
+fn the_book_in_docs_is_of_these_causes() {
+    let book = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/field-guide");
+    let folder = inputs::bare_folder();
+    call(folder.path(), "knowledge book -o book").ok();
+    let source = folder.path().join("book/src");
+    if std::env::var_os("BLESS").is_some() {
+        // Pages of causes that are gone must go, too.
+        let _ = fs::remove_dir_all(&book);
+        run(folder.path(), ["knowledge", "book", "-o", &book.display().to_string()]).ok();
+    }
+    let pages = |folder: &std::path::Path| -> std::collections::BTreeSet<std::ffi::OsString> {
+        fs::read_dir(folder).expect("the book").filter_map(|e| Some(e.ok()?.file_name())).collect()
+    };
+    assert_eq!(pages(&source), pages(&book.join("src")), "run the tests with BLESS=1");
+    for page in pages(&source) {
+        let text = |folder: &std::path::Path| fs::read_to_string(folder.join(&page)).expect("a page");
+        assert!(text(&source) == text(&book.join("src")), "{page:?} is old; run the tests with BLESS=1");
+    }
+}
