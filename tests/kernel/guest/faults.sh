@@ -19,6 +19,8 @@ parameter() {
 arc_limit() {
     parameter zfs_arc_min 33554432
     parameter zfs_arc_max "$1"
+    # The default, 0, does not lift a limit that was set; this one is the machine's own.
+    changed="$changed /sys/module/zfs/parameters/zfs_arc_max=2147483648"
 }
 
 # pool OPTION…: the pool `tank`, striped over all disks unless the scenario sets `layout`.
