@@ -18,6 +18,10 @@ pub struct ReadArgs {
     /// Name kernel addresses of a perf.data with this copy of /proc/kallsyms.
     #[arg(long, value_name = "FILE")]
     pub kallsyms: Option<PathBuf>,
+    /// Add source lines and inlined functions of a perf.data where this host has the debug information
+    /// of what was recorded.
+    #[arg(long)]
+    pub lines: bool,
     /// Replace the names of hosts, pools, datasets, paths and processes, each by the same stand-in.
     #[arg(long)]
     pub redact: bool,
@@ -40,6 +44,7 @@ impl ReadArgs {
         ImportOptions {
             format: self.format.clone(),
             kallsyms: self.kallsyms.clone(),
+            lines: self.lines,
             ..ImportOptions::default()
         }
     }

@@ -31,6 +31,8 @@ pub struct ImportOptions {
     /// Look for symbols on this host: running kernel, installed objects, ~/.debug. Importers of
     /// formats that carry names do not care.
     pub host_symbols: bool,
+    /// Add source lines and inlined functions of a perf.data from debug information on this host.
+    pub lines: bool,
     pub limits: Limits,
 }
 
@@ -41,6 +43,7 @@ impl Default for ImportOptions {
             kallsyms: None,
             debug_dirs: Vec::new(),
             host_symbols: true,
+            lines: false,
             limits: Limits::default(),
         }
     }

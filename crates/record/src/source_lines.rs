@@ -70,18 +70,7 @@ impl SourceLines {
 
     /// What has no lines, with what to do.
     pub(crate) fn limits(&self) -> Vec<String> {
-        let remedy = "zwhy doctor --fix-hints tells how to get them";
-        let modules = self.lines.modules_without();
-        let mut limits: Vec<String> =
-            modules.map(|(module, why)| format!("no source lines for {module}: {why}; {remedy}")).collect();
-        if let (with, without @ 1..) = self.lines.objects() {
-            limits.push(format!(
-                "no source lines for {without} of {} programs and libraries: they were built without debug \
-                 information or its package is not installed",
-                with + without
-            ));
-        }
-        limits
+        self.lines.missing()
     }
 
     /// Which modules have lines, and why others have none.

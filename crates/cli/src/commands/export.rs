@@ -32,6 +32,10 @@ pub struct Args {
     /// Name kernel addresses of a perf.data with this copy of /proc/kallsyms.
     #[arg(long, value_name = "FILE")]
     kallsyms: Option<PathBuf>,
+    /// Add source lines and inlined functions of a perf.data where this host has the debug information
+    /// of what was recorded.
+    #[arg(long)]
+    lines: bool,
     /// Replace the names of hosts, pools, datasets, paths and processes, each by the same stand-in.
     #[arg(long)]
     redact: bool,
@@ -39,8 +43,12 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     check_format(&args.format)?;
-    let read =
-        ReadArgs { format: args.input_format.clone(), kallsyms: args.kallsyms.clone(), redact: args.redact };
+    let read = ReadArgs {
+        format: args.input_format.clone(),
+        kallsyms: args.kallsyms.clone(),
+        lines: args.lines,
+        redact: args.redact,
+    };
     let imported = load(&args.input, &read)?;
     if imported.stats.kept < imported.stats.read {
         output::note(&zwhy_report::stats_text(&args.input.display().to_string(), &imported.stats));

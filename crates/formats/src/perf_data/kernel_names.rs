@@ -8,7 +8,7 @@ use super::features::Features;
 use super::known::Known;
 use crate::ImportOptions;
 use std::path::Path;
-use zwhy_symbols::{KernelSymbols, Reason, module_name};
+use zwhy_symbols::{KernelSymbol, KernelSymbols, Reason, module_name};
 
 /// A stretch of kernel addresses that the recorder noted: the kernel, or a module.
 #[derive(Clone, Debug)]
@@ -91,6 +91,14 @@ impl KernelNames {
             Err(problem) => (None, 0, Some(problem)),
         };
         KernelNames { symbols, slide, maps, code, problem }
+    }
+
+    /// The symbol of an address in a module, where [`KernelNames::resolve`] has a name for it.
+    pub fn module_symbol(&self, address: u64) -> Option<KernelSymbol<'_>> {
+        let KernelName::Named { function, module } = self.resolve(address) else { return None };
+        // Only the kernel itself is ever slid, so a module's addresses are those of its symbols.
+        let symbol = self.symbols.as_ref()?.resolve(address)?;
+        (module != "kernel" && (symbol.function, symbol.module) == (function, module)).then_some(symbol)
     }
 
     pub fn resolve(&self, address: u64) -> KernelName<'_> {
@@ -249,5 +257,17 @@ mod tests {
             KernelName::Named { function: "zio_wait", module: "kernel" }
         );
         assert!(matches!(slid.resolve(0xffff_ffff_c000_9010), KernelName::Unnamed { module: "zfs", .. }));
+    }
+
+    #[test]
+    fn symbols_of_modules_are_given_only_where_names_are() {
+        let names = names(0xffff_ffff_c000_1000, 0x100_0000);
+        let symbol = names.module_symbol(0xffff_ffff_c000_1104).unwrap();
+        assert_eq!((symbol.function, symbol.module), ("spa_done", "zfs"));
+        assert_eq!(symbol.start, 0xffff_ffff_c000_1100);
+        assert_eq!(names.module_symbol(0xffff_ffff_8000_0100), None, "the kernel itself");
+        assert_eq!(names.module_symbol(0x5008), None, "generated code");
+        // The module was somewhere else when it was recorded.
+        assert_eq!(self::names(0xffff_ffff_c000_0000, 0).module_symbol(0xffff_ffff_c000_2000), None);
     }
 }

@@ -17,6 +17,7 @@ mod order;
 mod record;
 mod report;
 mod sample;
+mod source_lines;
 mod spaces;
 mod stacks;
 mod survey;
@@ -31,6 +32,7 @@ use header::Layout;
 use kernel_names::KernelNames;
 pub(crate) use known::{Known, KnownName, KnownNames};
 use sample::Sample;
+use source_lines::SourceLines;
 use spaces::{Change, Spaces};
 use stacks::Stacks;
 use std::mem::take;
@@ -100,8 +102,12 @@ pub(crate) fn read(
     let problem = kernel.problem.clone();
     let user = std::mem::take(&mut survey.user);
     let mut stacks = Stacks::new(kernel, user, options.limits.max_depth);
+    if options.lines && options.host_symbols {
+        stacks.lines = Some(SourceLines::new(&survey.features.build_ids));
+    }
     second_pass(input, &layout, options, &survey, spaces, &mut stacks, &mut profile);
     let cut_chains = stacks.cut_chains;
+    let without_lines = stacks.lines.take().map(|lines| lines.missing()).unwrap_or_default();
     // Its tables are as large as the rows of a large file; sorting needs that room.
     known.objects = stacks.into_user_names().into_known().collect();
     order::by_time(&mut profile.samples);
@@ -113,6 +119,7 @@ pub(crate) fn read(
         profile,
         kernel_problem: problem,
         cut_chains,
+        without_lines,
         untracked_processes: refused,
     });
     Ok((imported, known))

@@ -17,6 +17,8 @@ pub struct Parts<'a> {
     pub profile: Profile,
     pub kernel_problem: Option<String>,
     pub cut_chains: u64,
+    /// What has no source lines, where those were asked for.
+    pub without_lines: Vec<String>,
     pub untracked_processes: u64,
 }
 
@@ -115,6 +117,7 @@ fn warnings(parts: &Parts<'_>) -> Vec<String> {
         ));
     }
     name_warnings(parts, &mut out);
+    out.extend(parts.without_lines.iter().cloned());
     out
 }
 

@@ -17,7 +17,7 @@ const MOST_COPIES: usize = 2 << 20;
 pub struct Era(pub u32);
 
 /// Index into the table of mapped objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Image(pub u32);
 
 #[derive(Clone, Copy, Debug)]

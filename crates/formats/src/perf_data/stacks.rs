@@ -6,6 +6,7 @@
 use super::bytes::View;
 use super::kernel_names::{KernelName, KernelNames};
 use super::sample::Sample;
+use super::source_lines::{SourceLines, Spot};
 use super::spaces::{Era, Image, Spaces};
 use super::user_names::{UserName, UserNames};
 use rustc_hash::FxHashMap;
@@ -69,6 +70,8 @@ pub struct Stacks {
     function_frames: FxHashMap<(u32, SymbolGroup), FrameId>,
     /// Of addresses that no code can have, and of those in no mapping.
     unknown_frames: [Option<FrameId>; 2],
+    /// Where lines are asked for.
+    pub lines: Option<SourceLines>,
     /// Frames of the chain at hand, leaf first.
     scratch: Vec<FrameId>,
     /// The chain before, root first: neighbours share most of it.
@@ -90,6 +93,7 @@ impl Stacks {
             object_frames: FxHashMap::default(),
             function_frames: FxHashMap::default(),
             unknown_frames: [None; 2],
+            lines: None,
             scratch: Vec::new(),
             path: Vec::new(),
             max_depth,
@@ -142,7 +146,8 @@ impl Stacks {
             }
         };
         let frame = self.frame(profile, spaces, era, space, leaf);
-        profile.stacks.child(callers, frame)
+        let (frame, inlined) = self.with_line(profile, spaces, era, space, leaf, frame);
+        inlined.iter().fold(profile.stacks.child(callers, frame), |stack, f| profile.stacks.child(stack, *f))
     }
 
     /// Adds the frames of a chain's rest to the scratch, leaf first.
@@ -175,12 +180,44 @@ impl Stacks {
             let at = if exact { address } else { address.wrapping_sub(1) };
             exact = false;
             saw_user |= space == Space::User;
-            let frame = self.frame(profile, spaces, era, space, at);
-            self.scratch.push(frame);
+            self.push(profile, spaces, era, space, at);
         }
         if let Some(ip) = user_ip.filter(|_| !saw_user) {
-            let frame = self.frame(profile, spaces, era, Space::User, ip);
-            self.scratch.push(frame);
+            self.push(profile, spaces, era, Space::User, ip);
+        }
+    }
+
+    /// Adds what is at an address to the scratch, what is inlined there first.
+    fn push(&mut self, profile: &mut Profile, spaces: &Spaces, era: Era, space: Space, at: u64) {
+        let frame = self.frame(profile, spaces, era, space, at);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let (frame, inlined) = self.with_line(profile, spaces, era, space, at, frame);
+        scratch.extend(inlined.iter().rev());
+        scratch.push(frame);
+        self.scratch = scratch;
+    }
+
+    /// The frame with its line, and what is inlined at the address, where lines are asked for.
+    fn with_line(
+        &mut self,
+        profile: &mut Profile,
+        spaces: &Spaces,
+        era: Era,
+        space: Space,
+        at: u64,
+        frame: FrameId,
+    ) -> (FrameId, &[FrameId]) {
+        let Some(lines) = &mut self.lines else { return (frame, &[]) };
+        let spot = match space {
+            Space::Kernel => Some(Spot::Kernel(at)),
+            Space::User | Space::Unknown => {
+                spaces.resolve(era, at).map(|(image, offset)| Spot::Object(image, offset))
+            }
+            Space::Hypervisor | Space::Guest => None,
+        };
+        match spot {
+            Some(spot) => lines.at(profile, (&self.kernel, &self.user), spot, frame),
+            None => (frame, &[]),
         }
     }
 

@@ -118,6 +118,19 @@ impl UserNames {
         symbols.group(symbols.address_of_offset(offset)?)
     }
 
+    /// The virtual address of an offset of an object that [`UserNames::resolve`] has opened.
+    pub fn address(&self, image: Image, offset: u64) -> Option<u64> {
+        let symbols = self.objects.get(image.0 as usize)?.symbols.as_ref()?;
+        symbols.as_ref().ok()?.address_of_offset(offset)
+    }
+
+    /// Where the file of an object may be, and what must hold for it.
+    pub fn files(&self, image: Image) -> (Vec<PathBuf>, FileId<'_>) {
+        let object = self.objects.get(image.0 as usize);
+        let files = object.and_then(|o| files(&o.key, &self.dirs, self.host).ok());
+        files.unwrap_or_default()
+    }
+
     /// The name of the code at an offset of an object.
     pub fn resolve(&mut self, image: Image, offset: u64) -> UserName<'_> {
         let (dirs, host) = (&self.dirs, self.host);
@@ -169,6 +182,16 @@ impl UserName<'_> {
 }
 
 fn load(key: &ImageKey, dirs: &[PathBuf], host: bool) -> Result<ElfSymbols, &'static str> {
+    let (candidates, id) = files(key, dirs, host)?;
+    load_elf(&candidates, id).map_err(Reason::text)
+}
+
+/// Files that may be an object, the likeliest first.
+fn files<'a>(
+    key: &'a ImageKey,
+    dirs: &[PathBuf],
+    host: bool,
+) -> Result<(Vec<PathBuf>, FileId<'a>), &'static str> {
     let path = key.path.strip_suffix(b" (deleted)").unwrap_or(&key.path);
     let kind = ImageKind::of_path(&String::from_utf8_lossy(&key.path));
     if kind == ImageKind::Anonymous {
@@ -182,7 +205,7 @@ fn load(key: &ImageKey, dirs: &[PathBuf], host: bool) -> Result<ElfSymbols, &'st
     // Opening a pipe or a device that a hostile recording names could block for ever.
     let own = (on_host && own.is_absolute() && own.is_file()).then(|| own.to_owned());
     let Some(build_id) = key.build_id.as_deref() else {
-        return load_elf(own.as_slice(), FileId { inode: key.inode, build_id: None }).map_err(Reason::text);
+        return Ok((own.into_iter().collect(), FileId { inode: key.inode, build_id: None }));
     };
     let hex: String = build_id.iter().map(|b| format!("{b:02x}")).collect();
     let (head, tail) = hex.split_at_checked(2).unwrap_or_default();
@@ -193,5 +216,5 @@ fn load(key: &ImageKey, dirs: &[PathBuf], host: bool) -> Result<ElfSymbols, &'st
     candidates.extend(entries().flat_map(|e| ["elf", "vdso"].map(|file| e.join(tail).join(file))));
     candidates.extend(entries().map(|e| e.join(tail)));
     candidates.extend(entries().map(|e| e.join(format!("{tail}.debug"))));
-    load_elf(&candidates, FileId { inode: None, build_id: Some(build_id) }).map_err(Reason::text)
+    Ok((candidates, FileId { inode: None, build_id: Some(build_id) }))
 }

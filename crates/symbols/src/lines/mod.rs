@@ -107,6 +107,22 @@ impl Lines {
         self.modules.iter().filter_map(|(name, m)| Some((name.as_str(), m.as_ref().err()?)))
     }
 
+    /// What has no lines as sentences, with what to do.
+    pub fn missing(&self) -> Vec<String> {
+        let remedy = "zwhy doctor --fix-hints tells how to get them";
+        let modules = self.modules_without();
+        let mut missing: Vec<String> =
+            modules.map(|(module, why)| format!("no source lines for {module}: {why}; {remedy}")).collect();
+        if let (with, without @ 1..) = self.objects() {
+            missing.push(format!(
+                "no source lines for {without} of {} programs and libraries: they were built without debug \
+                 information or its package is not installed",
+                with + without
+            ));
+        }
+        missing
+    }
+
     /// Programs and libraries that were asked for: with lines, and without.
     pub fn objects(&self) -> (usize, usize) {
         let with = self.objects.values().filter(|o| o.is_ok()).count();
