@@ -9,6 +9,7 @@ use crate::names::Names;
 use crate::unwind_table::FunctionStarts;
 use object::read::{Object, ObjectSection, ObjectSegment, ReadRef};
 use std::fs::File;
+use std::io::Read;
 
 /// Why an object's symbols could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,6 +36,8 @@ pub struct SymbolGroup {
 const LARGEST_UNNAMED: u64 = 64 << 10;
 /// Symbols that may lie inside another or at the same address, and are looked at for one answer.
 const LOOK_BACK: usize = 24;
+/// Bytes of packed symbols, and of memory for unpacking them; those of large programs are some MB.
+const LARGEST_MINI: u64 = 64 << 20;
 
 #[derive(Clone, Copy, Debug)]
 struct Segment {
@@ -51,11 +54,19 @@ pub struct ElfSymbols {
     names: Names,
     starts: FunctionStarts,
     build_id: Option<Vec<u8>>,
+    /// The functions that a stripped object keeps apart, packed (`.gnu_debugdata`).
+    mini: Option<Box<ElfSymbols>>,
 }
 
 impl ElfSymbols {
     /// Reads the symbol tables of an ELF file in memory; see [`crate::load_elf`] for a file on disk.
     pub fn parse(bytes: &[u8]) -> Result<ElfSymbols, ElfError> {
+        let mut symbols = ElfSymbols::parse_itself(bytes)?;
+        symbols.mini = mini_symbols(bytes);
+        Ok(symbols)
+    }
+
+    fn parse_itself(bytes: &[u8]) -> Result<ElfSymbols, ElfError> {
         let (mut symbols, tables) = ElfSymbols::read(bytes)?;
         symbols.names = Names::copied(bytes, tables);
         Ok(symbols)
@@ -65,6 +76,7 @@ impl ElfSymbols {
     pub(crate) fn parse_file<'d, R: ReadRef<'d>>(data: R, file: File) -> Result<ElfSymbols, ElfError> {
         let (mut symbols, tables) = ElfSymbols::read(data)?;
         symbols.names = Names::in_file(file, tables);
+        symbols.mini = mini_symbols(data);
         Ok(symbols)
     }
 
@@ -83,6 +95,7 @@ impl ElfSymbols {
             // Only stripped code needs them, and large programs have millions.
             starts: if file.symbols().next().is_none() { unwind_starts(&file) } else { Default::default() },
             build_id: file.build_id().ok().flatten().map(<[u8]>::to_vec),
+            mini: None,
         };
         Ok((symbols, tables))
     }
@@ -92,6 +105,7 @@ impl ElfSymbols {
         if other.functions.len() > self.functions.len() {
             self.functions = other.functions;
             self.names = other.names;
+            self.mini = None;
         }
     }
 
@@ -110,7 +124,8 @@ impl ElfSymbols {
 
     /// Bytes held in memory, about.
     pub fn memory(&self) -> usize {
-        self.functions.len() * size_of::<Function>() + self.names.memory() + self.starts.memory()
+        let mini = self.mini.as_ref().map_or(0, |mini| mini.memory());
+        self.functions.len() * size_of::<Function>() + self.names.memory() + self.starts.memory() + mini
     }
 
     /// Virtual address of a byte of the file, by the program headers.
@@ -123,6 +138,9 @@ impl ElfSymbols {
     /// The symbols that [`ElfSymbols::resolve`] chooses from; equal answers for two addresses mean the
     /// same function, so that it need be named only once. `None` where that is not known.
     pub fn group(&self, address: u64) -> Option<SymbolGroup> {
+        if self.mini.is_some() {
+            return None;
+        }
         let mut near = self.near(address).map(|(at, _)| at as u32);
         let last = near.next()?;
         let (mut first, mut count) = (last, 1);
@@ -141,6 +159,20 @@ impl ElfSymbols {
 
     /// The function at a virtual address.
     pub fn resolve(&self, address: u64) -> ElfSymbol {
+        let own = self.resolve_itself(address);
+        match (self.mini.as_ref().map(|mini| mini.resolve_itself(address)), &own) {
+            // A symbol without a size reaches over all that has no name, so the nearer start wins.
+            (Some(ElfSymbol::Named { name, start }), ElfSymbol::Named { start: other, .. })
+                if start > *other =>
+            {
+                ElfSymbol::Named { name, start }
+            }
+            (Some(named @ ElfSymbol::Named { .. }), ElfSymbol::Unnamed { .. }) => named,
+            _ => own,
+        }
+    }
+
+    fn resolve_itself(&self, address: u64) -> ElfSymbol {
         let near = self.near(address).map(|(_, f)| f);
         // The innermost start wins; among its aliases the best name.
         let mut best: Option<(&Function, String)> = None;
@@ -159,6 +191,21 @@ impl ElfSymbols {
         let start = self.starts.before(address);
         ElfSymbol::Unnamed { start: start.filter(|start| address - start < LARGEST_UNNAMED) }
     }
+}
+
+/// Functions of a stripped object that Fedora and others keep in it: an ELF object, packed with xz.
+fn mini_symbols<'d, R: ReadRef<'d>>(data: R) -> Option<Box<ElfSymbols>> {
+    let file = object::File::parse(data).ok()?;
+    if file.symbols().next().is_some() {
+        return None;
+    }
+    let packed = file.section_by_name(".gnu_debugdata")?.data().ok()?;
+    let stream = liblzma::stream::Stream::new_stream_decoder(LARGEST_MINI, 0).ok()?;
+    let mut bytes = Vec::new();
+    let unpacked = liblzma::read::XzDecoder::new_stream(packed, stream);
+    unpacked.take(LARGEST_MINI).read_to_end(&mut bytes).ok()?;
+    // Not one within the other: that could go on for ever.
+    ElfSymbols::parse_itself(&bytes).ok().map(Box::new)
 }
 
 /// Local labels of assemblers and marks of code kinds (`$x` on ARM) name no function.

@@ -82,3 +82,42 @@ fn a_stripped_library_is_named_from_its_dynamic_table() {
     assert!(symbols.starts.memory() > 4000, "libc is stripped and has an unwind table");
     assert!(matches!(symbols.resolve(0), ElfSymbol::Unnamed { start: None }));
 }
+
+/// A library stripped as Fedora does: static functions are only in `.gnu_debugdata`.
+#[test]
+fn functions_packed_into_a_stripped_object_are_named() {
+    use std::io::Write;
+    let dir = tempfile::tempdir().unwrap();
+    let run = |program: &str, args: &[&str]| {
+        let done = std::process::Command::new(program).current_dir(dir.path()).args(args).output().unwrap();
+        assert!(done.status.success(), "{program}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    let source = "__attribute__((noinline)) static int hidden(int x) { return x * 3 + 1; }\n\
+                  int shown(int x) { return hidden(x) + hidden(x + 1); }\n";
+    std::fs::write(dir.path().join("a.c"), source).unwrap();
+    run("gcc", &["-O1", "-shared", "-fPIC", "a.c", "-o", "a.so"]);
+    run("objcopy", &["--only-keep-debug", "a.so", "mini"]);
+    let full = ElfSymbols::parse(&std::fs::read(dir.path().join("a.so")).unwrap()).unwrap();
+    let hidden = |symbols: &ElfSymbols| {
+        (0..0x4000)
+            .find(|at| matches!(symbols.resolve(*at), ElfSymbol::Named { name, .. } if name == "hidden"))
+    };
+    let at = hidden(&full).unwrap();
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 6);
+    xz.write_all(&std::fs::read(dir.path().join("mini")).unwrap()).unwrap();
+    let xz = xz.finish().unwrap();
+    for (packed, found) in [(&xz[..], Some(at)), (&xz[..xz.len() / 2], None), (b"text", None)] {
+        std::fs::write(dir.path().join("mini.xz"), packed).unwrap();
+        run("objcopy", &["--strip-all", "--add-section", ".gnu_debugdata=mini.xz", "a.so", "b.so"]);
+        let path = dir.path().join("b.so");
+        let from_file = load_elf(std::slice::from_ref(&path), FileId::default()).unwrap();
+        let from_bytes = ElfSymbols::parse(&std::fs::read(path).unwrap()).unwrap();
+        for symbols in [from_file, from_bytes] {
+            assert_eq!(hidden(&symbols), found);
+            assert!((0..0x4000).any(|at| matches!(
+                symbols.resolve(at),
+                ElfSymbol::Named { name, .. } if name == "shown"
+            )));
+        }
+    }
+}
