@@ -13,6 +13,7 @@ pub mod doctor;
 mod error;
 mod facts;
 mod host;
+mod jit_maps;
 mod kstats;
 mod limits;
 mod moving;

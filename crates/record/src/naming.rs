@@ -3,6 +3,7 @@
 //! Invariant: an address that cannot be named gets a frame with a reason, and addresses without a
 //! name inside one function, mapping or reason fold into one frame.
 
+use crate::jit_maps::JitMaps;
 use crate::processes::{Image, ImageId, Place, Processes};
 use crate::source_lines::SourceLines;
 use rustc_hash::FxHashMap;
@@ -25,6 +26,8 @@ pub(crate) struct AddressId(pub u32);
 enum Address {
     Kernel(u64),
     User(ImageId, u64),
+    /// Memory without a file, of a process.
+    Made(i32, u64),
     Nameless(FrameKind, Reason),
 }
 
@@ -51,6 +54,7 @@ pub(crate) struct Names {
     tables: FxHashMap<ImageId, Table>,
     kallsyms_wait: u32,
     kallsyms_pause: u32,
+    jit: JitMaps,
     flushes: u32,
     /// Where lines are asked for.
     pub lines: Option<SourceLines>,
@@ -68,6 +72,7 @@ impl Names {
             tables: FxHashMap::default(),
             kallsyms_wait: 0,
             kallsyms_pause: KALLSYMS_PAUSE,
+            jit: JitMaps::default(),
             flushes: 0,
             lines: None,
             unresolved: BTreeMap::new(),
@@ -91,7 +96,12 @@ impl Names {
             Address::Nameless(FrameKind::User, Reason::BadAddress)
         } else {
             match processes.place(pid, address) {
-                Place::Image(image, offset) => Address::User(image, offset),
+                Place::Image(image, offset) => match processes.image(image) {
+                    Some(row) if row.kind == ImageKind::Anonymous && module_name(&row.path) == "anon" => {
+                        Address::Made(pid, address)
+                    }
+                    _ => Address::User(image, offset),
+                },
                 Place::NotMapped => Address::Nameless(FrameKind::User, Reason::NotMapped),
                 Place::ProcessEnded => Address::Nameless(FrameKind::User, Reason::ProcessEnded),
             }
@@ -142,7 +152,9 @@ impl Names {
             let frame = self.with_line(id, address, frame, processes, profile);
             // A kernel address without a name may get one when its module is known.
             let known = profile.frames.get(frame).reason == Default::default();
-            if known || !matches!(address, Address::Kernel(_)) {
+            // Code made at run time moves, and another process may get the number of an ended one.
+            let lasts = !matches!(address, Address::Made(..));
+            if lasts && (known || !matches!(address, Address::Kernel(_))) {
                 self.addresses[id.0 as usize].1 = Some(frame);
             }
             frame
@@ -187,7 +199,7 @@ impl Names {
                     None => frame,
                 }
             }
-            Address::Nameless(..) => frame,
+            Address::Made(..) | Address::Nameless(..) => frame,
         }
     }
 
@@ -204,6 +216,7 @@ impl Names {
             self.addresses = Vec::new();
             self.lines.iter_mut().for_each(SourceLines::forget);
         }
+        self.jit.flushed();
         self.flushes += 1;
         let size = |table: &Table| table.symbols.as_ref().map_or(0, ElfSymbols::memory);
         let mut all: usize = self.tables.values().map(size).sum();
@@ -222,6 +235,10 @@ impl Names {
             Address::User(image, offset) => match processes.image(image) {
                 Some(image_row) => self.user_frame(image, image_row, offset, profile),
                 None => self.nameless(profile, FrameKind::User, "", Reason::NotMapped),
+            },
+            Address::Made(pid, at) => match self.jit.resolve(pid, at) {
+                Some(name) => profile.frame(name, "jit", FrameKind::User),
+                None => self.nameless(profile, FrameKind::User, "anon", Reason::Anonymous),
             },
             Address::Nameless(kind, reason) => {
                 let module = if kind == FrameKind::Kernel { "kernel" } else { "" };

@@ -1,9 +1,9 @@
-//! Recording with source lines: a program with an inlined function, built with debug information.
+//! Recording with source lines, of a program with an inlined function, and of code made at run time.
 
 mod common;
 
-use common::{options, record};
-use std::path::Path;
+use common::{options, record, wait_for};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 use zwhy_capture::Capture;
@@ -29,8 +29,37 @@ int main(void)
 }
 ";
 
-fn build(dir: &Path) -> std::path::PathBuf {
-    std::fs::write(dir.join("spin.c"), SOURCE).unwrap();
+/// Runs a copy of a function, as a compiler at run time would, and says in its map what it is.
+const MAKER: &str = "\
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+__attribute__((noinline)) static void made(volatile unsigned *sink, unsigned rounds)
+{
+	for (unsigned i = 0; i < rounds; i++)
+		*sink += i;
+}
+int main(void)
+{
+	unsigned sink = 0;
+	char name[64];
+	char *code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(code, (char *)made, 512);
+	__builtin___clear_cache(code, code + 512);
+	snprintf(name, sizeof name, \"/tmp/perf-%d.map\", getpid());
+	FILE *map = fopen(name, \"w\");
+	fprintf(map, \"%lx 200 made at run time\\n\", (unsigned long)code);
+	fclose(map);
+	alarm(120);
+	for (;;)
+		((void (*)(volatile unsigned *, unsigned))code)(&sink, 1000000);
+}
+";
+
+fn build(dir: &Path, source: &str) -> PathBuf {
+    std::fs::write(dir.join("spin.c"), source).unwrap();
     let args = ["-g", "-O2", "-fno-omit-frame-pointer", "spin.c", "-o", "spin"];
     assert!(Command::new("gcc").current_dir(dir).args(args).status().unwrap().success());
     dir.join("spin")
@@ -39,7 +68,7 @@ fn build(dir: &Path) -> std::path::PathBuf {
 #[test]
 fn samples_have_lines_and_inlined_functions() {
     let dir = tempfile::tempdir().unwrap();
-    let program = build(dir.path());
+    let program = build(dir.path(), SOURCE);
     let out = dir.path().join("spin.zwhy");
     let mut options = options(Target::Command(vec![program.into()]), &out);
     options.lines = true;
@@ -69,4 +98,26 @@ fn samples_have_lines_and_inlined_functions() {
     }
     assert!(inlined > 0, "{} samples, none in the inlined function", p.samples.len());
     assert!(capture.facts["recorder"]["lines"]["objects"].as_u64() >= Some(1));
+}
+
+#[test]
+fn code_made_at_run_time_is_named_by_the_map_of_its_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = Command::new(build(dir.path(), MAKER)).spawn().unwrap();
+    let map = PathBuf::from(format!("/tmp/perf-{}.map", child.id()));
+    wait_for(&map);
+    let out = dir.path().join("made.zwhy");
+    let mut options = options(Target::Pid(vec![child.id().cast_signed()]), &out);
+    options.duration = Some(Duration::from_secs(1));
+    // Its process lives until the last of its samples was named.
+    let summary = record(options);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    std::fs::remove_file(&map).unwrap();
+    assert!(summary.samples > 0);
+    let capture = Capture::open(&out).unwrap();
+    let p = &capture.profile;
+    let made = p.frames.iter().find(|(id, _)| p.function_of(*id) == "made at run time");
+    let (id, frame) = made.expect("a frame of that name");
+    assert_eq!((p.module_of(id), frame.kind), ("jit", FrameKind::User));
 }
