@@ -28,7 +28,12 @@ impl Importer for PerfScript {
 
     fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
         let bytes = without_carriage_returns(input.bytes());
-        let imported = reader::read(&bytes, input.name(), options.limits.max_depth);
+        let done_with = |from, to| {
+            if matches!(bytes, Cow::Borrowed(_)) {
+                input.release(from, to);
+            }
+        };
+        let imported = reader::read(&bytes, input.name(), options.limits.max_depth, &done_with);
         if imported.stats.kept == 0 {
             return Err(FormatError::read(ErrorKind::Empty, input.name(), "no line of it is a sample")
                 .hint("write it with `perf script -i perf.data`, without -F or with at least comm,tid,time,event,ip,sym,dso"));

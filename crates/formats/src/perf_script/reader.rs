@@ -11,10 +11,14 @@ use rustc_hash::FxHashMap;
 use zwhy_evidence::Evidence;
 use zwhy_profile::{Frame, FrameId, Nanos, Profile, Sample, StackId, ThreadId};
 
-/// Reads a whole text without carriage returns.
-pub fn read(text: &[u8], name: &str, max_depth: usize) -> Imported {
+/// Bytes between two calls of `done_with`.
+const RELEASE: usize = 4 << 20;
+
+/// Reads a whole text without carriage returns. `done_with` is told which stretch of it was read, so
+/// that a large file need not stay in memory; a little of it may be looked at again.
+pub fn read(text: &[u8], name: &str, max_depth: usize, done_with: &dyn Fn(usize, usize)) -> Imported {
     let mut reader = Reader::new(text, max_depth);
-    reader.run();
+    reader.run(done_with);
     reader.finish(name)
 }
 
@@ -50,8 +54,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn run(&mut self) {
+    fn run(&mut self, done_with: &dyn Fn(usize, usize)) {
+        let mut done = 0;
         while let Some(line) = self.line() {
+            if self.at > done + RELEASE {
+                done_with(done, self.at);
+                done = self.at;
+            }
             match line.first() {
                 None => {}
                 Some(b'#') => host::take(&lines::text_of(line), &mut self.evidence.host),
