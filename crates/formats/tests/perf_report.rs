@@ -8,7 +8,7 @@ use common::{describe, golden, import_as, import_detected, input, survives_damag
 use std::process::Command;
 use zwhy_evidence::PctKind;
 
-const INPUTS: [&str; 11] = [
+const INPUTS: [&str; 12] = [
     "children-caller",
     "children-fractal",
     "flat",
@@ -20,6 +20,7 @@ const INPUTS: [&str; 11] = [
     "self-callee",
     "self-callee-fractal",
     "self-caller",
+    "two-events",
 ];
 
 #[test]

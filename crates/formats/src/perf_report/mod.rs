@@ -47,10 +47,15 @@ pub(crate) struct PerfRows;
 
 impl Block for PerfRows {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
-        let mut reader = Reader { columns: Columns::default(), entries: Vec::new(), taken: Taken::default() };
+        let mut reader = Reader::default();
         let used = reader.run(lines);
         if used == 0 {
             return reader.only_comments();
+        }
+        for event in reader.keep_one_event() {
+            sink.warn(format!(
+                "rows of the event {event} are left out: their percentages are of no CPU time"
+            ));
         }
         let origin = sink.origin("perf report or top", &lines[..used]);
         let relative = stacks::Relative::of(&reader.entries);
@@ -68,12 +73,18 @@ impl Block for PerfRows {
 pub(crate) struct Entry {
     pub row: FlatRow,
     pub tree: Vec<tree::Node>,
+    /// Index into [`Reader::events`].
+    event: usize,
 }
 
+#[derive(Default)]
 struct Reader {
     columns: Columns,
     entries: Vec<Entry>,
     taken: Taken,
+    /// Events in the order of the text, with the lines of their rows; the first has no name where rows
+    /// come before any.
+    events: Vec<(String, usize)>,
 }
 
 impl Reader {
@@ -85,9 +96,17 @@ impl Reader {
             let text = &*line.text;
             if let Some(row) = row::parse(text, &self.columns) {
                 self.close(&mut tree);
-                self.entries.push(Entry { row, tree: Vec::new() });
+                if self.events.is_empty() {
+                    self.events.push((String::new(), 0));
+                }
+                let event = self.events.len() - 1;
+                self.events[event].1 += 1;
+                self.entries.push(Entry { row, tree: Vec::new(), event });
             } else if self.columns.header(text) {
                 self.close(&mut tree);
+                if let Some(name) = row::event(text) {
+                    self.events.push((name.to_owned(), 0));
+                }
             } else if line.is_blank() {
                 // A blank line belongs to the block only when the block goes on after it.
                 let next = lines[at..].iter().take(4).find(|l| !l.is_blank());
@@ -103,6 +122,9 @@ impl Reader {
                 at += 1;
                 continue;
             } else if !self.entries.is_empty() && tree.push(text) {
+                if let Some(last) = self.events.last_mut() {
+                    last.1 += 1;
+                }
             } else {
                 break;
             }
@@ -112,6 +134,27 @@ impl Reader {
         self.close(&mut tree);
         // Comments alone are prose or a shell script.
         if self.entries.is_empty() { 0 } else { at }
+    }
+
+    /// Leaves out the rows of all events but one, the first that counts CPU time if there is one:
+    /// percentages of page faults are no shares of CPU. Returns the names left out.
+    fn keep_one_event(&mut self) -> Vec<String> {
+        let with_rows = |event: usize| self.entries.iter().any(|e| e.event == event);
+        let candidates: Vec<usize> = (0..self.events.len()).filter(|e| with_rows(*e)).collect();
+        let is_cpu = |e: &&usize| self.events[**e].0.is_empty() || row::is_cpu_event(&self.events[**e].0);
+        let Some(kept) = candidates.iter().find(is_cpu).or(candidates.first()) else { return Vec::new() };
+        let kept = self.events[*kept].0.clone();
+        let mut left_out: Vec<String> = Vec::new();
+        for &event in &candidates {
+            let (name, lines) = &self.events[event];
+            if *name != kept {
+                self.taken.kept -= (*lines).min(self.taken.kept);
+                self.taken.drop("row of another event", *lines);
+                left_out.push(name.clone());
+            }
+        }
+        self.entries.retain(|e| self.events[e.event].0 == kept);
+        left_out
     }
 
     /// Comments without rows are nobody's; a long run of them is passed over at once.

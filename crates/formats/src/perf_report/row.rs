@@ -57,6 +57,19 @@ pub fn is_header(text: &str) -> bool {
         || (trimmed.len() > 20 && trimmed.bytes().all(|b| b == b'-' || b == b'_' || b == b'.' || b == b' '))
 }
 
+/// The event that the rows below are of: `# Samples: 12K of event 'page-faults'`.
+pub fn event(text: &str) -> Option<&str> {
+    let text = text.trim_start().trim_start_matches('#').trim_start();
+    let (_, rest) = text.strip_prefix("Samples:")?.split_once("of event")?;
+    let name = rest.trim_start_matches('s').trim().split(',').next()?;
+    Some(name.trim_matches('\'')).filter(|name| !name.is_empty())
+}
+
+/// Counts time on a CPU, more or less.
+pub fn is_cpu_event(name: &str) -> bool {
+    ["cycles", "cpu-clock", "task-clock"].iter().any(|cpu| name.contains(cpu))
+}
+
 /// `cpudesc : …` of `--header`.
 fn is_field(comment: &str) -> bool {
     comment.split_once(" : ").is_some_and(|(key, _)| {
