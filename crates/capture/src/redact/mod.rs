@@ -10,9 +10,10 @@ mod names;
 
 use known::is_public_process;
 use names::Names;
+use rustc_hash::FxHashSet;
 use serde_json::Value;
 use zwhy_evidence::{Evidence, Imported, Property, Table};
-use zwhy_profile::{Frame, FrameKind, Profile, StackId, Thread};
+use zwhy_profile::{Frame, FrameKind, Profile, StackId, StringId, Thread};
 
 /// The stand-ins given so far; the same one for two recordings gives the same name to both.
 #[derive(Default)]
@@ -62,12 +63,16 @@ fn collect(evidence: &Evidence, names: &mut Names) {
 fn redacted_profile(profile: &Profile, names: &mut Names) -> Profile {
     let mut out = Profile::new();
     let text = |id| profile.strings.get(id);
+    let in_kernel = profile.frames.iter().filter(|(_, f)| f.kind == FrameKind::Kernel);
+    let kernel_modules: FxHashSet<StringId> = in_kernel.map(|(_, f)| f.module).collect();
     let frames: Vec<_> = profile
         .frames
         .iter()
         .map(|(_, f)| {
+            // Functions inlined into a kernel module are in that module.
             let module = match f.kind {
                 FrameKind::Kernel => text(f.module).to_owned(),
+                FrameKind::Inlined if kernel_modules.contains(&f.module) => text(f.module).to_owned(),
                 _ => names.module(text(f.module)),
             };
             // Folded stacks begin with the name of the process.
@@ -176,7 +181,8 @@ mod tests {
         let profile = &mut evidence.profile;
         let frames = [
             profile.frame("main", "secretd", FrameKind::User),
-            profile.frame("zfs_read", "zfs", FrameKind::Kernel),
+            profile.frame("zfs_read", "nfsd", FrameKind::Kernel),
+            profile.frame("inlined_in_it", "nfsd", FrameKind::Inlined),
         ];
         let stack = profile.stack(&frames);
         for comm in ["secretd", "other", "z_rd_int_1"] {
