@@ -19,7 +19,7 @@ use std::collections::hash_map::Entry;
 use std::fs;
 use std::hash::Hasher;
 use twox_hash::XxHash3_64;
-use zwhy_profile::{Event, Nanos, Profile, Sample as Row, Samples, StackId, ThreadId};
+use zwhy_profile::{Event, FrameKind, Nanos, Profile, Sample as Row, Samples, StackId, ThreadId};
 
 /// A record may be stamped and not yet be in its ring; what is younger than this waits a round.
 const SETTLE_NS: u64 = 10_000_000;
@@ -281,6 +281,22 @@ impl Collector {
         None
     }
 
+    /// The stack of kernel addresses, leaf first, below a root frame that says what it is of.
+    pub(crate) fn kernel_stack(&mut self, root: &str, chain: &[u64]) -> StackId {
+        let root = self.profile.frame(root, "kernel", FrameKind::Kernel);
+        let mut stack = self.profile.stacks.child(StackId::ROOT, root);
+        let mut addresses = chain.iter().copied().filter(|address| *address < FIRST_CONTEXT);
+        let leaf = addresses.next();
+        // Of callers the address inside the call instruction.
+        let callers: Vec<u64> = addresses.map(|address| address.saturating_sub(1)).collect();
+        for address in callers.into_iter().rev().chain(leaf) {
+            let id = self.names.kernel_address(address);
+            let frame = self.names.frame(id, 1, &self.processes, &mut self.profile);
+            stack = self.profile.stacks.child(stack, frame);
+        }
+        stack
+    }
+
     fn rename(&mut self, pid: i32, tid: i32, comm: &str) {
         let thread = self.profile.thread(pid, tid, comm);
         self.threads.insert(tid, thread);
@@ -316,7 +332,7 @@ impl Collector {
         }
     }
 
-    fn thread(&mut self, pid: i32, tid: i32) -> ThreadId {
+    pub(crate) fn thread(&mut self, pid: i32, tid: i32) -> ThreadId {
         if let Some(thread) = self.threads.get(&tid) {
             return *thread;
         }
@@ -329,7 +345,7 @@ impl Collector {
         thread
     }
 
-    fn since_start(&self, time: u64) -> Nanos {
+    pub(crate) fn since_start(&self, time: u64) -> Nanos {
         Nanos(time.saturating_sub(self.start_ns) as i64)
     }
 

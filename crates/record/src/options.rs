@@ -57,6 +57,9 @@ pub struct RecordOptions {
     pub interval: Duration,
     /// Looks a second at what waits, 10 to 50; `None`: waiting is not recorded.
     pub wait_hz: Option<u32>,
+    /// Record the time off the CPU of every thread, from context switches; not together with `wait_hz`,
+    /// which would count the same waiting twice.
+    pub off_cpu: bool,
     /// Keep only the last seconds, in memory, and write them when something asks for them.
     pub keep_last: Option<KeepLast>,
     /// Ask `zpool` and `zfs` for pools and datasets.
@@ -101,6 +104,7 @@ impl RecordOptions {
             lines: false,
             interval: Duration::from_secs(1),
             wait_hz: None,
+            off_cpu: false,
             keep_last: None,
             ask_zfs: true,
             facts: serde_json::Map::new(),
@@ -130,6 +134,7 @@ impl RecordOptions {
                 SPANS.end().as_secs()
             )));
         }
+        self.check_off_cpu()?;
         match &self.target {
             Target::Pid(pids) if pids.is_empty() => {
                 Err(RecordError::Usage("no process id given; name one with -p or use -a".into()))
@@ -143,5 +148,39 @@ impl RecordOptions {
             }
             _ => Ok(()),
         }
+    }
+
+    fn check_off_cpu(&self) -> Result<(), RecordError> {
+        let reason = match self {
+            _ if !self.off_cpu => return Ok(()),
+            RecordOptions { wait_hz: Some(_), .. } => "--wait: both would count the same waiting; give one",
+            RecordOptions { user_only: true, .. } => {
+                "--user-only: its stacks are the kernel's; leave one out"
+            }
+            RecordOptions { keep_last: Some(_), .. } => {
+                "--last and --trigger: waits are known when they end, not within a span; use --wait"
+            }
+            RecordOptions { target: Target::Cgroup(_), .. } => {
+                "-G: context switches are not seen by cgroup; use -p, -a or --wait"
+            }
+            _ => return Ok(()),
+        };
+        Err(RecordError::Usage(format!("--off-cpu does not go with {reason}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_never_counted_twice() {
+        let mut options = RecordOptions::new(Target::System, "a.zwhy");
+        options.off_cpu = true;
+        assert!(options.check().is_ok());
+        let both = RecordOptions { wait_hz: Some(20), ..options.clone() };
+        assert!(both.check().is_err_and(|e| e.is_usage() && e.to_string().contains("--wait")));
+        let group = RecordOptions { target: Target::Cgroup("a".into()), ..options };
+        assert!(group.check().is_err_and(|e| e.to_string().contains("-G")));
     }
 }

@@ -3,13 +3,14 @@
 //! Invariant: after an error of the writer the folder holds all segments written before.
 
 mod saving;
+mod waiting;
 
 use crate::cgroup;
 use crate::collect::Collector;
 use crate::command::Waiting;
 use crate::error::RecordError;
 use crate::facts::{self, Facts};
-use crate::host::{monotonic_ns, peak_rss, thread_cpu};
+use crate::host::{monotonic_ns, online_cpus, peak_rss, thread_cpu};
 use crate::limits;
 use crate::naming::Names;
 use crate::options::{RecordOptions, Target};
@@ -25,7 +26,7 @@ use crate::start::{Opened, open};
 use crate::summary::{Progress, Status, Summary};
 use crate::thread_clock::numbers_in;
 use crate::triggers::Watch;
-use crate::waits::WaitSampler;
+use crate::waits::{OffCpu, WaitSampler};
 use rustc_hash::FxHashSet;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -60,6 +61,7 @@ pub struct Recording {
     pen: SeriesPen,
     pollers: Pollers,
     waits: Option<WaitSampler>,
+    off_cpu: Option<OffCpu>,
     recent: Option<Recent>,
     watches: Vec<Watch>,
     /// A trigger fired: write and, unless repeated, end at this time.
@@ -113,6 +115,7 @@ impl Recording {
         cpu_before: Duration,
     ) -> Result<Recording, RecordError> {
         let Opened { session, wanted, command, mut limits } = opened;
+        let off_cpu = options.off_cpu.then(|| OffCpu::open(&online_cpus())).transpose()?;
         let start_ns = monotonic_ns();
         if command.is_none() {
             // From here on the rings hold what happens while the rest is made ready.
@@ -128,6 +131,7 @@ impl Recording {
         let mut recording = Recording {
             pollers: Pollers::new(&options.proc_root),
             waits: options.wait_hz.map(|hz| WaitSampler::new(&options.proc_root, hz)),
+            off_cpu,
             recent: options.keep_last.as_ref().map(|last| Recent::new(last.span, MOST_BYTES)),
             watches: options
                 .keep_last
@@ -259,10 +263,7 @@ impl Recording {
         let ended = self.target_ended();
         let over = self.options.duration.is_some_and(|d| self.elapsed() >= d);
         self.collector.drain(&mut self.session, monotonic_ns(), false);
-        let elapsed = self.elapsed();
-        if let Some(waits) = &mut self.waits {
-            waits.tick(elapsed, self.collector.wanted.as_ref(), &mut self.collector.profile);
-        }
+        self.take_waits(false);
         let result = self.write_when_due();
         let result = result.and_then(|()| self.write_when_asked());
         self.finished = self.finished || ended || over || result.is_err();
@@ -356,6 +357,7 @@ impl Recording {
         let mut duration = self.elapsed();
         self.session.disable();
         self.collector.drain(&mut self.session, monotonic_ns(), true);
+        self.take_waits(true);
         self.target_ended();
         self.read_counters(true);
         self.pen.close();
@@ -457,9 +459,7 @@ impl Recording {
             facts.insert("cpu_s".into(), json!(cpu_s));
             facts.insert("cpu_share".into(), json!(cpu_s / seconds.max(1e-9)));
             facts.insert("peak_rss_bytes".into(), json!(peak_rss()));
-            if let Some(waits) = &self.waits {
-                facts.insert("wait".into(), waits.facts());
-            }
+            facts.extend(self.wait_facts().map(|waits| ("wait".to_owned(), waits)));
             facts.insert("samples".into(), json!(self.collector.samples.saturating_sub(before.samples)));
             facts.insert("lost".into(), json!(lost.values().sum::<u64>()));
             facts.insert("lost_by_cpu".into(), json!(lost));

@@ -3,10 +3,13 @@
 mod common;
 
 use common::{ROLE, burn, child_command, comms, options, record, samples_with, wait_for};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use zwhy_capture::Capture;
+use zwhy_profile::Event;
 use zwhy_record::{RecordError, Recording, Target};
 
 /// Not a test of its own: what the recorded children do.
@@ -14,6 +17,13 @@ use zwhy_record::{RecordError, Recording, Target};
 fn child() {
     match std::env::var(ROLE).unwrap_or_default().as_str() {
         "busy" => burn(Duration::from_millis(600)),
+        "sleeps" => {
+            burn(Duration::from_millis(200));
+            for _ in 0..5 {
+                std::thread::sleep(Duration::from_millis(100));
+            }
+            burn(Duration::from_millis(200));
+        }
         "threads" => {
             let ready = PathBuf::from(std::env::var("ZWHY_TEST_READY").unwrap());
             let until = ready.with_file_name("done");
@@ -110,6 +120,59 @@ fn stacks_run_from_the_root_to_the_leaf() {
         |names: Vec<&str>| names.len() > 3 && names[names.len() - 2..] == ["caller_here", "callee_here"];
     let right = chains.filter(|names| tail(names.clone())).count();
     assert!(right * 2 > profile.samples.len(), "{right} of {}", profile.samples.len());
+}
+
+/// Of the thread that used most CPU time: that time by samples at 999 Hz, and the time off the CPU in stacks below `root`.
+fn on_and_off(capture: &Capture, root: &str) -> (i64, i64) {
+    let profile = &capture.profile;
+    let mut on = BTreeMap::new();
+    profile.samples.iter().filter(|s| s.event == Event::Cpu).for_each(|s| {
+        *on.entry(profile.threads.get(s.thread).tid).or_insert(0) += i64::from(s.count) * 1_000_000_000 / 999;
+    });
+    let (tid, on) = on.into_iter().max_by_key(|(_, ns)| *ns).unwrap();
+    let waits = profile.samples.iter().filter(|s| s.event == Event::Wait);
+    let of_thread = waits.filter(|s| profile.threads.get(s.thread).tid == tid);
+    let below = of_thread.filter(|s| profile.function_names(s.stack)[0] == root);
+    (on, below.map(|s| s.weight.0).sum())
+}
+
+#[test]
+fn time_off_the_cpu_is_that_of_sleeping_not_of_spinning() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |role: &str| {
+        let out = dir.path().join(format!("{role}.zwhy"));
+        let mut options = options(Target::Command(child_command(role)), &out);
+        options.off_cpu = true;
+        Recording::start(options)
+    };
+    let finish = |mut recording: Recording| {
+        recording.run(&AtomicBool::new(false), &mut ()).unwrap();
+        let summary = recording.stop().unwrap();
+        (Capture::open(&summary.path).unwrap(), summary.duration.as_nanos() as i64)
+    };
+    let sleeps = match run("sleeps") {
+        Ok(recording) => recording,
+        // Not every host lets every user see context switches; the error says what to do then.
+        Err(error) => {
+            assert!(matches!(error, RecordError::Permission { .. }), "{error}");
+            let text = error.to_string();
+            assert!(text.contains("--off-cpu") || !common::is_root(), "{text}");
+            assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+            return;
+        }
+    };
+    let (capture, duration) = finish(sleeps);
+    let (_, slept) = on_and_off(&capture, "[sleeping]");
+    let facts = &capture.facts["recorder"]["wait"];
+    assert_eq!(facts["how"], "sched:sched_switch", "{facts}");
+    // Where records were lost waits are missing, and the facts say so.
+    assert!(
+        (slept >= 500_000_000 || facts["lost"] != 0) && slept <= duration,
+        "{slept} of {duration}: {facts}"
+    );
+    let (capture, _) = finish(run("busy").unwrap());
+    let (on, slept) = on_and_off(&capture, "[sleeping]");
+    assert!(slept * 2 < on, "a spinning thread slept {slept} ns beside {on} ns on the CPU");
 }
 
 #[test]

@@ -31,6 +31,10 @@ pub struct Args {
     #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "20", require_equals = true,
           value_parser = clap::value_parser!(u32).range(10..=50))]
     wait: Option<u32>,
+    /// Record also how long threads were off the CPU and why, by kernel stack, from context switches
+    /// (root and tracefs); waits under 1 ms are only counted.
+    #[arg(long, conflicts_with_all = ["wait", "user_only", "last", "trigger", "cgroup"])]
+    off_cpu: bool,
     /// Read counters every so many seconds.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     interval: Duration,
@@ -105,6 +109,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     options.user_only = args.user_only;
     options.lines = args.lines;
     options.wait_hz = args.wait;
+    options.off_cpu = args.off_cpu;
     options.interval = args.interval;
     options.facts.extend(super::limits::fact().map(|limits| ("limits".to_owned(), limits)));
     options.keep_last = keep_last(args)?;

@@ -207,7 +207,9 @@ fn zfs_tools(root: &Root) -> Outcome {
         Output::NotInstalled => Outcome::lacks(Trouble::NoTools, "zpool and zfs are not installed"),
         Output::TimedOut(_) => Outcome::lacks(Trouble::SuspendedPool, "zpool list hangs: does a pool?"),
         Output::Text(text) if command.0 == "zpool" => {
-            Outcome::ready(format!("zpool and zfs answer; {} pools", text.lines().count()))
+            let pools = text.lines().count();
+            let noun = if pools == 1 { "pool" } else { "pools" };
+            Outcome::ready(format!("zpool and zfs answer; {pools} {noun}"))
         }
         Output::Failed(why) if command.0 == "zpool" => {
             let why = why.lines().next().unwrap_or("no reason given").to_owned();
