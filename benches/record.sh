@@ -2,9 +2,10 @@
 # What recording costs: CPU time, memory and bytes of zwhy beside perf, under one load, as a table.
 #
 # Needs root. zwhy and perf record the whole host in turn while benches/workload.sh keeps it busy;
-# medians of ROUNDS are shown. An hour of counters is simulated by reading them 100 times a second
-# for 36 s, with samples at the highest rate. The effect on ZFS is the CPU time that libzpool takes
-# for the same reads with a recorder of the whole host beside it and without, in pairs.
+# medians of ROUNDS are shown. Recordings of 2 s tell what starting and ending cost. An hour of
+# counters is simulated by reading them 100 times a second for 36 s, with samples at the highest rate.
+# The effect on ZFS is the CPU time that libzpool takes for the same reads with a recorder of the
+# whole host beside it and without, in pairs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/path.sh
@@ -39,8 +40,9 @@ with_load() {
 trap '[[ -z ${load:-} ]] || kill "$load" 2>/dev/null || true' EXIT
 
 for ((round = 1; round <= rounds; round++)); do
-    with_load $((seconds * 2 + 10))
+    with_load $((seconds * 2 + 12))
     cost zwhy "$zwhy" record -a -F 99 -d "$seconds" -o "$dir/$round.zwhy"
+    cost start "$zwhy" record -a -F 99 -d 2 -o "$dir/start-$round.zwhy"
     cost perf-record perf record -q -g -a -F 99 -o "$dir/perf.data" -- sleep "$seconds"
     cost perf-script perf script -i "$dir/perf.data"
     wait "$load" || true

