@@ -62,7 +62,8 @@ pub struct RecordOptions {
     pub off_cpu: bool,
     /// Keep only the last seconds, in memory, and write them when something asks for them.
     pub keep_last: Option<KeepLast>,
-    /// Ask `zpool` and `zfs` for pools and datasets.
+    /// Record the host's OpenZFS: its pools and datasets, its counters, and the memory it shares. Off for
+    /// a process that brings an OpenZFS of its own.
     pub ask_zfs: bool,
     /// Facts of the caller, put over the recorder's own (for example `kind` and `experiment`).
     pub facts: serde_json::Map<String, serde_json::Value>,

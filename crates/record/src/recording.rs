@@ -89,6 +89,11 @@ pub struct Recording {
     finished: bool,
 }
 
+fn pollers(options: &RecordOptions) -> Pollers {
+    let pollers = Pollers::new(&options.proc_root);
+    if options.ask_zfs { pollers } else { pollers.without_host_zfs() }
+}
+
 impl Recording {
     /// Opens the events, starts the command where there is one, and begins to record.
     ///
@@ -129,7 +134,7 @@ impl Recording {
         let weigh = session.sampling.clock == Clock::CpuClock;
         let collector = Collector::new(names, processes, wanted, session.sampling.hz, weigh);
         let mut recording = Recording {
-            pollers: Pollers::new(&options.proc_root),
+            pollers: pollers(&options),
             waits: options.wait_hz.map(|hz| WaitSampler::new(&options.proc_root, hz)),
             off_cpu,
             recent: options.keep_last.as_ref().map(|last| Recent::new(last.span, MOST_BYTES)),

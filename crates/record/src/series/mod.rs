@@ -28,6 +28,7 @@ pub(crate) struct Pollers {
     proc_root: PathBuf,
     kstats: KstatPoller,
     disks: disks::Disks,
+    of_host_zfs: bool,
 }
 
 impl Pollers {
@@ -36,14 +37,23 @@ impl Pollers {
             proc_root: proc_root.to_owned(),
             kstats: KstatPoller::new(&proc_root.join("spl/kstat")),
             disks: disks::Disks::default(),
+            of_host_zfs: true,
         }
+    }
+
+    /// For a process that brings its own OpenZFS: counters and memory of the host would be taken for
+    /// those of the process.
+    pub(crate) fn without_host_zfs(self) -> Pollers {
+        Pollers { of_host_zfs: false, ..self }
     }
 
     /// Reads all once. Returns the CPU time of the host, which also becomes a fact.
     pub(crate) fn poll(&mut self, t: Nanos, pen: &mut SeriesPen) -> Option<HostCpu> {
-        self.kstats.poll(t, pen);
-        slab::poll(&self.proc_root, t, pen);
-        memory::poll(&self.proc_root, t, pen);
+        if self.of_host_zfs {
+            self.kstats.poll(t, pen);
+            slab::poll(&self.proc_root, t, pen);
+            memory::poll(&self.proc_root, t, pen);
+        }
         self.disks.poll(&self.proc_root, t, pen);
         proc_stat::read(&self.proc_root, t, pen)
     }
@@ -145,6 +155,26 @@ mod tests {
         let bytes = writer.bytes_written();
         assert!(rows > 30_000, "{rows} rows: the host is busy");
         assert!(bytes < 2_000_000, "{bytes} bytes for {rows} rows");
+    }
+
+    #[test]
+    fn what_is_of_the_hosts_zfs_is_left_out_on_request() {
+        let root = tempfile::tempdir().unwrap();
+        let proc = root.path().join("proc");
+        busy_host(&proc, 0);
+        let sources = |mut pollers: Pollers| {
+            let mut pen = SeriesPen::default();
+            pollers.poll(Nanos(0), &mut pen);
+            pen.series.iter().map(|row| row.source.to_string()).collect::<std::collections::BTreeSet<_>>()
+        };
+        let all = sources(Pollers::new(&proc));
+        let own = sources(Pollers::new(&proc).without_host_zfs());
+        assert!(all.contains("meminfo") && all.contains("arcstats"), "{all:?}");
+        assert!(
+            own.iter().all(|s| s.starts_with("disk/") || s.starts_with("cpu/") || s == "host"),
+            "{own:?}"
+        );
+        assert!(own.is_subset(&all) && own.iter().any(|s| s.starts_with("disk/")), "{own:?}");
     }
 
     #[test]
