@@ -23,6 +23,32 @@ if [ -e /sys/module/zfs/parameters/zfs_dio_enabled ]; then
     during 4 direct zwhy-load read /tank/off/file block=128K size=24M direct=1 seconds=600
 fi
 during 6 writes zwhy-load write /tank/off/new block=128K size=24M seconds=600
+
+say "what threads wait for while writes are synced"
+sync_writes() {
+    zwhy-load write /tank/off/synced block=128K size=24M sync=1 seconds=600 &
+    while zpool sync tank; do sleep 1; done
+}
+sync_writes >/dev/null 2>&1 &
+writer=$!
+sleep 2
+try wait zwhy record -a --wait=20 -d 8 -o /out/wait.zwhy
+kill $writer
+killall -q zwhy-load
+wait $writer 2>/dev/null
+
+say "calls are counted by kprobe"
+# One fsync of a file is one zil_commit below zfs_fsync.
+try count-per sh -c 'zwhy count zfs:zil_commit --per zfs_fsync --json -o /out/count-per.zwhy -- sh -c "
+    for i in 1 2 3 4 5; do dd if=/dev/zero of=/tank/off/f bs=4k count=1 conv=fsync 2>/dev/null; done" >/out/count-per.json'
+try count-under sh -c 'zwhy count zfs:arc_read --under "dmu_buf_hold_array*" --json -- \
+    dd if=/tank/off/file of=/dev/null bs=128k count=64 >/out/count-under.json'
+try count-unknown zwhy count zio_raed -d 1
+try count-many zwhy count 'zfs:*' -d 1
+
+say "doctor of a healthy host"
+try doctor sh -c 'zwhy doctor --json >/out/doctor.json'
+
 # Last, for blocks that were read ahead are decrypted long after the reader is gone.
 during 6 ccm zwhy-load read /tank/ccm/file block=128K size=24M seconds=600
 
@@ -78,6 +104,6 @@ while ! grep -q SUSPENDED /proc/spl/kstat/zfs/lost/state && [ $left -gt 0 ]; do
 done
 cp /proc/spl/kstat/zfs/lost/state /out/lost.state
 try suspended zwhy record -a -d 3 -o /out/suspended.zwhy
-if zwhy doctor --help >/dev/null 2>&1; then try doctor zwhy doctor; fi
+try doctor-suspended sh -c 'zwhy doctor --json >/out/doctor-suspended.json'
 cat /proc/kallsyms | awk '($4 == "[zfs]" || $4 == "[spl]") && tolower($2) == "t" { print $3 }' | sort -u >/out/symbols
 exit 0

@@ -83,6 +83,18 @@ impl Boot {
         Recorded { name: name.to_owned(), imported: capture.into_imported(name) }
     }
 
+    /// A JSON file of the boot.
+    pub fn json(&self, name: &str) -> Value {
+        let text = self.text(name);
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("{name}: {e}: {text}"))
+    }
+
+    /// Seconds that a command of the script took, by the clock of the machine it ran in.
+    pub fn seconds(&self, name: &str) -> u64 {
+        let text = self.text(&format!("{name}.seconds"));
+        text.parse().unwrap_or_else(|e| panic!("{name}.seconds: {e}: {text}"))
+    }
+
     pub fn has(&self, name: &str) -> bool {
         self.folder.join(name).exists()
     }
@@ -111,6 +123,18 @@ impl Recorded {
             wanted(profile.strings.get(row.function)) && profile.strings.get(row.module).contains(module)
         });
         rows.map(|row| row.total).sum()
+    }
+
+    /// Samples of an event whose stack has each of these functions, in this order from the root.
+    pub fn samples_through(&self, event: Event, functions: &[&str]) -> u64 {
+        let profile = &self.evidence().profile;
+        let of_event = profile.samples.iter().filter(|sample| sample.event == event);
+        let through = of_event.filter(|sample| {
+            let names = profile.function_names(sample.stack);
+            let mut names = names.iter();
+            functions.iter().all(|wanted| names.any(|name| name == wanted))
+        });
+        through.map(|sample| u64::from(sample.count)).sum()
     }
 
     /// Growth of a counter while it was recorded, a second.

@@ -2,9 +2,11 @@
 //!
 //! `make kernel-test` runs this; it is ignored elsewhere because it boots a machine.
 
+use serde_json::json;
 use std::path::Path;
 use std::sync::OnceLock;
 use zwhy_kernel_tests::{Boot, Machine, Recorded};
+use zwhy_profile::Event;
 
 fn boot() -> &'static Boot {
     static BOOT: OnceLock<Boot> = OnceLock::new();
@@ -93,6 +95,67 @@ fn counters_move_with_input_and_output() {
 
 #[test]
 #[ignore = "boots the kernel VM: make kernel-test"]
+fn txg_sync_waits_in_zio_wait() {
+    let recorded = recorded("wait");
+    let waits = recorded.samples_through(Event::Wait, &["txg_sync_thread", "spa_sync", "zio_wait"]);
+    assert!(waits > 0, "{}", boot().text("wait.log"));
+}
+
+#[test]
+#[ignore = "boots the kernel VM: make kernel-test"]
+fn calls_are_counted_below_a_caller_and_per_call() {
+    let exit = |name: &str| boot().text(&format!("{name}.exit"));
+    let log = |name: &str| boot().text(&format!("{name}.log"));
+    assert_eq!(exit("count-per"), "0", "{}", log("count-per"));
+    let per = boot().json("count-per.json");
+    assert_eq!((&per["per"]["caller_calls"], &per["lost"]), (&json!(5), &json!(0)), "{per}");
+    assert!(boot().capture("count-per.zwhy").samples_through(Event::Count, &["zfs_fsync", "zil_commit"]) > 0);
+
+    assert_eq!(exit("count-under"), "0", "{}", log("count-under"));
+    let under = boot().json("count-under.json");
+    assert!(under["under"]["calls"].as_u64() > Some(0), "{under}");
+    let stacks = under["stacks"].as_array().cloned().unwrap_or_default();
+    let below = stacks.iter().filter(|stack| stack["under"] == true);
+    let mut functions = below.map(|stack| stack["frames"].as_array().cloned().unwrap_or_default());
+    assert!(
+        functions.any(|frames| {
+            let at = |wanted: &str| {
+                frames.iter().position(|f| f["function"].as_str().is_some_and(|f| f.starts_with(wanted)))
+            };
+            at("dmu_buf_hold_array").is_some_and(|caller| at("arc_read").is_some_and(|leaf| caller < leaf))
+        }),
+        "{under}"
+    );
+
+    for (name, says) in [("count-unknown", "did you mean zio_read"), ("count-many", "be more specific")] {
+        assert!(exit(name) != "0" && log(name).contains(says), "{name}: {}", log(name));
+    }
+}
+
+/// What `zwhy doctor` must find whatever the pools do.
+fn doctor_finds_all(name: &str) {
+    let exit = boot().text(&format!("{name}.exit"));
+    assert!(
+        exit == "0" || exit == "1",
+        "{name} ended with {exit:?}: {}",
+        boot().text(&format!("{name}.log"))
+    );
+    let doctor = boot().json(&format!("{name}.json"));
+    let checks = doctor["checks"].as_array().cloned().unwrap_or_default();
+    for wanted in ["kernel names", "wait stacks", "call counts", "ZFS module"] {
+        let check = checks.iter().find(|check| check["name"] == wanted);
+        assert!(check.is_some_and(|check| check["state"] == "ready"), "{name}: {wanted}: {check:?}");
+    }
+}
+
+#[test]
+#[ignore = "boots the kernel VM: make kernel-test"]
+fn doctor_finds_names_wait_stacks_and_kprobes() {
+    doctor_finds_all("doctor");
+}
+
+#[test]
+#[ignore = "boots the kernel VM: make kernel-test"]
 fn ccm_is_named_and_nothing_of_encryption_elsewhere() {
     let knowledge = zwhy_diagnose::Knowledge::embedded();
     let answer = recorded("ccm").explain(&knowledge);
@@ -140,11 +203,13 @@ fn a_pool_and_the_module_may_go_away_while_recording() {
 
 #[test]
 #[ignore = "boots the kernel VM: make kernel-test"]
-fn a_suspended_pool_does_not_hang_the_recorder() {
+fn a_suspended_pool_hangs_neither_the_recorder_nor_doctor() {
     assert_eq!(boot().text("lost.state"), "SUSPENDED");
     let suspended = recorded("suspended");
     assert!(suspended.imported.stats.kept > 0);
-    if boot().has("doctor.log") {
-        assert!(!boot().text("doctor.exit").is_empty(), "doctor hangs");
-    }
+    let after = boot().seconds("suspended").saturating_sub(3);
+    assert!(after <= 15, "the recorder ended {after} s late");
+    doctor_finds_all("doctor-suspended");
+    let took = boot().seconds("doctor-suspended");
+    assert!(took <= 15, "doctor took {took} s");
 }
