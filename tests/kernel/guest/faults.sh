@@ -17,10 +17,12 @@ parameter() {
 
 # arc_limit BYTES: below the minimum that the module chose for this machine.
 arc_limit() {
+    arc_own=$(awk '$1 == "c_max" { print $3 }' /proc/spl/kstat/zfs/arcstats)
+    say "ARC limit $1 instead of $arc_own"
     parameter zfs_arc_min 33554432
     parameter zfs_arc_max "$1"
     # The default, 0, does not lift a limit that was set; this one is the machine's own.
-    changed="$changed /sys/module/zfs/parameters/zfs_arc_max=2147483648"
+    changed="$changed /sys/module/zfs/parameters/zfs_arc_max=$arc_own"
 }
 
 # pool OPTION…: the pool `tank`, striped over all disks unless the scenario sets `layout`.

@@ -1,4 +1,4 @@
-# A working set of 200 MiB under an ARC limit of 64 MiB; the control has room for all of it.
+# A working set of 160 MiB under an ARC limit of 64 MiB; the control has room for all of it.
 # expect: arc-max-too-small
 setup() {
     if [ "$1" = fault ]; then arc_limit 67108864; fi
