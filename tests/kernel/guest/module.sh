@@ -57,6 +57,8 @@ zwhy-load read /tank/off/file block=128K size=24M seconds=600 &
 zwhy record -a -d 600 -o /out/killed.zwhy >/out/killed.log 2>&1 &
 recorder=$!
 must underway /out/killed.zwhy
+# Two more times for writing out: on a slow machine the first hold little but the recorder's start.
+sleep 11
 kill -9 $recorder
 wait $recorder 2>/dev/null
 

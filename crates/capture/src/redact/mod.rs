@@ -216,7 +216,9 @@ mod tests {
         let mut imported = sample();
         Redactor::default().redact(&mut imported);
         let shown = shown(&imported);
-        for public in ["zfs_read", "z_rd_int_1", "pool1/iostats", "zfs_arc_max", "\"sda\"", "pool1/fs1", "acme_drv"] {
+        for public in
+            ["zfs_read", "z_rd_int_1", "pool1/iostats", "zfs_arc_max", "\"sda\"", "pool1/fs1", "acme_drv"]
+        {
             assert!(shown.contains(public), "{public} not in {shown}");
         }
     }
