@@ -32,11 +32,11 @@ enum Address {
 }
 
 /// Symbol tables that were not used lately are dropped when all hold more than this.
-const TABLE_BUDGET: usize = 16 << 20;
+const TABLE_BUDGET: usize = 8 << 20;
 /// A table used in so many of the last flushes is kept all the same: reading it again costs more.
 const TABLE_KEEP: u32 = 15;
 /// Addresses kept; at 40 bytes each this is the bound of the cache.
-const ADDRESS_BUDGET: usize = 400_000;
+const ADDRESS_BUDGET: usize = 100_000;
 /// kallsyms is read again for modules loaded later, but only after so many flushes, and after twice
 /// as many each time that it did not help.
 const KALLSYMS_PAUSE: u32 = 5;
