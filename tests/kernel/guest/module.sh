@@ -25,14 +25,15 @@ fi
 during 6 writes zwhy-load write /tank/off/new block=128K size=24M seconds=600
 
 say "what threads wait for while writes are synced"
+# One transaction group after the other: an idle txg_sync waits for work, not for disks.
 sync_writes() {
     zwhy-load write /tank/off/synced block=128K size=24M sync=1 seconds=600 &
-    while zpool sync tank; do sleep 1; done
+    while zpool sync tank; do :; done
 }
 sync_writes >/dev/null 2>&1 &
 writer=$!
 sleep 2
-try wait zwhy record -a --wait=20 -d 8 -o /out/wait.zwhy
+try wait zwhy record -a --wait=50 -d 12 -o /out/wait.zwhy
 kill $writer
 killall -q zwhy-load
 wait $writer 2>/dev/null
