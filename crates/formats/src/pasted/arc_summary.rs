@@ -5,6 +5,7 @@
 //! `f_bytes`).
 
 use super::cells;
+use super::report_lines::report_lines;
 use crate::blocks::{Block, Line, Sink, Taken};
 
 pub struct ArcSummary;
@@ -16,17 +17,8 @@ impl Block for ArcSummary {
         }
         let (mut rows, mut section) = (Vec::new(), String::new());
         let mut taken = Taken::default();
-        // Blank lines count only when the report goes on after them.
-        let (mut blanks, mut used) = (0, 0);
-        for (i, line) in lines.iter().enumerate() {
+        for (blanks, line) in report_lines(lines) {
             let text = line.text.trim();
-            if text.is_empty() {
-                blanks += 1;
-                if blanks > 2 {
-                    break;
-                }
-                continue;
-            }
             let rule = text.len() > 10 && text.bytes().all(|b| b == b'-');
             match split(&line.text) {
                 Some((name, values)) => {
@@ -40,12 +32,11 @@ impl Block for ArcSummary {
             }
             taken.drop("blank line", blanks);
             taken.kept += 1;
-            (blanks, used) = (0, i + 1);
         }
         if rows.is_empty() {
             return None;
         }
-        let origin = sink.origin("arc_summary", &lines[..used]);
+        let origin = sink.origin("arc_summary", &lines[..taken.used()]);
         for row in &rows {
             if let Some((name, value)) = arcstat(&row[0], &row[1], &row[2]) {
                 cells::kstat(sink, "arcstats", name, value, origin);

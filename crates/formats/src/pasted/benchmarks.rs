@@ -1,6 +1,7 @@
 //! Result lines of small tools: dd, `perf stat`, `time`.
 
 use super::cells;
+use super::report_lines::report_lines;
 use crate::blocks::{Block, Line, Sink, Taken};
 use crate::text::numbers;
 
@@ -67,19 +68,10 @@ impl Block for PerfStat {
         head.starts_with("Performance counter stats for").then_some(())?;
         let mut rows = Vec::new();
         let mut taken = Taken { kept: 1, dropped: Vec::new() };
-        let mut blanks = 0;
-        for line in &lines[1..] {
-            let text = line.text.trim();
-            if text.is_empty() {
-                blanks += 1;
-                if blanks > 2 {
-                    break;
-                }
-                continue;
-            }
-            let Some(row) = counter(text) else { break };
+        for (blanks, line) in report_lines(&lines[1..]) {
+            let Some(row) = counter(line.text.trim()) else { break };
             rows.push(row);
-            taken.drop("blank line", std::mem::take(&mut blanks));
+            taken.drop("blank line", blanks);
             taken.kept += 1;
         }
         if rows.is_empty() {

@@ -3,6 +3,7 @@
 //! Sizes are bytes, times nanoseconds. Lines of a report that hold nothing of that are counted as such.
 
 use super::cells;
+use super::report_lines::report_lines;
 use crate::blocks::{Block, Line, Sink, Taken};
 
 pub struct Fio;
@@ -30,23 +31,14 @@ impl Block for Fio {
         }
         let mut reader = Reader::default();
         let mut taken = Taken::default();
-        let mut blanks = 0;
-        for line in lines {
-            let text = line.text.trim();
+        for (blanks, line) in report_lines(lines) {
             // Announcements without a result are looked at once, not from each of them.
             const UNSURE_LINES: usize = 300;
             if reader.rows.is_empty() && taken.used() > UNSURE_LINES {
                 break;
             }
-            if text.is_empty() {
-                blanks += 1;
-                if blanks > 2 {
-                    break;
-                }
-                continue;
-            }
             let Some(kept) = reader.line(&line.text) else { break };
-            taken.drop("blank line", std::mem::take(&mut blanks));
+            taken.drop("blank line", blanks);
             if kept {
                 taken.kept += 1;
             } else {

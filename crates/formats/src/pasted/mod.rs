@@ -19,6 +19,7 @@ mod memory;
 mod params;
 mod properties;
 mod prose;
+mod report_lines;
 mod sysctl;
 mod tables;
 mod threads;

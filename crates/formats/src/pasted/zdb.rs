@@ -4,6 +4,7 @@
 //! (name, value, avg, ratio) and `zdb -bb` (by block type); the pool's ratios are properties.
 
 use super::cells::{self, is_rule};
+use super::report_lines::report_lines;
 use crate::blocks::{Block, Line, Sink, Taken};
 
 /// `metaslab  0  offset  0  spacemap  38  free  6.79G`, with what -mm prints below each.
@@ -14,16 +15,8 @@ impl Block for Metaslabs {
         let mut rows: Vec<Vec<String>> = Vec::new();
         let mut vdev = String::new();
         let mut taken = Taken::default();
-        let mut blanks = 0;
-        for line in lines {
+        for (blanks, line) in report_lines(lines) {
             let text = line.text.trim();
-            if text.is_empty() {
-                blanks += 1;
-                if blanks > 2 {
-                    break;
-                }
-                continue;
-            }
             const MOST_HEADERS: usize = 16;
             if rows.is_empty() && taken.used() > MOST_HEADERS {
                 break;
@@ -46,7 +39,7 @@ impl Block for Metaslabs {
                     _ => break,
                 },
             }
-            taken.drop("blank line", std::mem::take(&mut blanks));
+            taken.drop("blank line", blanks);
             taken.kept += 1;
         }
         if rows.is_empty() {
@@ -83,15 +76,8 @@ impl Block for Ddt {
         if ddt(&lines.first()?.text).is_none() && ratios(&lines.first()?.text).is_none() {
             return None;
         }
-        let (mut rows, mut found, mut taken, mut blanks) = (Vec::new(), None, Taken::default(), 0);
-        for line in lines {
-            if line.is_blank() {
-                blanks += 1;
-                if blanks > 2 {
-                    break;
-                }
-                continue;
-            }
+        let (mut rows, mut found, mut taken) = (Vec::new(), None, Taken::default());
+        for (blanks, line) in report_lines(lines) {
             if let Some(row) = ddt(&line.text) {
                 rows.push(row);
             } else if let Some(values) = ratios(&line.text) {
@@ -99,7 +85,7 @@ impl Block for Ddt {
             } else {
                 break;
             }
-            taken.drop("blank line", std::mem::take(&mut blanks));
+            taken.drop("blank line", blanks);
             taken.kept += 1;
         }
         let origin = sink.origin("zdb -D", &lines[..taken.used()]);

@@ -4,6 +4,7 @@
 //! the properties `health` and `scan` of the pool, kstats `POOL/ddt` and the table `zpool status -D`.
 
 use super::cells::{self, is_rule};
+use super::report_lines::report_lines;
 use crate::blocks::{Block, Line, Sink, Taken};
 
 pub struct ZpoolStatus;
@@ -33,20 +34,12 @@ impl Block for ZpoolStatus {
         }
         let mut reader = Reader::default();
         let mut taken = Taken::default();
-        let mut blanks = 0;
-        for line in lines {
+        for (blanks, line) in report_lines(lines) {
             let text = line.text.trim();
-            if text.is_empty() {
-                blanks += 1;
-                if blanks > 2 {
-                    break;
-                }
-                continue;
-            }
             if (text.starts_with("pool: ") && taken.used() > 0) || !reader.line(&line.text, blanks > 0) {
                 break;
             }
-            taken.drop("blank line", std::mem::take(&mut blanks));
+            taken.drop("blank line", blanks);
             taken.kept += 1;
         }
         reader.finish(&lines[..taken.used()], sink);
