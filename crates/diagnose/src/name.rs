@@ -1,7 +1,9 @@
 //! Function names as the knowledge files spell them, from what profilers print.
 //!
 //! Sources add modules (`zfs!arc_read`, ``zfs`arc_read``, `arc_read [zfs]`), offsets
-//! (`arc_read+0x12/0x340`), marks (`[k] arc_read`) and compiler suffixes (`arc_read.isra.0`).
+//! (`arc_read+0x12/0x340`), marks (`[k] arc_read`) and compiler suffixes (`arc_read.isra.0`). People
+//! write `arc_read()`, several names in one place (`mutex_lock / mutex_unlock`) and a lock by the
+//! way to it (`&dn->dn_mtx`).
 
 use memchr::{memchr_iter, memchr2, memrchr};
 
@@ -42,7 +44,31 @@ pub fn bare(printed: &str) -> BareName<'_> {
     {
         name = &name[..at];
     }
-    BareName { function: without_suffix(name), module }
+    let name = name.strip_suffix("()").unwrap_or(name);
+    BareName { function: without_suffix(member(name)), module }
+}
+
+/// Bare names of a place where somebody wrote several: `mutex_lock / mutex_unlock`.
+pub fn bare_names(printed: &str) -> impl Iterator<Item = &str> {
+    let several = || printed.split(['/', ',']).map(str::trim);
+    let split = printed.contains(['/', ',']) && several().all(is_name);
+    let (one, more) = if split { (None, Some(several())) } else { (Some(printed), None) };
+    one.into_iter().chain(more.into_iter().flatten()).map(|name| bare(name).function)
+}
+
+fn is_name(text: &str) -> bool {
+    let text = text.strip_suffix("()").unwrap_or(text);
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '*'))
+}
+
+/// Of `&dn->dn_mtx` the `dn_mtx`: a lock is known by its name, not by the way to it.
+fn member(name: &str) -> &str {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '&' | '-' | '>');
+    match name.rsplit_once("->") {
+        Some((way, last)) if !way.is_empty() && is_name(last) && way.chars().all(plain) => last,
+        _ => name.strip_prefix('&').filter(|n| is_name(n)).unwrap_or(name),
+    }
 }
 
 fn without_suffix(name: &str) -> &str {
@@ -79,8 +105,27 @@ mod tests {
             ("+0x10", "+0x10", ""),
             ("`", "`", ""),
             (".cold", ".cold", ""),
+            ("arc_evict()", "arc_evict", ""),
+            ("dn->dn_struct_rwlock", "dn_struct_rwlock", ""),
+            ("&zilog->zl_lock", "zl_lock", ""),
+            ("&spa_namespace_lock", "spa_namespace_lock", ""),
+            ("ptr<a>::operator->", "ptr<a>::operator->", ""),
         ] {
             assert_eq!(bare(printed), BareName { function, module }, "{printed}");
+        }
+    }
+
+    #[test]
+    fn several_names_in_one_place_come_apart() {
+        for (printed, names) in [
+            ("arc_space_consume / arc_space_return", &["arc_space_consume", "arc_space_return"][..]),
+            ("kstat_waitq_*, kstat_runq_*", &["kstat_waitq_*", "kstat_runq_*"]),
+            ("ZFS_ENTER/ZFS_EXIT", &["ZFS_ENTER", "ZFS_EXIT"]),
+            ("zfs_write+0x5c4/0xd70 [zfs]", &["zfs_write"]),
+            ("std::map<a, b>::find", &["std::map<a, b>::find"]),
+            ("arc_read", &["arc_read"]),
+        ] {
+            assert_eq!(bare_names(printed).collect::<Vec<_>>(), names, "{printed}");
         }
     }
 }

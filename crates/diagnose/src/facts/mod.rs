@@ -3,6 +3,7 @@
 
 mod cpu;
 mod index;
+mod locks;
 mod number;
 mod percent;
 mod query;
@@ -24,6 +25,7 @@ pub use threads::thread_base;
 pub use version::has_fix;
 
 use crate::anatomy::Anatomy;
+use crate::name::bare_names;
 use crate::pattern::Pattern;
 use percent::PercentFacts;
 use zwhy_evidence::Evidence;
@@ -118,8 +120,8 @@ impl<'a> FactBase<'a> {
         if let Some(stack) = self.percent.waiting_with(pattern) {
             return Reading::truth(true, Quality::Named, stack);
         }
-        let table =
-            self.evidence.tables.iter().find(|t| t.rows.iter().flatten().any(|c| pattern.matches(c)))?;
+        let named = |cell: &String| bare_names(cell).any(|name| pattern.matches(name));
+        let table = self.evidence.tables.iter().find(|t| t.rows.iter().flatten().any(named))?;
         Reading::truth(true, Quality::Figure, self.evidence.origin_name(table.origin))
     }
 

@@ -8,9 +8,10 @@ use super::reading::{Quality, Reading};
 use super::threads::thread_base;
 use crate::anatomy::{Anatomy, StageId};
 use crate::classify::classify_alone;
-use crate::name::bare;
+use crate::name::bare_names;
 use crate::pattern::Pattern;
-use zwhy_evidence::{Evidence, PctKind};
+use super::locks::lock_stacks;
+use zwhy_evidence::{Evidence, FlatRow, PctKind};
 
 /// A function missing from a list counts as absent when at most this share could have been cut.
 const NEGLIGIBLE: f64 = 0.02;
@@ -45,6 +46,25 @@ struct Stack {
     origin: String,
 }
 
+/// One row for each name of a row. The figure of several is with the first: only a pattern that
+/// means all of them may take it for theirs, and that is what sums do.
+fn rows_of(row: &FlatRow, evidence: &Evidence, anatomy: &Anatomy) -> Vec<Row> {
+    let of_name = |(at, name): (usize, &str)| {
+        let (stage, label) = classify_alone(name, row.module.as_deref().unwrap_or(""), anatomy);
+        let figure = |pct: Option<f64>| pct.filter(|_| at == 0).map(|p| p / 100.0);
+        Row {
+            name: name.to_owned(),
+            comm: row.comm.clone(),
+            own: figure(row.pct),
+            children: figure(row.children_pct),
+            stage,
+            label,
+            origin: evidence.origin_name(row.origin).to_owned(),
+        }
+    };
+    bare_names(&row.symbol).enumerate().map(of_name).collect()
+}
+
 /// Flat rows and stacks, shares 0 to 1.
 #[derive(Default)]
 pub struct PercentFacts {
@@ -56,34 +76,26 @@ pub struct PercentFacts {
 
 impl PercentFacts {
     pub fn new(evidence: &Evidence, anatomy: &Anatomy) -> PercentFacts {
-        let rows: Vec<Row> = evidence
-            .flat
-            .iter()
-            .map(|row| {
-                let (stage, label) =
-                    classify_alone(&row.symbol, row.module.as_deref().unwrap_or(""), anatomy);
-                Row {
-                    name: bare(&row.symbol).function.to_owned(),
-                    comm: row.comm.clone(),
-                    own: row.pct.map(|p| p / 100.0),
-                    children: row.children_pct.map(|p| p / 100.0),
-                    stage,
-                    label,
-                    origin: evidence.origin_name(row.origin).to_owned(),
-                }
-            })
-            .collect();
+        let rows: Vec<Row> = evidence.flat.iter().flat_map(|row| rows_of(row, evidence, anatomy)).collect();
         let stacks = evidence
             .trees
             .iter()
             .map(|tree| Stack {
-                names: tree.frames.iter().map(|f| bare(f).function.to_owned()).collect(),
+                names: tree.frames.iter().flat_map(|f| bare_names(f)).map(str::to_owned).collect(),
                 comm: tree.comm.clone(),
                 share: tree.pct.map(|p| p / 100.0),
                 unclear: tree.kind == PctKind::Unclear,
                 waiting: tree.waiting,
                 origin: evidence.origin_name(tree.origin).to_owned(),
             })
+            .chain(lock_stacks(evidence).map(|(names, origin)| Stack {
+                names,
+                comm: None,
+                share: None,
+                unclear: false,
+                waiting: true,
+                origin,
+            }))
             .collect();
         let own = || rows.iter().filter_map(|r| r.own);
         let smallest = own().fold(f64::INFINITY, f64::min);

@@ -60,13 +60,14 @@ pub fn benchmarks(facts: &serde_json::Value) -> Vec<Table> {
     facts["bench"].as_object().into_iter().flatten().map(of).collect()
 }
 
-fn columns(table: &Table, like: &Pattern) -> Vec<usize> {
+/// Positions of the columns that are called like that.
+pub fn columns_like(table: &Table, like: &Pattern) -> Vec<usize> {
     (0..table.columns.len()).filter(|i| like.matches_any_case(&table.columns[*i])).collect()
 }
 
 fn column<'t>(tables: impl Iterator<Item = &'t Table>, like: &Pattern) -> impl Iterator<Item = f64> {
     tables.flat_map(move |table| {
-        let at = columns(table, like);
+        let at = columns_like(table, like);
         table.rows.iter().flat_map(move |row| {
             let cells: Vec<f64> = at.iter().filter_map(|i| leading_number(row.get(*i)?)).collect();
             cells
@@ -76,19 +77,19 @@ fn column<'t>(tables: impl Iterator<Item = &'t Table>, like: &Pattern) -> impl I
 
 /// All cells of the columns that are called like that.
 fn cells<'t>(table: &'t Table, like: &Pattern) -> Vec<&'t str> {
-    let at = columns(table, like);
+    let at = columns_like(table, like);
     table.rows.iter().flat_map(|row| at.iter().filter_map(|i| Some(row.get(*i)?.as_str()))).collect()
 }
 
 /// Cells of the first row with such a cell, in the columns that are called like that.
 fn cell<'t>(table: &'t Table, row_like: &Pattern, column_like: &Pattern) -> impl Iterator<Item = &'t str> {
     let row = table.rows.iter().find(|row| row.iter().any(|c| row_like.matches_any_case(c)));
-    let at = columns(table, column_like);
+    let at = columns_like(table, column_like);
     at.into_iter().filter_map(move |i| Some(row?.get(i)?.as_str()))
 }
 
 fn points(table: &Table, x: &Pattern, y: &Pattern) -> Vec<(f64, f64)> {
-    let (Some(x), Some(y)) = (columns(table, x).first().copied(), columns(table, y).first().copied()) else {
+    let (Some(x), Some(y)) = (columns_like(table, x).first().copied(), columns_like(table, y).first().copied()) else {
         return Vec::new();
     };
     let point = |row: &Vec<String>| Some((leading_number(row.get(x)?)?, leading_number(row.get(y)?)?));

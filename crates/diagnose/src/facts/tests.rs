@@ -208,3 +208,53 @@ fn implementations_that_a_parameter_offers() {
         ],
     );
 }
+
+#[test]
+fn counts_that_somebody_wrote_down() {
+    let written = r#"
+        params = { "mounted datasets" = "5300", zfs_snapshot_history_enabled = 1 }
+        props = { filesystem_limit = "9000" }
+        tables = [{ tool = "time zfs list", columns = ["snapshots", "s"], rows = [[100, 0.1], [4163, 4]] }]
+    "#;
+    check(
+        written,
+        &[
+            ("count('mounts')", number(5300.0)),
+            ("count('snapshots')", number(4163.0)),
+            ("count('vdevs')", None),
+        ],
+    );
+}
+
+#[test]
+fn lock_statistics_are_waiting_stacks() {
+    let table = r#"
+        [[tables]]
+        tool = "lockstat (4 KiB reads)"
+        columns = ["Count", "nsec", "Lock", "Caller"]
+        rows = [[999, 2210, "&dn->dn_struct_rwlock", "dbuf_hold+0x34"], [12, 100, "", "zil_commit"]]
+    "#;
+    check(
+        table,
+        &[
+            ("calls('dbuf_hold', 'rw_enter')", truth(true)),
+            ("calls('dbuf_hold', 'dn_struct_rwlock')", truth(true)),
+            ("calls('zil_commit', 'mutex_enter')", truth(true)),
+            ("waits('dn_struct_rwlock')", truth(true)),
+            ("share('dbuf_hold')", None),
+        ],
+    );
+}
+
+#[test]
+fn a_row_may_have_several_names() {
+    let flat = r#"flat = ["9 [zfs] arc_space_consume / arc_space_return"]"#;
+    check(
+        flat,
+        &[
+            ("self_share('arc_space_consume|arc_space_return')", number(0.09)),
+            ("seen('arc_space_return')", truth(true)),
+            ("self_share('arc_space_return')", None),
+        ],
+    );
+}

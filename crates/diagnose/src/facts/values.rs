@@ -102,8 +102,41 @@ impl FactBase<'_> {
         }
     }
 
-    /// Length of a list in the facts, or a number that stands for one.
+    /// Length of a list in the facts, a number that stands for one, or what somebody wrote down.
     pub(super) fn count_answer(&self, query: &Query) -> Option<Reading> {
+        self.recorded_count(query).or_else(|| self.written_count(query.argument(0)))
+    }
+
+    /// `snapshot_count`, `mounted file systems`, a column `snapshots`: a count among what else was
+    /// written down. Names of tunables (`zfs_…`) and limits are none.
+    fn written_count(&self, list: &str) -> Option<Reading> {
+        let nouns: &[&str] = match list {
+            "pools" => &["pools"],
+            "vdevs" => &["vdevs", "leaf vdevs", "disks"],
+            "datasets" => &["datasets", "filesystems", "file systems"],
+            "snapshots" => &["snapshots", "snapshot count", "snaps"],
+            _ => &["mounts", "mounted"],
+        };
+        let means = |name: &str| {
+            let name = name.to_ascii_lowercase().replace(['_', '-'], " ");
+            !name.starts_with("zfs ") && !name.contains("limit") && nouns.iter().any(|n| name.contains(n))
+        };
+        let params = self.evidence.params.iter().map(|p| (&p.name, &p.value, p.origin));
+        let properties = self.evidence.properties.iter().map(|p| (&p.name, &p.value, p.origin));
+        let named = params.chain(properties).filter(|(name, ..)| means(name));
+        let in_names = named.filter_map(|(_, value, origin)| Some((leading_number(value)?, origin)));
+        let in_columns = self.evidence.tables.iter().flat_map(|table| {
+            let at = table.columns.iter().position(|c| means(c));
+            table
+                .rows
+                .iter()
+                .filter_map(move |row| Some((leading_number(row.get(at?)?)?, table.origin)))
+        });
+        let (most, origin) = in_names.chain(in_columns).max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Reading::number(most, Quality::Configured, self.evidence.origin_name(origin))
+    }
+
+    fn recorded_count(&self, query: &Query) -> Option<Reading> {
         let facts = &self.evidence.facts;
         let number = |n: f64| Reading::number(n, Quality::Configured, "facts");
         let list = query.argument(0);
