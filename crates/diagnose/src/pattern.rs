@@ -1,4 +1,7 @@
 //! Name patterns of the knowledge files: alternatives split by `|`, each with `*` for any text.
+//!
+//! A function of the kernel that had other names in other releases is written once, by its present
+//! name; the pattern matches the others too.
 
 /// One alternative.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,9 +69,27 @@ impl std::fmt::Display for Pattern {
     }
 }
 
+/// Present names, and what else the same function was called: `_spin_lock` up to Linux 2.6.32,
+/// `mspin_lock` from 3.10 to 3.14, ticket locks up to 4.1, `__pv_…` in guests.
+const SYNONYMS: [(&str, &[&str]); 7] = [
+    ("_raw_spin_lock*", &["_spin_lock*"]),
+    ("_raw_spin_lock_irq*", &["_spin_lock_irq*"]),
+    ("_raw_spin_lock_irqsave", &["_spin_lock_irqsave"]),
+    ("_raw_spin_lock", &["_spin_lock"]),
+    ("_raw_spin_unlock_irqrestore", &["_spin_unlock_irqrestore"]),
+    ("native_queued_spin_lock_slowpath", &["__pv_queued_spin_lock_slowpath", "__ticket_spin_lock"]),
+    ("osq_lock", &["mspin_lock", "mcs_spin_lock"]),
+];
+
+fn synonyms(name: &str) -> &'static [&'static str] {
+    SYNONYMS.iter().find(|(present, _)| *present == name).map_or(&[], |(_, others)| others)
+}
+
 impl Pattern {
     pub fn new(text: &str) -> Pattern {
-        Pattern { globs: text.split('|').map(str::trim).filter(|t| !t.is_empty()).map(Glob::new).collect() }
+        let written = || text.split('|').map(str::trim).filter(|t| !t.is_empty());
+        let globs = written().chain(written().flat_map(|name| synonyms(name).iter().copied()));
+        Pattern { globs: globs.map(Glob::new).collect() }
     }
 
     pub fn matches(&self, name: &str) -> bool {
@@ -97,5 +118,14 @@ mod tests {
         assert!(!Pattern::new("").matches(""));
         assert!(Pattern::new("*").matches(""));
         assert!(!Pattern::new("ab*ba").matches("aba"), "pieces do not overlap");
+    }
+
+    #[test]
+    fn former_names_of_kernel_functions_match() {
+        let p = Pattern::new("_raw_spin_lock*|osq_lock");
+        for yes in ["_raw_spin_lock_irqsave", "_spin_lock_irqsave", "osq_lock", "mspin_lock"] {
+            assert!(p.matches(yes), "{yes}");
+        }
+        assert!(!p.matches("__ticket_spin_lock"));
     }
 }

@@ -3,6 +3,7 @@
 //! Such lists are cut, so a function that is not in them is not known to be absent, unless what is
 //! left over is too small to matter.
 
+use super::locks::lock_stacks;
 use super::query::{Function, Query};
 use super::reading::{Quality, Reading};
 use super::threads::thread_base;
@@ -10,7 +11,6 @@ use crate::anatomy::{Anatomy, StageId};
 use crate::classify::classify_alone;
 use crate::name::bare_names;
 use crate::pattern::Pattern;
-use super::locks::lock_stacks;
 use zwhy_evidence::{Evidence, FlatRow, PctKind};
 
 /// A function missing from a list counts as absent when at most this share could have been cut.

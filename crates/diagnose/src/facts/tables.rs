@@ -89,7 +89,9 @@ fn cell<'t>(table: &'t Table, row_like: &Pattern, column_like: &Pattern) -> impl
 }
 
 fn points(table: &Table, x: &Pattern, y: &Pattern) -> Vec<(f64, f64)> {
-    let (Some(x), Some(y)) = (columns_like(table, x).first().copied(), columns_like(table, y).first().copied()) else {
+    let (Some(x), Some(y)) =
+        (columns_like(table, x).first().copied(), columns_like(table, y).first().copied())
+    else {
         return Vec::new();
     };
     let point = |row: &Vec<String>| Some((leading_number(row.get(x)?)?, leading_number(row.get(y)?)?));

@@ -258,3 +258,30 @@ fn a_row_may_have_several_names() {
         ],
     );
 }
+
+#[test]
+fn what_was_pasted_as_a_table_of_names_and_values() {
+    let tables = r#"
+        os = "Debian 11 (Atom C3558)"
+        [[tables]]
+        tool = "zpool get all tank"
+        columns = ["NAME", "PROPERTY", "VALUE", "SOURCE"]
+        rows = [["tank", "bcloneused", "19.1T", "-"], ["tank", "autotrim", "on", "local"]]
+        [[tables]]
+        tool = "module parameters"
+        columns = ["parameter", "value"]
+        rows = [["zfs_arc_max", 1024], ["icp_aes_impl", "cycle [fastest] generic"]]
+    "#;
+    check(
+        tables,
+        &[
+            ("prop('autotrim', 'on')", truth(true)),
+            ("prop_number('bcloneused')", number(19.1 * 1024f64.powi(4))),
+            ("param('zfs_arc_max')", number(1024.0)),
+            ("offered('icp_aes_impl', 'aesni')", truth(false)),
+            ("param('autotrim')", None),
+            ("cpu_model('*atom c*')", truth(true)),
+            ("cpu_model('*xeon*')", None),
+        ],
+    );
+}

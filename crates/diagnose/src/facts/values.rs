@@ -4,6 +4,7 @@ use super::FactBase;
 use super::number::leading_number;
 use super::query::{Function, Query};
 use super::reading::{Quality, Reading};
+use super::tables::columns_like;
 use crate::pattern::Pattern;
 use zwhy_evidence::OriginId;
 
@@ -44,29 +45,55 @@ impl FactBase<'_> {
     }
 
     pub(super) fn param_answer(&self, query: &Query) -> Option<Reading> {
-        let param = self.evidence.params.iter().rev().find(|p| p.name == query.argument(0))?;
-        let origin = self.evidence.origin_name(param.origin);
+        let name = query.argument(0);
+        let given = self.evidence.params.iter().rev().find(|p| p.name == name);
+        let (value, origin) = match given {
+            Some(param) => (param.value.as_str(), param.origin),
+            None => self.pasted_values(name, &["parameter*|tunable*", "value*|data|setting"]).next()?,
+        };
+        let origin = self.evidence.origin_name(origin);
         match query.function {
-            Function::Param => Reading::number(leading_number(&param.value)?, Quality::Configured, origin),
+            Function::Param => Reading::number(leading_number(value)?, Quality::Configured, origin),
             Function::Offered => {
-                let offered = zwhy_zfs::parse_implementation(&param.value)?.choices;
+                let offered = zwhy_zfs::parse_implementation(value)?.choices;
                 let like = query.patterns.get(1)?;
                 Reading::truth(offered.iter().any(|c| like.matches_any_case(c)), Quality::Configured, origin)
             }
-            _ => Reading::text(chosen(&param.value), Quality::Configured, origin),
+            _ => Reading::text(chosen(value), Quality::Configured, origin),
         }
     }
 
     pub(super) fn property_answer(&self, query: &Query) -> Option<Reading> {
         let name = query.argument(0);
-        let found: Vec<_> = self.evidence.properties.iter().filter(|p| p.name == name).collect();
-        let origin = self.evidence.origin_name(found.first()?.origin);
+        let given = self.evidence.properties.iter().filter(|p| p.name == name);
+        let pasted = self.pasted_values(name, &["property*", "value*"]);
+        let found: Vec<_> = given.map(|p| (p.value.as_str(), p.origin)).chain(pasted).collect();
+        let origin = self.evidence.origin_name(found.first()?.1);
         if query.function == Function::PropNumber {
-            let numbers = found.iter().filter_map(|p| leading_number(&p.value));
+            let numbers = found.iter().filter_map(|(value, _)| leading_number(value));
             return Reading::number(numbers.max_by(f64::total_cmp)?, Quality::Configured, origin);
         }
         let like = query.patterns.get(1)?;
-        Reading::truth(found.iter().any(|p| value_like(&p.value, like)), Quality::Configured, origin)
+        let some = found.iter().any(|(value, _)| value_like(value, like));
+        Reading::truth(some, Quality::Configured, origin)
+    }
+
+    /// Values from tables with a column of names and one of values, as `zfs get` prints them.
+    fn pasted_values<'s>(
+        &'s self,
+        name: &'s str,
+        columns: &[&str; 2],
+    ) -> impl Iterator<Item = (&'s str, OriginId)> + 's {
+        let [names, values] = columns.map(Pattern::new);
+        self.evidence.tables.iter().flat_map(move |table| {
+            let at = |like: &Pattern| columns_like(table, like).first().copied();
+            let at = at(&names).zip(at(&values));
+            let rows = table.rows.iter().filter_map(move |row| {
+                let (of_name, of_value) = at?;
+                (row.get(of_name)?.trim() == name).then(|| row.get(of_value))?
+            });
+            rows.map(|value| (value.as_str(), table.origin))
+        })
     }
 
     pub(super) fn host_answer(&self, query: &Query) -> Option<Reading> {
@@ -84,7 +111,11 @@ impl FactBase<'_> {
             Function::CpuFlag => {
                 (!host.cpu_flags.is_empty()).then(|| truth(host.cpu_flags.iter().any(|f| like.matches(f))))?
             }
-            _ => truth(like.matches_any_case(host.cpu_model.as_deref()?)),
+            _ => match host.cpu_model.as_deref() {
+                Some(model) => truth(like.matches_any_case(model)),
+                // People write the CPU beside the system; that it is not there says nothing.
+                None => like.matches_any_case(host.os.as_deref()?).then(|| truth(true))?,
+            },
         }
     }
 
@@ -127,10 +158,7 @@ impl FactBase<'_> {
         let in_names = named.filter_map(|(_, value, origin)| Some((leading_number(value)?, origin)));
         let in_columns = self.evidence.tables.iter().flat_map(|table| {
             let at = table.columns.iter().position(|c| means(c));
-            table
-                .rows
-                .iter()
-                .filter_map(move |row| Some((leading_number(row.get(at?)?)?, table.origin)))
+            table.rows.iter().filter_map(move |row| Some((leading_number(row.get(at?)?)?, table.origin)))
         });
         let (most, origin) = in_names.chain(in_columns).max_by(|a, b| a.0.total_cmp(&b.0))?;
         Reading::number(most, Quality::Configured, self.evidence.origin_name(origin))
