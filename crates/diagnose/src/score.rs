@@ -233,6 +233,7 @@ fn kinds_of<'a>(queries: &'a [QueryId], asked: &'a Asked<'_>) -> impl Iterator<I
         F::Param
         | F::Chosen
         | F::Offered
+        | F::Picked
         | F::Prop
         | F::PropNumber
         | F::ZfsVersion

@@ -154,6 +154,7 @@ fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
         F::Calls => format!("{a} does not call {b}{}", at_least(query)),
         F::Seen => format!("{} {not}seen{}", names(query, 0, facts), at_least(query)),
         F::Offered => format!("{a} offers {is}{b}"),
+        F::Picked => format!("{a} {is}looked at"),
         F::ColumnHas => format!("{b} of {a} {} {}", if truth { "has" } else { "has no" }, query.argument(2)),
         F::Waits => format!("{is}thread waits in {}", names(query, 0, facts)),
         F::ThreadSeen if truth => format!("thread {}", threads(query, facts)),
@@ -207,7 +208,10 @@ pub fn how_to_get(query: &Query) -> String {
         }
         F::Kstat => format!("cat /proc/spl/kstat/zfs/{name}"),
         F::Rate => format!("cat /proc/spl/kstat/zfs/{name} twice, ten seconds apart"),
-        F::Param | F::Chosen | F::Offered => format!("cat /sys/module/*/parameters/{name}"),
+        F::Param | F::Chosen | F::Offered | F::Picked => {
+            let first = name.split('|').next().unwrap_or(name);
+            format!("cat /sys/module/*/parameters/{first}")
+        }
         F::Prop | F::PropNumber => format!("zfs get -t filesystem,volume {name}"),
         F::ZfsVersion => "zfs version".to_owned(),
         F::KernelVersion | F::Os => "uname -a".to_owned(),

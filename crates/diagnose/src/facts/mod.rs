@@ -93,7 +93,7 @@ impl<'a> FactBase<'a> {
             F::Busy => self.cpu.busy_share(),
             F::KernelShare => self.cpu.kernel_share(),
             F::Kstat | F::Rate => self.kstat_answer(query),
-            F::Param | F::Chosen | F::Offered => self.param_answer(query),
+            F::Param | F::Chosen | F::Offered | F::Picked => self.param_answer(query),
             F::Prop | F::PropNumber => self.property_answer(query),
             F::ZfsVersion | F::KernelVersion | F::Os | F::CpuFlag | F::CpuModel => self.host_answer(query),
             F::Table

@@ -100,6 +100,7 @@ functions! {
     Param "param" (Parameter) -> Number, "a module parameter as a number";
     Chosen "chosen" (Parameter) -> Text, "a module parameter as text; of `cycle [fastest] avx` what is in brackets";
     Offered "offered" (Parameter, Text) -> Truth, "a parameter that lists choices, as `cycle [fastest] generic avx`, has such a one";
+    Picked "picked" (Parameter) -> Truth, "this parameter is among at most a dozen that somebody picked out";
     Prop "prop" (Property, Text) -> Truth, "some dataset or pool has this property with a value like that";
     PropNumber "prop_number" (Property) -> Number, "the largest value of a property, as a number";
     ZfsVersion "zfs" (Version) -> Truth, "the OpenZFS version";

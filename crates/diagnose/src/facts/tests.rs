@@ -285,3 +285,29 @@ fn what_was_pasted_as_a_table_of_names_and_values() {
         ],
     );
 }
+
+#[test]
+fn settings_are_found_by_path_and_under_either_name() {
+    check(
+        r#"params = { "/sys/kernel/mm/lru_gen/enabled" = "0x0007", recordsize = "1M" }
+           props = { zfs_arc_max = "4G" }"#,
+        &[
+            ("chosen('lru_gen*')", Some(Value::Text("0x0007".into()))),
+            ("param('lru_gen.enabled|lru_gen_enabled')", number(0.0)),
+            ("prop_number('recordsize')", number(1048576.0)),
+            ("prop('recordsize', '1M')", truth(true)),
+            ("param('zfs_arc_max')", number(4.0 * 1073741824.0)),
+            ("picked('zfs_arc_max|zfs_arc_min')", truth(true)),
+            ("picked('zfs_arc_min')", None),
+        ],
+    );
+    let all: Vec<String> = (0..40).map(|i| format!("p{i} = 0")).collect();
+    let all = format!("params = {{ {} }}", all.join(", "));
+    check(&all, &[("picked('p3')", None), ("param('p3')", number(0.0))]);
+}
+
+#[test]
+fn functions_are_found_in_tables_however_they_are_printed() {
+    let table = r#"tables = [{ tool = "lockstat", columns = ["count", "caller"], rows = [[12, "zfs`metaslab_alloc_dva+0x1c2"]] }]"#;
+    check(table, &[("seen('metaslab_alloc_dva')", truth(true)), ("seen('metaslab_free_dva')", None)]);
+}

@@ -6,7 +6,11 @@ use super::query::{Function, Query};
 use super::reading::{Quality, Reading};
 use super::tables::columns_like;
 use crate::pattern::Pattern;
+use std::borrow::Cow;
 use zwhy_evidence::OriginId;
+
+/// Parameters that a person writes down by hand at most.
+const PICKED_MOST: usize = 12;
 
 impl FactBase<'_> {
     pub(super) fn kstat_answer(&self, query: &Query) -> Option<Reading> {
@@ -45,12 +49,8 @@ impl FactBase<'_> {
     }
 
     pub(super) fn param_answer(&self, query: &Query) -> Option<Reading> {
-        let name = query.argument(0);
-        let given = self.evidence.params.iter().rev().find(|p| p.name == name);
-        let (value, origin) = match given {
-            Some(param) => (param.value.as_str(), param.origin),
-            None => self.pasted_values(name, &["parameter*|tunable*", "value*|data|setting"]).next()?,
-        };
+        let like = query.patterns.first()?;
+        let (value, origin) = self.setting(like)?;
         let origin = self.evidence.origin_name(origin);
         match query.function {
             Function::Param => Reading::number(leading_number(value)?, Quality::Configured, origin),
@@ -59,15 +59,34 @@ impl FactBase<'_> {
                 let like = query.patterns.get(1)?;
                 Reading::truth(offered.iter().any(|c| like.matches_any_case(c)), Quality::Configured, origin)
             }
+            // Of a whole listing, as captures have it, nobody picked anything out.
+            Function::Picked if self.evidence.params.len() > PICKED_MOST => None,
+            Function::Picked => Reading::truth(true, Quality::Configured, origin),
             _ => Reading::text(chosen(value), Quality::Configured, origin),
         }
+    }
+
+    /// The value of a parameter, the last one where several are given. People list properties and
+    /// parameters together, so a property of that name will do.
+    fn setting<'s>(&'s self, like: &'s Pattern) -> Option<(&'s str, OriginId)> {
+        let param = self.evidence.params.iter().rev().find(|p| like.matches(&setting_name(&p.name)));
+        let property = || self.evidence.properties.iter().find(|p| like.matches(&p.name));
+        let pasted = || self.pasted_values(like, &["parameter*|tunable*", "value*|data|setting"]).next();
+        let given = param.map(|p| (p.value.as_str(), p.origin));
+        given.or_else(pasted).or_else(|| property().map(|p| (p.value.as_str(), p.origin)))
     }
 
     pub(super) fn property_answer(&self, query: &Query) -> Option<Reading> {
         let name = query.argument(0);
         let given = self.evidence.properties.iter().filter(|p| p.name == name);
-        let pasted = self.pasted_values(name, &["property*", "value*"]);
-        let found: Vec<_> = given.map(|p| (p.value.as_str(), p.origin)).chain(pasted).collect();
+        let like = query.patterns.first()?;
+        let pasted = self.pasted_values(like, &["property*", "value*"]);
+        let mut found: Vec<_> = given.map(|p| (p.value.as_str(), p.origin)).chain(pasted).collect();
+        if found.is_empty() {
+            // As in `setting`, the other way round.
+            let params = self.evidence.params.iter().filter(|p| p.name == name);
+            found = params.map(|p| (p.value.as_str(), p.origin)).collect();
+        }
         let origin = self.evidence.origin_name(found.first()?.1);
         if query.function == Function::PropNumber {
             let numbers = found.iter().filter_map(|(value, _)| leading_number(value));
@@ -81,7 +100,7 @@ impl FactBase<'_> {
     /// Values from tables with a column of names and one of values, as `zfs get` prints them.
     fn pasted_values<'s>(
         &'s self,
-        name: &'s str,
+        like: &'s Pattern,
         columns: &[&str; 2],
     ) -> impl Iterator<Item = (&'s str, OriginId)> + 's {
         let [names, values] = columns.map(Pattern::new);
@@ -90,7 +109,7 @@ impl FactBase<'_> {
             let at = at(&names).zip(at(&values));
             let rows = table.rows.iter().filter_map(move |row| {
                 let (of_name, of_value) = at?;
-                (row.get(of_name)?.trim() == name).then(|| row.get(of_value))?
+                like.matches(row.get(of_name)?.trim()).then(|| row.get(of_value))?
             });
             rows.map(|value| (value.as_str(), table.origin))
         })
@@ -218,6 +237,19 @@ fn value_like(text: &str, like: &Pattern) -> bool {
     like.matches_any_case(text) || text.split([',', ';', ' ']).any(|word| like.matches_any_case(word.trim()))
 }
 
+/// A parameter's name as the knowledge files write it, from its path: `lru_gen.enabled` of
+/// `/sys/kernel/mm/lru_gen/enabled`, `vm.swappiness` of `/proc/sys/vm/swappiness`.
+fn setting_name(name: &str) -> Cow<'_, str> {
+    const FOLDERS: [&str; 4] =
+        ["/sys/kernel/mm/", "/proc/sys/", "/sys/devices/system/clocksource/clocksource0/", "/sys/module/"];
+    if !name.contains('/') {
+        return Cow::Borrowed(name);
+    }
+    let below = FOLDERS.iter().find_map(|folder| name.strip_prefix(folder)).unwrap_or(name);
+    let below = below.split_once("/parameters/").map_or(below, |(_, parameter)| parameter);
+    Cow::Owned(below.trim_matches('/').replace('/', "."))
+}
+
 /// What is selected in `cycle [fastest] avx`; the text itself when nothing is in brackets.
 fn chosen(text: &str) -> String {
     let selected = zwhy_zfs::parse_implementation(text).and_then(|i| i.selected);
@@ -233,6 +265,21 @@ mod tests {
         assert_eq!(chosen("cycle [fastest] avx"), "fastest");
         assert_eq!(chosen(" generic\n"), "generic");
         assert_eq!(chosen("[broken"), "[broken");
+    }
+
+    #[test]
+    fn settings_are_known_by_their_paths_too() {
+        for (given, name) in [
+            ("zfs_arc_max", "zfs_arc_max"),
+            ("/sys/module/zfs/parameters/zfs_arc_max", "zfs_arc_max"),
+            ("/sys/kernel/mm/lru_gen/enabled", "lru_gen.enabled"),
+            ("lru_gen/enabled", "lru_gen.enabled"),
+            ("/proc/sys/vm/swappiness", "vm.swappiness"),
+            ("kern.timecounter.hardware", "kern.timecounter.hardware"),
+            ("/", ""),
+        ] {
+            assert_eq!(setting_name(given), name, "{given}");
+        }
     }
 
     #[test]

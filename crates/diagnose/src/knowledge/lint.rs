@@ -158,10 +158,11 @@ fn names(sign: &Sign, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
                         say(format!("no kstat is called `{argument}`"));
                     }
                 }
-                Argument::Parameter | Argument::Property | Argument::KstatName
-                    if argument.contains(['*', '|', ' ']) =>
-                {
+                Argument::Property | Argument::KstatName if argument.contains(['*', '|', ' ']) => {
                     say(format!("`{argument}` must be one plain name"));
+                }
+                Argument::Parameter if argument.contains(' ') || argument == "*" => {
+                    say(format!("`{argument}` must be names without blanks"));
                 }
                 Argument::Pointer if !argument.starts_with('/') => {
                     say(format!("`{argument}` is no JSON pointer: it starts with /"));
