@@ -217,9 +217,13 @@ fn kinds_of<'a>(queries: &'a [QueryId], asked: &'a Asked<'_>) -> impl Iterator<I
     use crate::facts::Function as F;
     let answered = queries.iter().filter(|q| asked.reading(**q).is_some());
     answered.filter_map(|q| asked.bank.get(*q)).map(|query| match query.function {
-        F::ThreadShare | F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadNice | F::ThreadSeen => {
-            Kind::Threads
-        }
+        F::ThreadShare
+        | F::ThreadCpu
+        | F::ThreadMax
+        | F::ThreadCount
+        | F::ThreadNice
+        | F::ThreadSeen
+        | F::ThreadNamed => Kind::Threads,
         F::Waits | F::WaitShare => Kind::Waiting,
         F::Kstat | F::Rate => Kind::Kstats,
         F::Table

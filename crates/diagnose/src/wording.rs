@@ -157,6 +157,8 @@ fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
         F::Picked => format!("{a} {is}looked at"),
         F::ColumnHas => format!("{b} of {a} {} {}", if truth { "has" } else { "has no" }, query.argument(2)),
         F::Waits => format!("{is}thread waits in {}", names(query, 0, facts)),
+        F::Named => format!("{} {not}named", names(query, 0, facts)),
+        F::ThreadNamed => format!("thread {} {not}named", threads(query, facts)),
         F::ThreadSeen if truth => format!("thread {}", threads(query, facts)),
         F::ThreadSeen => format!("no thread {a}"),
         F::Prop => match facts.property_like(a, &crate::pattern::Pattern::new(b)).filter(|_| truth) {
@@ -191,6 +193,7 @@ pub fn how_to_get(query: &Query) -> String {
         | F::PartOf
         | F::Calls
         | F::Seen
+        | F::Named
         | F::Stage
         | F::Label
         | F::LabelIn
@@ -200,7 +203,7 @@ pub fn how_to_get(query: &Query) -> String {
         | F::KernelShare => {
             "record call graphs while it happens: zwhy record -a -d 30 -o host.zwhy".to_owned()
         }
-        F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadNice | F::ThreadSeen => {
+        F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadNice | F::ThreadSeen | F::ThreadNamed => {
             "CPU of each thread while it happens: top -H -b -n 1".to_owned()
         }
         F::Waits | F::WaitShare => {

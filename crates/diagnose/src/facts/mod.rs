@@ -86,9 +86,14 @@ impl<'a> FactBase<'a> {
                         .or_else(|| (query.function == F::Seen).then(|| self.seen_elsewhere(query)).flatten())
                 }
             }
-            F::ThreadShare | F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadNice | F::ThreadSeen => {
-                self.thread_answer(query)
-            }
+            F::ThreadShare
+            | F::ThreadCpu
+            | F::ThreadMax
+            | F::ThreadCount
+            | F::ThreadNice
+            | F::ThreadSeen
+            | F::ThreadNamed => self.thread_answer(query),
+            F::Named => self.percent.named(query.patterns.first()?, self.has_samples()),
             F::Waits | F::WaitShare => self.wait_answer(query),
             F::Busy => self.cpu.busy_share(),
             F::KernelShare => self.cpu.kernel_share(),
@@ -151,7 +156,7 @@ impl<'a> FactBase<'a> {
     pub fn frames(&self, query: &Query, most: usize) -> Vec<String> {
         use Function as F;
         let (pattern, caller) = match query.function {
-            F::Share | F::SelfShare | F::Seen | F::InThread | F::Waits | F::WaitShare => {
+            F::Share | F::SelfShare | F::Seen | F::Named | F::InThread | F::Waits | F::WaitShare => {
                 (query.patterns.first(), None)
             }
             F::Under | F::UnderNot | F::CalledBy | F::PartOf => {

@@ -197,6 +197,14 @@ impl PercentFacts {
         Reading::truth(true, stack.quality(), stack.origin.as_str())
     }
 
+    /// Whether all that is said of these functions is their name. Samples always have figures.
+    pub fn named(&self, pattern: &Pattern, has_samples: bool) -> Option<Reading> {
+        let only_named = !has_samples
+            && self.share(pattern).is_none_or(|r| r.value.number() == Some(0.0))
+            && self.seen(pattern, None).is_some();
+        Reading::truth(only_named, Quality::Named, self.origin_of(pattern).unwrap_or_default())
+    }
+
     fn with_call<'s>(&'s self, caller: &'s Pattern, callee: &'s Pattern) -> impl Iterator<Item = &'s Stack> {
         self.stacks.iter().filter(|s| {
             let at = s.names.iter().position(|n| caller.matches(n));

@@ -81,6 +81,7 @@ functions! {
     CalledBy "called_by" (Functions, Functions) -> Share, "part of busy CPU in the first functions when the second are their direct callers";
     Calls "calls" (Functions, Functions; Least) -> Truth, "a stack shows the first functions calling, at any depth, the second; with a figure, only from that part of busy CPU on";
     Seen "seen" (Functions; Least) -> Truth, "one of these functions is seen anywhere: on CPU, waiting, or counted; with a figure, on CPU only from that part on";
+    Named "named" (Functions) -> Truth, "somebody names one of these functions without any figure";
     Stage "stage" (Stage) -> Share, "part of busy CPU in a stage";
     Label "label" (Label) -> Share, "part of busy CPU in generic work (lock, copy, FPU state) called by ZFS";
     LabelIn "label_in" (Label, Stage) -> Share, "of the CPU of a stage, the part in generic work of a label";
@@ -91,6 +92,7 @@ functions! {
     ThreadCount "thread_count" (Threads) -> Number, "how many of these threads are listed";
     ThreadNice "thread_nice" (Threads) -> Number, "lowest nice value of these threads: -20 is served first, 19 last";
     ThreadSeen "thread_seen" (Threads) -> Truth, "one of these threads is named without a figure, or takes at least 2 %";
+    ThreadNamed "thread_named" (Threads) -> Truth, "somebody names one of these threads without any figure";
     Waits "waits" (Functions) -> Truth, "a waiting stack contains one of these functions";
     WaitShare "wait_share" (Functions) -> Share, "part of waiting time in these functions";
     Busy "busy" () -> Share, "part of CPU samples that were not idle";

@@ -311,3 +311,36 @@ fn functions_are_found_in_tables_however_they_are_printed() {
     let table = r#"tables = [{ tool = "lockstat", columns = ["count", "caller"], rows = [[12, "zfs`metaslab_alloc_dva+0x1c2"]] }]"#;
     check(table, &[("seen('metaslab_alloc_dva')", truth(true)), ("seen('metaslab_free_dva')", None)]);
 }
+
+#[test]
+fn what_has_only_a_name() {
+    let evidence = r#"
+        flat = ["5 [zfs] aggsum_add"]
+        stacks = ["arc_evict;arc_evict_cb;arc_evict", "x;dbuf_find 40"]
+        threads = ["arc_prune", "txg_sync 30"]
+    "#;
+    check(
+        evidence,
+        &[
+            ("named('arc_evict_cb')", truth(true)),
+            ("named('aggsum_add')", truth(false)),
+            ("named('dbuf_find')", truth(false)),
+            ("named('zil_commit')", truth(false)),
+            ("thread_named('arc_prune')", truth(true)),
+            ("thread_named('arc_evict')", truth(true)),
+            ("thread_named('txg_sync')", truth(false)),
+            ("thread_named('kswapd*')", truth(false)),
+        ],
+    );
+    check(SAMPLES, &[("named('memcpy')", truth(false)), ("thread_named('x')", truth(false))]);
+}
+
+#[test]
+fn a_kstat_by_any_word_of_the_title() {
+    let table = r#"tables = [{ tool = "sysctl kstat.zfs.misc.dmu_tx", columns = ["name", "value"],
+                   rows = [["dmu_tx_memory_reserve", 112]] }]"#;
+    check(
+        table,
+        &[("kstat('dmu_tx', 'dmu_tx_memory_reserve')", number(112.0)), ("kstat('arcstats', 'c')", None)],
+    );
+}

@@ -6,9 +6,13 @@ use super::reading::{Quality, Reading};
 use crate::pattern::Pattern;
 
 /// The name of a thread without its number: `z_wr_iss/3`, `z_wr_iss_3` and `zvol_tq-0` are
-/// `z_wr_iss` and `zvol_tq`.
+/// `z_wr_iss` and `zvol_tq`; without what `ps` puts around it (`[arc_prune]`, `zfskern{arc_prune}`),
+/// and where the thread is called by its function (`dbuf_evict_thread`) by what it is called elsewhere.
 pub fn thread_base(comm: &str) -> &str {
-    let name = comm.trim();
+    let name = inside(comm.trim());
+    if let Some(role) = name.strip_suffix("_thread").and_then(zwhy_zfs::thread_role) {
+        return role.name;
+    }
     if let Some(role) = zwhy_zfs::thread_role(name) {
         return role.name;
     }
@@ -20,11 +24,18 @@ pub fn thread_base(comm: &str) -> &str {
     short.strip_suffix(['_', '-']).filter(|s| !s.is_empty()).unwrap_or(name)
 }
 
+fn inside(name: &str) -> &str {
+    let bracketed = name.strip_prefix('[').and_then(|n| n.strip_suffix(']'));
+    let of_process = || name.strip_suffix('}').and_then(|n| n.split_once('{')).map(|(_, thread)| thread);
+    bracketed.or_else(of_process).filter(|n| !n.is_empty()).unwrap_or(name)
+}
+
 impl FactBase<'_> {
     pub(super) fn thread_answer(&self, query: &Query) -> Option<Reading> {
         let pattern = query.patterns.first()?;
         match query.function {
             Function::ThreadSeen => self.thread_seen(pattern),
+            Function::ThreadNamed => self.thread_named(pattern),
             Function::ThreadShare => {
                 let samples = self.has_samples().then(|| self.cpu.thread_samples(pattern))?;
                 Reading::number(samples as f64 / self.cpu.busy as f64, Quality::Counted, "samples")
@@ -80,6 +91,18 @@ impl FactBase<'_> {
         Reading::number(samples as f64 / ticks, Quality::Counted, "samples")
     }
 
+    /// Whether all that is said of these threads is their name.
+    fn thread_named(&self, pattern: &Pattern) -> Option<Reading> {
+        let listed = self.listed(pattern);
+        let figures = listed.as_ref().is_some_and(|(cpus, _)| cpus.iter().any(Option::is_some));
+        let origin = listed.map(|(_, origin)| origin).or_else(|| {
+            let stack = self.percent.has_thread(pattern)?;
+            Some(stack.to_owned())
+        });
+        let only_named = origin.is_some() && !figures && !self.has_samples();
+        Reading::truth(only_named, Quality::Named, origin.unwrap_or_default())
+    }
+
     /// Named without a figure, or with one that is worth naming: every host has these threads.
     fn thread_seen(&self, pattern: &Pattern) -> Option<Reading> {
         if let Some((listed, origin)) = self.listed(pattern) {
@@ -98,3 +121,23 @@ impl FactBase<'_> {
 
 /// Part of a CPU, or of busy CPU, from which a thread counts as seen at work.
 const WORTH_NAMING: f64 = 0.02;
+
+#[cfg(test)]
+mod tests {
+    use super::thread_base;
+
+    #[test]
+    fn names_of_threads_without_what_is_around_them() {
+        for (printed, base) in [
+            ("z_wr_iss/3", "z_wr_iss"),
+            ("[arc_prune]", "arc_prune"),
+            ("zfskern{arc_prune}", "arc_prune"),
+            ("dbuf_evict_thread", "dbuf_evict"),
+            ("my_thread", "my_thread"),
+            ("[]", "[]"),
+            ("java{", "java{"),
+        ] {
+            assert_eq!(thread_base(printed), base, "{printed}");
+        }
+    }
+}

@@ -30,10 +30,11 @@ impl FactBase<'_> {
 
     /// A kstat that somebody pasted as a table: a row that begins with its name, or a column of that name.
     ///
-    /// The table's first word says of which kstat it is: `abdstats`, `dmu_tx (after an hour)`.
+    /// A word of the table's title says of which kstat it is: `dmu_tx (after an hour)`,
+    /// `/proc/spl/kstat/zfs/abdstats`, `sysctl kstat.zfs.misc.dmu_tx`.
     fn pasted_kstat(&self, source: &Pattern, name: &str) -> Option<(f64, OriginId)> {
         let of_source =
-            |tool: &str| source.matches_any_case(tool.split([' ', '(', ',']).next().unwrap_or(tool));
+            |tool: &str| tool.split([' ', '(', ')', ',', '/', '.']).any(|word| source.matches_any_case(word));
         self.evidence.tables.iter().filter(|t| of_source(&t.tool)).find_map(|table| {
             let row = table.rows.iter().find(|row| row.first().is_some_and(|cell| cell.trim() == name));
             let value = match row {
