@@ -9,6 +9,7 @@ use crate::facts::{FactBase, thread_base};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use zwhy_profile::Event;
+use zwhy_zfs::Role;
 
 /// Most threads named beside a stage.
 const WHO: usize = 3;
@@ -25,7 +26,7 @@ pub struct Breakdown {
 /// Threads of one name, numbers left out.
 struct Group<'a> {
     name: &'a str,
-    role: &'static str,
+    role: Option<Role>,
     /// Samples by stage.
     stages: Vec<u64>,
     tids: Vec<i32>,
@@ -43,7 +44,7 @@ pub fn breakdown(facts: &FactBase<'_>) -> Breakdown {
         .map(|(_, t)| {
             let name = thread_base(profile.strings.get(t.comm));
             let at = *by_name.entry(name).or_insert_with(|| {
-                let role = zwhy_zfs::thread_role(name).map_or("", |r| r.what);
+                let role = zwhy_zfs::thread_role(name);
                 let stages = vec![0; stage_count];
                 groups.push(Group { name, role, stages, tids: Vec::new(), samples: 0 });
                 groups.len() - 1
@@ -57,12 +58,13 @@ pub fn breakdown(facts: &FactBase<'_>) -> Breakdown {
     let samples = &profile.samples;
     for row in (0..samples.len()).filter(|i| samples.event[*i] == Event::Cpu) {
         let count = u64::from(samples.count[row]);
-        let stack = samples.stack[row].index();
+        let stack = samples.stack[row];
         let group = group_of.get(samples.thread[row].index()).and_then(|g| groups.get_mut(*g));
-        let of_zfs = group.as_ref().is_some_and(|g| !g.role.is_empty());
-        let stage = stage_of(facts, stack, of_zfs);
+        let role = group.as_ref().and_then(|g| g.role);
+        let classified = &facts.cpu.classified;
+        let stage = facts.anatomy.sample_stage(profile, classified, stack, role.map(|r| r.name));
         stages[usize::from(stage)] += count;
-        origins[origin_of(facts, stack, of_zfs)] += count;
+        origins[origin_of(facts, stack.index(), role.is_some())] += count;
         if let Some(group) = group {
             group.samples += count;
             group.stages[usize::from(stage)] += count;
@@ -83,13 +85,6 @@ pub fn breakdown(facts: &FactBase<'_>) -> Breakdown {
             .collect(),
         threads: thread_rows(facts, &groups),
     }
-}
-
-/// The stack's stage; a ZFS thread outside of known code is unknown, not foreign.
-fn stage_of(facts: &FactBase<'_>, stack: usize, of_zfs: bool) -> u8 {
-    let stage = facts.cpu.classified.node_stage.get(stack).copied().unwrap_or(UNKNOWN);
-    let interrupt = facts.cpu.classified.node_origin.get(stack) == Some(&StackOrigin::Interrupt);
-    if stage == crate::anatomy::NOT_ZFS && of_zfs && !interrupt { UNKNOWN } else { stage }
 }
 
 fn origin_of(facts: &FactBase<'_>, stack: usize, of_zfs: bool) -> usize {
@@ -188,7 +183,10 @@ fn thread_rows(facts: &FactBase<'_>, groups: &[Group<'_>]) -> Vec<ThreadRow> {
         let mut tids = group.tids.clone();
         tids.sort_unstable();
         tids.dedup();
-        rows.insert(group.name, thread_row(group.name, group.role, tids.len(), group.samples));
+        rows.insert(
+            group.name,
+            thread_row(group.name, group.role.map_or("", |r| r.what), tids.len(), group.samples),
+        );
     }
     let mut listed: BTreeMap<&str, (usize, Option<f64>)> = BTreeMap::new();
     for thread in &facts.evidence.threads {

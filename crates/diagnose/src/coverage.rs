@@ -1,15 +1,15 @@
 //! How much of ZFS's CPU time the anatomy names, and which functions it does not know.
 //!
 //! A sample counts as ZFS's when a frame of its stack is, apart from what an interrupt put on top.
-//! A function without an entry counts for the stage of its caller: the sample has a stage, but
-//! nobody has said that it is the right one, so such functions are listed, too.
+//! A function without an entry counts for the stage of its caller, or of its thread where that does one
+//! thing only: the sample has a stage, but nobody has said that it is the right one, so such functions are listed, too.
 
 use crate::anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, UNKNOWN};
 use crate::classify::classify;
 use crate::name::bare;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use zwhy_profile::{Event, Profile, StackId, StackTotals};
+use zwhy_profile::{Event, Profile, StackId, ThreadId};
 
 /// CPU samples of ZFS by what the anatomy says of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -29,32 +29,38 @@ pub struct UnknownFunction {
     pub module: String,
     /// Samples where it is the ZFS function nearest to the leaf.
     pub samples: u64,
-    /// The stage that those samples count for, from a caller; `unknown` when none has one.
+    /// The stage that those samples count for, from a caller or the thread; `unknown` when none has one.
     pub counted_as: String,
 }
 
 /// What the anatomy knows of a profile's CPU samples.
 pub fn coverage(profile: &Profile, anatomy: &Anatomy) -> Coverage {
     let classified = classify(profile, anatomy);
-    let own = StackTotals::of(profile, Event::Cpu).own;
     let frames: Vec<(Option<FrameRule>, ModuleKind)> = profile
         .frames
         .iter()
         .map(|(id, _)| anatomy.frame(profile.function_of(id), profile.module_of(id)))
         .collect();
+    let roles: Vec<Option<&str>> = profile
+        .threads
+        .iter()
+        .map(|(_, t)| zwhy_zfs::thread_role(profile.strings.get(t.comm)).map(|role| role.name))
+        .collect();
     let mut out = Coverage::default();
     let mut unknown: FxHashMap<(String, String, u8), u64> = FxHashMap::default();
-    for (id, ..) in profile.stacks.iter() {
-        let (samples, stage) = (own[id.index()], classified.node_stage[id.index()]);
-        if samples == 0 || stage == IDLE || stage == NOT_ZFS {
+    for ((thread, stack), count) in by_thread_and_stack(profile) {
+        let by_functions = classified.node_stage[stack.index()];
+        if by_functions == IDLE || by_functions == NOT_ZFS {
             continue;
         }
-        out.zfs += samples;
+        let role = roles.get(thread.index()).copied().flatten();
+        let stage = anatomy.sample_stage(profile, &classified, stack, role);
+        out.zfs += count;
         if stage != UNKNOWN {
-            out.named += samples;
+            out.named += count;
         }
-        if let Some((function, module)) = unlisted(profile, &frames, id) {
-            *unknown.entry((function, module, stage)).or_default() += samples;
+        if let Some((function, module)) = unlisted(profile, &frames, stack) {
+            *unknown.entry((function, module, stage)).or_default() += count;
         }
     }
     out.unknown = unknown
@@ -73,6 +79,17 @@ pub fn coverage(profile: &Profile, anatomy: &Anatomy) -> Coverage {
         ))
     });
     out
+}
+
+/// CPU samples of each stack by the thread that had it.
+fn by_thread_and_stack(profile: &Profile) -> FxHashMap<(ThreadId, StackId), u64> {
+    let samples = &profile.samples;
+    let mut sums = FxHashMap::default();
+    for row in (0..samples.len()).filter(|row| samples.event[*row] == Event::Cpu) {
+        let key = (samples.thread[row], samples.stack[row]);
+        *sums.entry(key).or_default() += u64::from(samples.count[row]);
+    }
+    sums
 }
 
 /// The ZFS function nearest to the leaf with its module, when it has no entry.
@@ -99,7 +116,37 @@ fn unlisted(
 mod tests {
     use super::*;
     use crate::knowledge::Knowledge;
-    use zwhy_profile::FrameKind;
+    use zwhy_profile::{Frame, FrameKind};
+
+    #[test]
+    fn a_cut_stack_counts_for_a_thread_that_does_one_thing_only() {
+        let mut profile = Profile::new();
+        let frame = |profile: &mut Profile, name: &str| match name.split_once('+') {
+            Some((module, _)) => {
+                let function = profile.strings.intern(name);
+                let module = profile.strings.intern(module);
+                let reason = profile.strings.intern("no symbol");
+                profile.frames.intern(Frame { function, module, reason, ..Frame::default() })
+            }
+            None => profile.frame(name, "libc.so.6", FrameKind::User),
+        };
+        let mut add = |comm: &str, names: &[&str], count| {
+            let thread = profile.thread(1, comm.len() as i32, comm);
+            let frames: Vec<_> = names.iter().map(|name| frame(&mut profile, name)).collect();
+            let stack = profile.stack(&frames);
+            profile.samples.push_counted(thread, stack, Event::Cpu, count);
+        };
+        add("z_vdev_file", &["libzpool.so.6+0x10"], 1);
+        add("z_wr_iss", &["start_thread", "libzpool.so.6+0x20", "futex"], 2);
+        add("z_wr_iss", &["libzpool.so.6+0x30"], 4);
+        add("fio", &["start_thread", "libzpool.so.6+0x30"], 8);
+        let found = coverage(&profile, &Knowledge::embedded().anatomy);
+        let mut rows: Vec<(&str, u64)> =
+            found.unknown.iter().map(|u| (u.counted_as.as_str(), u.samples)).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, [("device", 1), ("taskq", 2), ("unknown", 12)]);
+        assert_eq!((found.zfs, found.named), (15, 3));
+    }
 
     #[test]
     fn unlisted_functions_are_told_with_the_stage_they_count_for() {

@@ -1,8 +1,9 @@
 //! Reading `knowledge/anatomy/*.toml`.
 //!
-//! `stages.toml` lists the stages, `generic.toml` what is not of ZFS, every other file the
-//! functions of some OpenZFS source files. Which is which is told by the keys, not by the name.
+//! `stages.toml` lists the stages, `generic.toml` what is not of ZFS, `threads.toml` the threads that
+//! do one thing only, every other file the functions of some OpenZFS source files. Which is which is told by the keys, not by the name.
 
+use super::threads::ThreadStage;
 use super::{Anatomy, FrameRule, NameMap, PatternSource, Stage, StageId};
 use crate::knowledge::{KnowledgeError, SourceText};
 use serde::Deserialize;
@@ -15,6 +16,7 @@ type Groups = BTreeMap<String, Vec<String>>;
 struct File {
     stage: Vec<StageEntry>,
     source: Vec<Source>,
+    thread: Vec<ThreadEntry>,
     labels: Groups,
     idle: Functions,
     interrupt: Functions,
@@ -31,6 +33,16 @@ struct StageEntry {
     what: String,
     #[serde(default)]
     more_exact: Vec<String>,
+}
+
+/// Threads whose samples count as a stage when their stacks have none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ThreadEntry {
+    stage: String,
+    #[serde(default)]
+    between: bool,
+    names: Vec<String>,
 }
 
 /// The functions of one OpenZFS source file (or of a few that belong together).
@@ -96,6 +108,7 @@ struct Builder {
     stages: Vec<Stage>,
     labels: Vec<String>,
     patterns: Vec<PatternSource>,
+    threads: Vec<ThreadStage>,
 }
 
 impl Builder {
@@ -153,6 +166,16 @@ impl Builder {
                 }
             }
         }
+        for entry in &file.thread {
+            let Some(stage) = self.known(name, &entry.stage, problems) else { continue };
+            for thread in &entry.names {
+                if zwhy_zfs::thread_role(thread).is_none_or(|role| role.name != thread) {
+                    problems.push(KnowledgeError::new(name, format!("no thread's role is `{thread}`")));
+                }
+                let (name, between) = (thread.clone(), entry.between);
+                self.threads.push(ThreadStage { name, stage, between });
+            }
+        }
         for (label, functions) in &file.labels {
             let id = self.labels.iter().position(|l| l == label).unwrap_or_else(|| {
                 self.labels.push(label.clone());
@@ -189,6 +212,7 @@ impl Builder {
             ),
             zfs_modules: modules(|m| &m.zfs),
             kernel_modules: modules(|m| &m.kernel),
+            threads: self.threads,
             stages: self.stages,
             labels: self.labels,
             patterns: self.patterns,

@@ -5,6 +5,7 @@
 
 mod load;
 mod matcher;
+mod threads;
 
 pub use matcher::NameMap;
 
@@ -12,6 +13,7 @@ pub use matcher::NameMap;
 mod tests;
 
 use crate::name::bare;
+use threads::ThreadStage;
 
 /// Index into [`Anatomy::stages`].
 pub type StageId = u8;
@@ -71,6 +73,7 @@ pub struct Anatomy {
     others: NameMap<()>,
     zfs_modules: NameMap<()>,
     kernel_modules: NameMap<()>,
+    threads: Vec<ThreadStage>,
     /// Every pattern with the source file it stands for, for lint and the field guide.
     patterns: Vec<PatternSource>,
 }
