@@ -80,7 +80,7 @@ fn in_kernel(
         return Err(CountError::Unknown {
             function: pattern.text().to_owned(),
             place: format!("in {}", module.unwrap_or("the kernel")),
-            hint: if near.is_empty() { ABSENT.to_owned() } else { near },
+            hint: if near.is_empty() { ABSENT.to_owned() } else { near } + kernel.without_zfs(),
         });
     }
     Ok(probes)
@@ -142,10 +142,11 @@ fn anywhere(
             "in the kernel or in the program; a function of a library is LIBRARY:FUNCTION"
         }
     };
+    let of_zfs = if matches!(target, CountTarget::System) { kernel.without_zfs() } else { "" };
     Err(CountError::Unknown {
         function: pattern.text().to_owned(),
         place: place.to_owned(),
-        hint: if near.is_empty() { ABSENT.to_owned() } else { near },
+        hint: if near.is_empty() { ABSENT.to_owned() } else { near } + of_zfs,
     })
 }
 

@@ -31,6 +31,12 @@ impl KernelFunctions {
         self.functions().any(|(_, _, m)| m == module)
     }
 
+    /// Says so when OpenZFS is neither loaded nor built in; its functions have no module then.
+    pub(super) fn without_zfs(&self) -> &'static str {
+        let there = self.functions().any(|(_, name, module)| module == "zfs" || name == "zio_execute");
+        if there { "" } else { "; the zfs module is not loaded here" }
+    }
+
     /// Probes on all functions meant, of one module where it is given.
     ///
     /// # Errors
@@ -93,6 +99,9 @@ ffffffff81000500 t zio_read\t[other]
         assert_eq!(find("vfs_read", None), ["kernel:vfs_read"]);
         assert!(find("zio_data", None).is_empty());
         assert!(kernel.has_module("zfs") && !kernel.has_module("spl"));
+        assert_eq!(kernel.without_zfs(), "");
+        let without = KernelFunctions { kallsyms: "ffffffff81000400 T vfs_read\n".to_owned() };
+        assert_eq!(without.without_zfs(), "; the zfs module is not loaded here");
         assert_eq!(kernel.suggest("vfs_raed"), "; did you mean vfs_read?");
     }
 
