@@ -93,7 +93,7 @@ impl<'a> FactBase<'a> {
             | F::ThreadNice
             | F::ThreadSeen
             | F::ThreadNamed => self.thread_answer(query),
-            F::Named => self.percent.named(query.patterns.first()?, self.has_samples()),
+            F::Named => self.named(query),
             F::Waits | F::WaitShare => self.wait_answer(query),
             F::Busy => self.cpu.busy_share(),
             F::KernelShare => self.cpu.kernel_share(),
@@ -117,6 +117,17 @@ impl<'a> FactBase<'a> {
     /// Stage and share of each row of a flat list.
     pub fn flat_stages(&self) -> impl Iterator<Item = (crate::anatomy::StageId, f64)> + '_ {
         self.percent.stage_shares().map(|(stage, _, share)| (stage, share))
+    }
+
+    /// Whether all that is said of some functions is their name; a table of counts gives no share of CPU.
+    fn named(&self, query: &Query) -> Option<Reading> {
+        let pattern = query.patterns.first()?;
+        let listed = self.percent.named(pattern, self.has_samples());
+        let is_named = |reading: &Reading| reading.value == Value::Truth(true);
+        if self.has_samples() || listed.as_ref().is_some_and(is_named) || self.percent.knows(pattern) {
+            return listed;
+        }
+        self.seen_elsewhere(query).map(|r| Reading { quality: Quality::Named, ..r }).or(listed)
     }
 
     /// A function named in a waiting stack or a cell of a table.

@@ -197,6 +197,11 @@ impl PercentFacts {
         Reading::truth(true, stack.quality(), stack.origin.as_str())
     }
 
+    /// Whether a row or a stack has one of these functions.
+    pub fn knows(&self, pattern: &Pattern) -> bool {
+        self.seen(pattern, None).is_some()
+    }
+
     /// Whether all that is said of these functions is their name. Samples always have figures.
     pub fn named(&self, pattern: &Pattern, has_samples: bool) -> Option<Reading> {
         let only_named = !has_samples

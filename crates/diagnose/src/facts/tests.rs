@@ -214,14 +214,16 @@ fn counts_that_somebody_wrote_down() {
     let written = r#"
         params = { "mounted datasets" = "5300", zfs_snapshot_history_enabled = 1 }
         props = { filesystem_limit = "9000" }
-        tables = [{ tool = "time zfs list", columns = ["snapshots", "s"], rows = [[100, 0.1], [4163, 4]] }]
+        tables = [{ tool = "time zfs list", columns = ["snapshots", "s"], rows = [[100, 0.1], [4163, 4]] },
+                  { tool = "zpool status", columns = ["what", "count"], rows = [["vdevs", 700], ["fs-mounted", 9000]] }]
     "#;
     check(
         written,
         &[
             ("count('mounts')", number(5300.0)),
             ("count('snapshots')", number(4163.0)),
-            ("count('vdevs')", None),
+            ("count('vdevs')", number(700.0)),
+            ("count('pools')", None),
         ],
     );
 }
@@ -332,6 +334,9 @@ fn what_has_only_a_name() {
             ("thread_named('kswapd*')", truth(false)),
         ],
     );
+    let counts =
+        r#"tables = [{ tool = "bpftrace", columns = ["function", "count"], rows = [["brt_sync", 88]] }]"#;
+    check(counts, &[("named('brt_sync')", truth(true)), ("named('zil_commit')", truth(false))]);
     check(SAMPLES, &[("named('memcpy')", truth(false)), ("thread_named('x')", truth(false))]);
 }
 

@@ -172,6 +172,10 @@ impl FactBase<'_> {
             let name = name.to_ascii_lowercase().replace(['_', '-'], " ");
             !name.starts_with("zfs ") && !name.contains("limit") && nouns.iter().any(|n| name.contains(n))
         };
+        let begins = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            nouns.iter().any(|n| name.starts_with(n))
+        };
         let params = self.evidence.params.iter().map(|p| (&p.name, &p.value, p.origin));
         let properties = self.evidence.properties.iter().map(|p| (&p.name, &p.value, p.origin));
         let named = params.chain(properties).filter(|(name, ..)| means(name));
@@ -180,7 +184,12 @@ impl FactBase<'_> {
             let at = table.columns.iter().position(|c| means(c));
             table.rows.iter().filter_map(move |row| Some((leading_number(row.get(at?)?)?, table.origin)))
         });
-        let (most, origin) = in_names.chain(in_columns).max_by(|a, b| a.0.total_cmp(&b.0))?;
+        // A row `mounted  4096`: its last cell.
+        let in_rows = self.evidence.tables.iter().flat_map(|table| {
+            let rows = table.rows.iter().filter(|row| row.first().is_some_and(|name| begins(name)));
+            rows.filter_map(|row| Some((leading_number(row[1..].last()?)?, table.origin)))
+        });
+        let (most, origin) = in_names.chain(in_columns).chain(in_rows).max_by(|a, b| a.0.total_cmp(&b.0))?;
         Reading::number(most, Quality::Configured, self.evidence.origin_name(origin))
     }
 
