@@ -56,6 +56,22 @@ pub fn bare_names(printed: &str) -> impl Iterator<Item = &str> {
     one.into_iter().chain(more.into_iter().flatten()).map(|name| bare(name).function)
 }
 
+/// Bare names, callers first, of a call chain in one line: `zfs_write > dmu_tx_assign`,
+/// `txg_wait_open <- dmu_free_long_range`. `None` where the text is no such chain.
+pub fn chain(printed: &str) -> Option<Vec<&str>> {
+    const DOWN: [&str; 4] = [" > ", " -> ", " → ", ";"];
+    const UP: [&str; 3] = [" < ", " <- ", " ← "];
+    let split = |by: &str| -> Option<Vec<&str>> {
+        let names: Vec<&str> = printed.split(by).map(|part| bare(part).function).collect();
+        (names.len() > 1 && names.iter().all(|n| is_name(n))).then_some(names)
+    };
+    DOWN.iter().find_map(|by| split(by)).or_else(|| {
+        let mut names = UP.iter().find_map(|by| split(by))?;
+        names.reverse();
+        Some(names)
+    })
+}
+
 fn is_name(text: &str) -> bool {
     let text = text.strip_suffix("()").unwrap_or(text);
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -130,6 +146,27 @@ mod tests {
             ("arc_read", &["arc_read"]),
         ] {
             assert_eq!(bare_names(printed).collect::<Vec<_>>(), names, "{printed}");
+        }
+    }
+
+    #[test]
+    fn chains_in_one_line_come_apart() {
+        for (printed, names) in [
+            (
+                "zfs_write > dmu_tx_assign+0x12 > dmu_tx_wait",
+                Some(vec!["zfs_write", "dmu_tx_assign", "dmu_tx_wait"]),
+            ),
+            (
+                "txg_wait_open <- dmu_free_long_range [zfs]",
+                Some(vec!["dmu_free_long_range", "txg_wait_open"]),
+            ),
+            ("a;b", Some(vec!["a", "b"])),
+            ("rrl->rr_lock", None),
+            ("arc_read", None),
+            ("4k > 8k", None),
+            ("", None),
+        ] {
+            assert_eq!(chain(printed), names, "{printed}");
         }
     }
 }

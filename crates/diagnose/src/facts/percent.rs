@@ -9,7 +9,7 @@ use super::reading::{Quality, Reading};
 use super::threads::thread_base;
 use crate::anatomy::{Anatomy, StageId};
 use crate::classify::classify_alone;
-use crate::name::bare_names;
+use crate::name::{bare_names, chain};
 use crate::pattern::Pattern;
 use zwhy_evidence::{Evidence, FlatRow, PctKind};
 
@@ -65,6 +65,19 @@ fn rows_of(row: &FlatRow, evidence: &Evidence, anatomy: &Anatomy) -> Vec<Row> {
     bare_names(&row.symbol).enumerate().map(of_name).collect()
 }
 
+fn frame_names(frame: &str) -> Vec<&str> {
+    chain(frame).unwrap_or_else(|| bare_names(frame).collect())
+}
+
+/// Call chains in the cells of tables, as people sum up what a tracer printed.
+fn written_chains(evidence: &Evidence) -> impl Iterator<Item = (Vec<String>, String)> {
+    evidence.tables.iter().flat_map(move |table| {
+        let chains = table.rows.iter().flatten().filter_map(|cell| chain(cell));
+        let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+        chains.map(move |names| (owned(names), evidence.origin_name(table.origin).to_owned()))
+    })
+}
+
 /// Flat rows and stacks, shares 0 to 1.
 #[derive(Default)]
 pub struct PercentFacts {
@@ -81,14 +94,14 @@ impl PercentFacts {
             .trees
             .iter()
             .map(|tree| Stack {
-                names: tree.frames.iter().flat_map(|f| bare_names(f)).map(str::to_owned).collect(),
+                names: tree.frames.iter().flat_map(|f| frame_names(f)).map(str::to_owned).collect(),
                 comm: tree.comm.clone(),
                 share: tree.pct.map(|p| p / 100.0),
                 unclear: tree.kind == PctKind::Unclear,
                 waiting: tree.waiting,
                 origin: evidence.origin_name(tree.origin).to_owned(),
             })
-            .chain(lock_stacks(evidence).map(|(names, origin)| Stack {
+            .chain(lock_stacks(evidence).chain(written_chains(evidence)).map(|(names, origin)| Stack {
                 names,
                 comm: None,
                 share: None,
