@@ -4,6 +4,7 @@
 //! Invariant: between two flushes memory grows by 16 bytes a sample and by what is distinct: chains,
 //! and threads on CPUs; after a flush only distinct frames, stacks and threads stay.
 
+use crate::facts::ASKING_THREAD;
 use crate::moving::Move;
 use crate::naming::{AddressId, Names};
 use crate::perf::record::{Record, Sample, Timed, parse, record_len};
@@ -74,6 +75,8 @@ pub(crate) struct Collector {
     clocks: ThreadClocks,
     /// Processes whose samples are wanted; `None`: all.
     pub wanted: Option<FxHashSet<i32>>,
+    /// Commands that the recorder itself started to ask for facts; nothing of them is kept.
+    pub own: FxHashSet<i32>,
     threads: FxHashMap<i32, ThreadId>,
     pending: Vec<Pending>,
     distinct: Distinct,
@@ -88,6 +91,8 @@ pub(crate) struct Collector {
     pub samples: u64,
     pub lost_by_cpu: BTreeMap<u32, u64>,
     pub throttled: u64,
+    /// Samples of [`Collector::own`].
+    pub own_samples: u64,
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
@@ -106,6 +111,7 @@ impl Collector {
             processes,
             clocks: ThreadClocks::default(),
             wanted,
+            own: FxHashSet::default(),
             threads: FxHashMap::default(),
             pending: Vec::new(),
             distinct: Distinct::default(),
@@ -117,6 +123,7 @@ impl Collector {
             samples: 0,
             lost_by_cpu: BTreeMap::new(),
             throttled: 0,
+            own_samples: 0,
             dropped: BTreeMap::new(),
         }
     }
@@ -199,6 +206,10 @@ impl Collector {
     fn sample(&mut self, time: u64, cpu: u32, sample: &Sample<'_>, session: &Session) {
         if self.wanted.as_ref().is_some_and(|wanted| !wanted.contains(&sample.pid)) {
             return; // of a process that is not asked for, when the whole host had to be sampled
+        }
+        if self.own.contains(&sample.pid) {
+            self.own_samples += 1;
+            return; // what `zpool` and `zfs` do for the recorder is not the host's load
         }
         // A thread that started while threads were being attached has its own event and one that it
         // inherited; only its own counts.
@@ -298,6 +309,9 @@ impl Collector {
     }
 
     fn rename(&mut self, pid: i32, tid: i32, comm: &str) {
+        if self.own.contains(&pid) {
+            return;
+        }
         let thread = self.profile.thread(pid, tid, comm);
         self.threads.insert(tid, thread);
         let of_target = self.wanted.as_ref().is_some_and(|wanted| wanted.contains(&pid));
@@ -315,8 +329,17 @@ impl Collector {
         {
             wanted.insert(pid);
         }
+        if self.own.contains(&ppid) {
+            self.own.insert(pid);
+            return;
+        }
+        self.own.remove(&pid); // the id was once that of a command
         let parent = self.thread(ppid, ptid);
         let comm = self.profile.strings.get(self.profile.threads.get(parent).comm).to_owned();
+        if ppid == std::process::id() as i32 && pid != ppid && comm == ASKING_THREAD {
+            self.own.insert(pid);
+            return;
+        }
         let thread = self.profile.thread(pid, tid, &comm);
         self.threads.insert(tid, thread);
         if self.wanted.as_ref().is_some_and(|wanted| wanted.contains(&pid)) {

@@ -444,8 +444,7 @@ impl Recording {
     }
 
     fn recorder_facts(&self, end: Option<(Duration, &BTreeMap<u32, u64>)>) -> Value {
-        let mut limits = self.limits.clone();
-        limits.extend(self.facts.limits.iter().cloned());
+        let limits: Vec<&String> = self.limits.iter().chain(&self.facts.limits).collect();
         let mut facts = json!({
             "hz": self.session.sampling.hz,
             "event": self.session.sampling.clock.name(),
@@ -474,6 +473,7 @@ impl Recording {
                 facts.insert("lines".into(), lines.facts());
             }
             facts.insert("throttled".into(), json!(self.collector.throttled));
+            facts.insert("own_samples_left_out".into(), json!(self.collector.own_samples));
             facts.insert("series".into(), Value::Object(self.pollers.facts()));
         }
         facts

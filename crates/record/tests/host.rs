@@ -39,6 +39,11 @@ fn child() {
                 std::fs::write(out().with_extension("ready"), "").unwrap();
             });
         }
+        "record with tools" => {
+            let mut options = options(Target::System, &out());
+            (options.ask_zfs, options.duration) = (true, Some(Duration::from_secs(2)));
+            record(options);
+        }
         "record a process" => {
             let pid = std::env::var("ZWHY_TEST_PID").unwrap().parse().unwrap();
             let mut options = options(Target::Pid(vec![pid]), &out());
@@ -120,6 +125,30 @@ fn a_busy_host_is_recorded_without_loss() {
         assert!(capture.facts[key].is_object(), "no {key} in {}", capture.facts);
     }
     assert!(capture.facts["zfs"]["in_use"].is_boolean());
+}
+
+#[test]
+fn what_the_recorder_asks_of_zfs_is_no_load_of_the_host() {
+    if !is_root() {
+        return; // the whole host is not for them
+    }
+    let dir = tempfile::tempdir().unwrap();
+    // A `zfs` that is busy itself and by a child of its own.
+    let tool = dir.path().join("zfs");
+    let busy = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done";
+    std::fs::write(&tool, format!("#!/bin/sh\n{busy}\nsh -c '{busy}'\necho zfs-2.3.0\n")).unwrap();
+    std::fs::set_permissions(&tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let out = dir.path().join("a.zwhy");
+    let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap());
+    let me = std::env::current_exe().unwrap();
+    let status = run_child(&[], &me, "record with tools", &out).env("PATH", path).status().unwrap();
+    assert!(status.success());
+    let capture = Capture::open(&out).unwrap();
+    let left_out = capture.facts["recorder"]["own_samples_left_out"].as_u64().unwrap();
+    assert!(left_out > 10, "{left_out} samples of the recorder's own command");
+    let profile = &capture.profile;
+    let comms: Vec<&str> = profile.threads.iter().map(|(_, t)| profile.strings.get(t.comm)).collect();
+    assert!(!comms.contains(&"zfs") && comms.len() > 10, "{} names", comms.len());
 }
 
 #[test]

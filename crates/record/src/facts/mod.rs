@@ -12,7 +12,7 @@ mod tools;
 pub(crate) use host::{os_field, virtualization};
 pub(crate) use module::{module_origin, module_path, pool_states};
 pub(crate) use root::Root;
-pub(crate) use tools::{Output, Patience};
+pub(crate) use tools::{ASKING_THREAD, Output, Patience};
 
 use serde_json::{Map, Value};
 

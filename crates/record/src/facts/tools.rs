@@ -8,6 +8,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+/// Name of the threads that start commands: by it the recorder knows its own commands among the
+/// processes of a host.
+pub(crate) const ASKING_THREAD: &str = "zwhy-asks";
 /// No output is larger; 10,000 datasets with 26 properties are 12 MiB.
 const LONGEST: usize = 64 << 20;
 
@@ -59,8 +62,11 @@ fn run(program: &str, args: &[&str], until: Instant) -> Output {
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let (send, receive) = channel();
     // Even starting a program hangs when it lies on the suspended pool.
-    std::thread::spawn(move || start(command, &send));
-    follow(&receive, until)
+    let thread = std::thread::Builder::new().name(ASKING_THREAD.to_owned());
+    match thread.spawn(move || start(command, &send)) {
+        Ok(_) => follow(&receive, until),
+        Err(error) => Output::Failed(error.to_string()),
+    }
 }
 
 /// Starts the command and passes on what it writes. Whoever listens may be gone at any time.

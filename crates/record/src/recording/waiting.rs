@@ -1,6 +1,7 @@
 //! Waits of a recording: looked at some times a second, or taken from context switches.
 
 use super::Recording;
+use crate::collect::Collector;
 use crate::host::monotonic_ns;
 
 impl Recording {
@@ -14,7 +15,8 @@ impl Recording {
             }
         }
         if let Some(waits) = self.waits.as_mut().filter(|_| !last) {
-            waits.tick(elapsed, self.collector.wanted.as_ref(), &mut self.collector.profile);
+            let Collector { wanted, own, profile, .. } = &mut self.collector;
+            waits.tick(elapsed, wanted.as_ref(), own, profile);
         }
     }
 

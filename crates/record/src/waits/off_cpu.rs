@@ -107,6 +107,9 @@ impl OffCpu {
     }
 
     fn sample(&mut self, wait: &Wait, collector: &mut Collector) {
+        if collector.own.contains(&wait.pid) {
+            return;
+        }
         if self.stacks.len() >= MOST_STACKS {
             self.stacks.clear();
         }

@@ -89,8 +89,15 @@ impl WaitSampler {
 
     /// Looks when it is time, and adds what waits to the samples of `profile`.
     ///
-    /// `wanted` are the processes whose blocked tasks count; `None`: all.
-    pub(crate) fn tick(&mut self, elapsed: Duration, wanted: Option<&FxHashSet<i32>>, profile: &mut Profile) {
+    /// `wanted` are the processes whose blocked tasks count; `None`: all. Those of `own`, which the
+    /// recorder started, never do.
+    pub(crate) fn tick(
+        &mut self,
+        elapsed: Duration,
+        wanted: Option<&FxHashSet<i32>>,
+        own: &FxHashSet<i32>,
+        profile: &mut Profile,
+    ) {
         if self.unreadable.is_some() || elapsed < self.next {
             return;
         }
@@ -101,7 +108,7 @@ impl WaitSampler {
         // At the very start all threads are searched for; afterwards a little in each round.
         let first = !std::mem::replace(&mut self.searched, true);
         let searching = if first { Duration::from_millis(100) } else { budget / 2 };
-        self.search_for(searching, wanted, profile);
+        self.search_for(searching, wanted, own, profile);
         let spent = || {
             thread_cpu().saturating_sub(before).saturating_sub(if first { searching } else { Duration::ZERO })
         };
@@ -124,14 +131,20 @@ impl WaitSampler {
     }
 
     /// Looks through some more processes for ZFS threads and blocked tasks.
-    fn search_for(&mut self, budget: Duration, wanted: Option<&FxHashSet<i32>>, profile: &mut Profile) {
+    fn search_for(
+        &mut self,
+        budget: Duration,
+        wanted: Option<&FxHashSet<i32>>,
+        own: &FxHashSet<i32>,
+        profile: &mut Profile,
+    ) {
         let before = thread_cpu();
         if self.search.is_empty() {
             self.search = numbers_in(&self.proc_root);
         }
         while thread_cpu().saturating_sub(before) < budget {
             let Some(pid) = self.search.pop() else { break };
-            let counts = wanted.is_none_or(|wanted| wanted.contains(&pid));
+            let counts = wanted.is_none_or(|wanted| wanted.contains(&pid)) && !own.contains(&pid);
             for tid in numbers_in(self.proc_root.join(pid.to_string()).join("task")) {
                 if self.known.contains(&tid) {
                     continue;
@@ -263,6 +276,10 @@ mod tests {
         fs::write(folder.join("stack"), stack).unwrap();
     }
 
+    fn none() -> FxHashSet<i32> {
+        FxHashSet::default()
+    }
+
     fn root() -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("self")).unwrap();
@@ -284,11 +301,11 @@ mod tests {
         thread(root.path(), 12, "bash", "S", 1, STACK);
         thread(root.path(), 13, "z_rd_int_0", "R", 1, STACK);
         let (mut waits, mut profile) = (WaitSampler::new(root.path(), 20), Profile::new());
-        waits.tick(Duration::ZERO, None, &mut profile);
+        waits.tick(Duration::ZERO, None, &none(), &mut profile);
         // The stack file of a thread that did not run is not read again.
         fs::remove_file(root.path().join("10/task/10/stack")).unwrap();
-        waits.tick(Duration::from_millis(49), None, &mut profile);
-        waits.tick(Duration::from_millis(60), None, &mut profile);
+        waits.tick(Duration::from_millis(49), None, &none(), &mut profile);
+        waits.tick(Duration::from_millis(60), None, &none(), &mut profile);
         let stack = "kthread;spa_sync;zio_wait;cv_wait_common".to_owned();
         assert_eq!(waited(&profile, "txg_sync"), [(50, stack.clone()), (60, stack.clone())]);
         assert_eq!(waited(&profile, "a) (b\n").len(), 2);
@@ -301,13 +318,13 @@ mod tests {
         let root = root();
         thread(root.path(), 10, "txg_sync", "S", 1, STACK);
         let (mut waits, mut profile) = (WaitSampler::new(root.path(), 10), Profile::new());
-        waits.tick(Duration::ZERO, None, &mut profile);
-        waits.tick(Duration::from_secs(3600), None, &mut profile);
+        waits.tick(Duration::ZERO, None, &none(), &mut profile);
+        waits.tick(Duration::from_secs(3600), None, &none(), &mut profile);
         let weights: Vec<i64> = profile.samples.weight.iter().map(|w| w.0 / 1_000_000).collect();
         assert_eq!(weights, [100, 1000]);
         fs::remove_dir_all(root.path().join("10")).unwrap();
         for second in 0..50 {
-            waits.tick(Duration::from_secs(3700 + second), None, &mut profile);
+            waits.tick(Duration::from_secs(3700 + second), None, &none(), &mut profile);
         }
         assert!(waits.watched.is_empty() && waits.known.is_empty());
         assert_eq!(profile.samples.len(), 2);
@@ -319,15 +336,19 @@ mod tests {
         thread(root.path(), 10, "app", "D", 1, STACK);
         thread(root.path(), 11, "other", "D", 1, STACK);
         let (mut waits, mut profile) = (WaitSampler::new(root.path(), 20), Profile::new());
-        waits.tick(Duration::ZERO, Some(&FxHashSet::from_iter([10])), &mut profile);
+        waits.tick(Duration::ZERO, Some(&FxHashSet::from_iter([10])), &none(), &mut profile);
         assert_eq!((waited(&profile, "app").len(), profile.samples.len()), (1, 1));
+        // Nor does what the recorder started.
+        let (mut waits, mut profile) = (WaitSampler::new(root.path(), 20), Profile::new());
+        waits.tick(Duration::ZERO, None, &FxHashSet::from_iter([10]), &mut profile);
+        assert_eq!((waited(&profile, "app").len(), profile.samples.len()), (0, 1));
     }
 
     #[test]
     fn stacks_that_may_not_be_read_are_a_sentence() {
         let root = tempfile::tempdir().unwrap();
         let mut waits = WaitSampler::new(root.path(), 20);
-        waits.tick(Duration::ZERO, None, &mut Profile::new());
+        waits.tick(Duration::ZERO, None, &none(), &mut Profile::new());
         assert!(waits.limits().is_some_and(|l| l.contains("run as root")));
         assert_eq!(waits.due_in(Duration::ZERO), Duration::MAX);
     }
