@@ -37,7 +37,7 @@ pool() {
 
 scenario() {
     scenario_name=$1 variant=$2
-    layout=
+    layout='' record=''
     reset() { :; }
     . "/job/$scenario_name.sh"
     setup "$variant"

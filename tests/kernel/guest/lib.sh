@@ -30,14 +30,16 @@ try() {
     say "$try_name: exit $(cat "/out/$try_name.exit" 2>/dev/null || echo none), $(cat "/out/$try_name.seconds") s"
 }
 
-# during SECONDS NAME COMMAND…: records the whole host while the command runs.
+# during SECONDS NAME COMMAND…: records the whole host while the command runs, with what $record
+# holds of further options.
 during() {
     during_seconds=$1 during_name=$2
     shift 2
     ("$@") >"/out/$during_name.load" 2>&1 &
     during_load=$!
     sleep 2
-    try "$during_name" zwhy record -a -F 199 -d "$during_seconds" -o "/out/$during_name.zwhy"
+    # shellcheck disable=SC2086
+    try "$during_name" zwhy record -a -F 199 ${record:-} -d "$during_seconds" -o "/out/$during_name.zwhy"
     # The load may be a function, whose program is a child of the shell that runs it.
     kill $during_load 2>/dev/null
     killall -q zwhy-load

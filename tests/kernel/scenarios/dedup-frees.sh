@@ -1,10 +1,18 @@
-# Small deduplicated blocks freed with a table that the ARC does not hold; the control has no dedup.
+# Files of small deduplicated blocks removed while their table is not in memory; the control has no dedup.
 # expect: dedup-free-zio-storm|free-threads-ddt-lookup|ddt-global-lock
 setup() {
     arc_limit 67108864
     if [ "$1" = fault ]; then dedup=on; else dedup=off; fi
     pool -O recordsize=4K -O dedup=$dedup
-    must zwhy-load write /tank/file block=4K size=48M
-    must zpool sync tank
+    for file in 1 2 3 4 5 6; do must zwhy-load write /tank/file$file block=4K size=12M; done
+    must zpool export tank
+    # shellcheck disable=SC2046
+    must zpool import $(printf ' -d %s' $disks) tank
 }
-load() { zwhy-load write /tank/file block=4K size=48M random=1 seconds=600; }
+load() {
+    sleep 3
+    for file in 1 2 3 4 5 6; do
+        rm /tank/file$file
+        zpool sync tank
+    done
+}
