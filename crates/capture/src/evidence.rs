@@ -215,6 +215,11 @@ fn add_threads(
             Some((source.strip_prefix("thread/")?.parse::<i32>().ok()?, span))
         })
     };
+    let nice = |tid: i32| {
+        let source = format!("thread/{tid}");
+        let span = spans.get(&(source.as_str(), "nice"))?;
+        i32::try_from(span.last.1).ok()
+    };
     let Some(start) = clocks().map(|(_, span)| span.first.0).min() else { return };
     let end = clocks().map(|(_, span)| span.last.0).max().unwrap_or(start);
     let seconds = Nanos(end.0 - start.0).as_secs_f64();
@@ -223,12 +228,7 @@ fn add_threads(
         let comm = comms.get(&tid).filter(|comm| !comm.is_empty()).unwrap_or(&"(unnamed)");
         let used = Nanos(span.grown).as_secs_f64();
         let cpu_pct = (seconds > 0.0).then(|| 100.0 * used / seconds);
-        evidence.threads.push(ThreadCpu {
-            comm: (*comm).to_owned(),
-            cpu_pct,
-            origin,
-            ..ThreadCpu::default()
-        });
+        evidence.threads.push(ThreadCpu { comm: (*comm).to_owned(), cpu_pct, nice: nice(tid), origin });
     }
 }
 
@@ -247,6 +247,7 @@ mod tests {
             series.push(Nanos(t), "arcstats", "hits", SeriesKind::Counter, hits);
             series.push(Nanos(t), "thread/7", "cpu_ns", SeriesKind::Counter, cpu);
         }
+        series.push(Nanos(0), "thread/7", "nice", SeriesKind::Gauge, 19);
         for (t, cpu) in [(1_400_000_000, 700_000_000), (1_500_000_000, 900_000_000)] {
             series.push(Nanos(t), "thread/8", "cpu_ns", SeriesKind::Counter, cpu);
         }
@@ -268,6 +269,7 @@ mod tests {
             (evidence.threads[0].comm.as_str(), evidence.threads[0].cpu_pct),
             ("z_rd_int", Some(50.0))
         );
+        assert_eq!((evidence.threads[0].nice, evidence.threads[1].nice), (Some(19), None));
         // What it used before is not of this recording; its growth is spread over the whole of it.
         assert_eq!((evidence.threads[1].comm.as_str(), evidence.threads[1].cpu_pct), ("zpool", Some(10.0)));
         assert_eq!(evidence.param("zfs_arc_max"), Some("5"));

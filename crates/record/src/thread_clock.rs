@@ -2,7 +2,9 @@
 //!
 //! Whose: every thread of a recorded process; of a whole host all ZFS threads, and of the others
 //! those that were on a CPU since the last reading, so idle threads cost nothing. A thread that ends
-//! between two readings keeps its last reading plus the CPU time of its samples since.
+//! between two readings keeps its last reading plus the CPU time of its samples since. Nice values are
+//! read beside a thread's first reading and when a recording ends: of ZFS threads all, of others those
+//! that are not 0.
 
 use crate::series_pen::SeriesPen;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,6 +15,8 @@ use zwhy_profile::{Nanos, Profile, ThreadId};
 use zwhy_zfs::thread_role;
 
 const NAME: &str = "cpu_ns";
+/// A gauge; of threads of a real-time class there is none.
+const NICE: &str = "nice";
 
 struct Clock {
     pid: i32,
@@ -109,6 +113,7 @@ impl ThreadClocks {
                     self.clocks.entry(tid).or_insert(Clock::new(pid, false));
                     self.named(pid, tid, &comm, wanted.is_some());
                     self.put(t, tid, ns, pen);
+                    put_nice(t, pid, tid, thread_role(&comm).is_some(), pen);
                 }
             }
         }
@@ -131,9 +136,13 @@ impl ThreadClocks {
             .map(|(tid, c)| (c.pid, *tid))
             .collect();
         for (pid, tid) in due {
+            let first = self.clocks.get(&tid).is_some_and(|clock| clock.cpu_ns == 0);
             // One that is gone by now keeps its samples until its exit record comes.
             if let Some(ns) = read_cpu_ns(pid, tid) {
                 self.put(t, tid, ns, pen);
+                if first {
+                    put_nice(t, pid, tid, false, pen);
+                }
             }
         }
     }
@@ -172,6 +181,23 @@ fn read_cpu_ns(pid: i32, tid: i32) -> Option<i64> {
     Some(ticks.saturating_mul(1_000_000_000 / hz))
 }
 
+fn put_nice(t: Nanos, pid: i32, tid: i32, zero_too: bool, pen: &mut SeriesPen) {
+    let stat = read_trimmed(&format!("/proc/{pid}/task/{tid}/stat"));
+    if let Some(nice) = stat.as_deref().and_then(nice_of).filter(|nice| *nice != 0 || zero_too) {
+        pen.put(t, &format!("thread/{tid}"), NICE, SeriesKind::Gauge, nice);
+    }
+}
+
+/// The nice value in a stat line; `None` for real-time classes (FIFO, RR, deadline), which have none.
+///
+/// Fields after the name: 16 is nice, 38 the policy (proc(5)).
+fn nice_of(stat: &str) -> Option<i64> {
+    let fields: Vec<&str> = stat_fields(stat)?.collect();
+    let real_time = matches!(*fields.get(38)?, "1" | "2" | "6");
+    let nice = fields.get(16)?.parse().ok()?;
+    (!real_time && (-20..=19).contains(&nice)).then_some(nice)
+}
+
 /// Fields of a stat line after the name, which may itself hold blanks and brackets; first is the state.
 pub(crate) fn stat_fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
     Some(stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace())
@@ -206,6 +232,19 @@ mod tests {
         assert_eq!(&fields[..2], ["S", "2"]);
         assert_eq!(&fields[11..13], ["3", "4"]);
         assert!(stat_fields("cut").is_none());
+    }
+
+    #[test]
+    fn nice_values_are_read_and_real_time_threads_have_none() {
+        let line = |nice: i32, policy: u32| {
+            let middle = "0 0 0 -1 69238880 0 0 0 0 3 4 0 0 20";
+            let rest = "0 ".repeat(21);
+            format!("7 (a) b (c) S 2 {middle} {nice} {rest}{policy} 0 0")
+        };
+        assert_eq!([nice_of(&line(19, 0)), nice_of(&line(-5, 3))], [Some(19), Some(-5)]);
+        assert_eq!([nice_of(&line(0, 1)), nice_of("7 (cut) S 2")], [None, None]);
+        let own = read_trimmed("/proc/thread-self/stat").unwrap();
+        assert_eq!(nice_of(&own), Some(i64::from(rustix::process::getpriority_process(None).unwrap())));
     }
 
     #[test]

@@ -5,13 +5,15 @@
 //! absent or unreadable gives no rows, and [`Pollers::limits`] says what cannot be read. All paths
 //! are below one folder, `/proc` on a live host. Left out because they are not cheap: `dbufs`, which
 //! walks every cached block, and `/proc/spl/taskq-all`, which prints every waiting task with the lock
-//! of its queue held; since 2.3 the kstats of task queues say the same.
+//! of its queue held; since 2.3 the kstats of task queues say the same, and before it `taskqs` reads
+//! the table of busy ones, rarely.
 
 mod disks;
 mod files;
 mod memory;
 mod objsets;
 mod slab;
+mod taskqs;
 
 use crate::kstats::KstatPoller;
 use crate::proc_stat::{self, HostCpu};
@@ -28,6 +30,7 @@ pub(crate) struct Pollers {
     proc_root: PathBuf,
     kstats: KstatPoller,
     disks: disks::Disks,
+    taskqs: taskqs::Taskqs,
     of_host_zfs: bool,
 }
 
@@ -37,6 +40,7 @@ impl Pollers {
             proc_root: proc_root.to_owned(),
             kstats: KstatPoller::new(&proc_root.join("spl/kstat")),
             disks: disks::Disks::default(),
+            taskqs: taskqs::Taskqs::default(),
             of_host_zfs: true,
         }
     }
@@ -51,6 +55,7 @@ impl Pollers {
     pub(crate) fn poll(&mut self, t: Nanos, pen: &mut SeriesPen) -> Option<HostCpu> {
         if self.of_host_zfs {
             self.kstats.poll(t, pen);
+            self.taskqs.poll(&self.proc_root, t, pen);
             slab::poll(&self.proc_root, t, pen);
             memory::poll(&self.proc_root, t, pen);
         }
