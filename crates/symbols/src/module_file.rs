@@ -51,15 +51,24 @@ fn parse(bytes: &[u8]) -> io::Result<ModuleFile> {
     })
 }
 
-/// The build-id in the text of a notes file such as `/sys/module/zfs/notes/.note.gnu.build-id`.
+/// The build-id in the bytes of a notes file such as `/sys/module/zfs/notes/.note.gnu.build-id`, or of
+/// `/sys/kernel/notes`, where it is one of several.
 ///
-/// Layout of a note: elf(5), name and descriptor lengths, type 3, the name `GNU`, the descriptor.
+/// Layout of a note: elf(5), name and descriptor lengths, type 3, the name `GNU`, the descriptor; the
+/// next note begins at a multiple of four.
 pub fn build_id_of_notes(notes: &[u8]) -> Option<Vec<u8>> {
-    let word = |at: usize| Some(u32::from_ne_bytes(notes.get(at..at + 4)?.try_into().ok()?) as usize);
-    let (name, length, kind) = (word(0)?, word(4)?, word(8)?);
-    let start = 12usize.checked_add(name.checked_next_multiple_of(4)?)?;
-    let is_build_id = kind == 3 && notes.get(12..16) == Some(b"GNU\0");
-    is_build_id.then(|| notes.get(start..start.checked_add(length)?))?.map(<[u8]>::to_vec)
+    let mut rest = notes;
+    while !rest.is_empty() {
+        let word = |at: usize| Some(u32::from_ne_bytes(rest.get(at..at + 4)?.try_into().ok()?) as usize);
+        let (name, length, kind) = (word(0)?, word(4)?, word(8)?);
+        let start = 12usize.checked_add(name.checked_next_multiple_of(4)?)?;
+        let descriptor = rest.get(start..start.checked_add(length)?)?;
+        if kind == 3 && rest.get(12..16) == Some(b"GNU\0") {
+            return Some(descriptor.to_vec());
+        }
+        rest = rest.get(start.checked_add(length.checked_next_multiple_of(4)?)?..)?;
+    }
+    None
 }
 
 #[cfg(test)]
@@ -109,6 +118,10 @@ mod tests {
         for cut in 0..note.len() {
             assert_eq!(build_id_of_notes(&note[..cut]), None);
         }
+        let other: Vec<u8> = [4u32, 1, 1].into_iter().flat_map(u32::to_ne_bytes).collect();
+        let several = [&other[..], b"Xen\0x\0\0\0", &note].concat();
+        assert_eq!(build_id_of_notes(&several), Some(vec![1, 2, 3]));
+        assert_eq!(build_id_of_notes(&several[..20]), None);
         note[0..4].copy_from_slice(&u32::MAX.to_ne_bytes());
         assert_eq!(build_id_of_notes(&note), None);
     }

@@ -11,6 +11,8 @@ pub enum Reason {
     KernelHidden,
     /// In no text section of the kernel or of a loaded module.
     OutsideKernel,
+    /// In kernel modules that were loaded and unloaded about that time: whose code it was is not known.
+    ModuleChanged,
     /// In no mapping of the process that was known at that time.
     NotMapped,
     /// Memory without a file: generated code (JIT) or a trampoline.
@@ -38,6 +40,7 @@ impl Reason {
             Reason::NoSymbol => "no symbol",
             Reason::KernelHidden => "kernel addresses hidden",
             Reason::OutsideKernel => "outside kernel text",
+            Reason::ModuleChanged => "module changed",
             Reason::NotMapped => "not mapped",
             Reason::Anonymous => "anonymous memory",
             Reason::Deleted => "file deleted",

@@ -10,6 +10,7 @@ mod object_lines;
 mod reason;
 mod sections;
 mod user;
+mod vmlinux;
 
 pub use frames::source_frames;
 pub use object_lines::{ObjectLines, SourceFrame};
@@ -21,6 +22,8 @@ use module::ModuleLines;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+/// The kernel itself, among modules.
+const KERNEL: &str = "kernel";
 /// Bytes of debug information kept of all objects together.
 const BUDGET: u64 = 1 << 30;
 
@@ -32,6 +35,8 @@ pub struct Lines {
     recorded: Option<HashMap<String, Vec<u8>>>,
     modules: BTreeMap<String, Result<ModuleLines, NoLines>>,
     objects: HashMap<u32, Result<ObjectLines, NoLines>>,
+    /// Where the text of the kernel itself begins, if its lines are wanted.
+    kernel_base: Option<u64>,
     left: u64,
 }
 
@@ -43,6 +48,7 @@ impl Lines {
             recorded: None,
             modules: BTreeMap::new(),
             objects: HashMap::new(),
+            kernel_base: None,
             left: BUDGET,
         }
     }
@@ -52,18 +58,24 @@ impl Lines {
         Lines { recorded: Some(build_ids), ..Lines::of_running_kernel(root) }
     }
 
+    /// Looks up lines of the kernel itself, too, whose `_text` is at `base` ([`crate::KernelSymbols::base`]).
+    pub fn with_kernel_at(&mut self, base: u64) {
+        self.kernel_base = Some(base);
+    }
+
     /// The source of a kernel address, the function itself first, then what is inlined there.
     ///
-    /// `symbol` is what kallsyms has at `address`. Empty where nothing is known, and for the kernel
-    /// itself: only modules are looked up.
+    /// `symbol` is what kallsyms has at `address`. Empty where nothing is known.
     pub fn kernel(&mut self, address: u64, symbol: &KernelSymbol<'_>) -> Vec<SourceFrame> {
-        if matches!(symbol.module, "kernel" | "bpf" | "") {
+        let of_kernel = symbol.module == KERNEL;
+        if matches!(symbol.module, "bpf" | "") || of_kernel && self.kernel_base.is_none() {
             return Vec::new();
         }
         if !self.modules.contains_key(symbol.module) {
-            let found = match &self.recorded {
-                None => ModuleLines::loaded(&self.root, symbol.module, self.left),
-                Some(ids) => {
+            let found = match (&self.recorded, self.kernel_base.filter(|_| of_kernel)) {
+                (_, Some(base)) => ModuleLines::of_kernel(&self.root, base, self.left),
+                (None, None) => ModuleLines::loaded(&self.root, symbol.module, self.left),
+                (Some(ids), None) => {
                     let id = ids.get(symbol.module).map(Vec::as_slice);
                     ModuleLines::recorded(&self.root, symbol.module, id, self.left)
                 }
@@ -97,7 +109,18 @@ impl Lines {
         object.as_ref().map_or_else(|_| Vec::new(), |object| object.at(address))
     }
 
-    /// Modules that were asked for and have lines.
+    /// Modules were loaded, unloaded or moved: what is known of them is read again.
+    pub fn forget_modules(&mut self) {
+        let left = &mut self.left;
+        self.modules.retain(|name, module| {
+            let keep = name == KERNEL;
+            let held = module.as_ref().map_or(0, ModuleLines::size);
+            *left = if keep { *left } else { left.saturating_add(held).min(BUDGET) };
+            keep
+        });
+    }
+
+    /// Modules that were asked for and have lines; the kernel itself is `kernel`.
     pub fn modules_with_lines(&self) -> impl Iterator<Item = &str> {
         self.modules.iter().filter(|(_, m)| m.is_ok()).map(|(name, _)| name.as_str())
     }

@@ -5,6 +5,7 @@
 
 use super::object_lines::{ObjectLines, SourceFrame};
 use super::reason::NoLines;
+use super::vmlinux;
 use crate::kallsyms::KernelSymbol;
 use crate::load::debug_file;
 use crate::module_file::{build_id_of_notes, unpacked};
@@ -19,9 +20,17 @@ pub(super) struct ModuleLines {
     lines: ObjectLines,
     /// Where the kernel put each section, sorted; empty where only root may know.
     sections: Vec<(u64, String)>,
+    /// Of the kernel itself, which is linked: what to take from an address.
+    slide: Option<u64>,
 }
 
 impl ModuleLines {
+    /// Of the kernel that runs, whose text begins at `base`.
+    pub(super) fn of_kernel(root: &Path, base: u64, budget: u64) -> Result<ModuleLines, NoLines> {
+        let (lines, slide) = vmlinux::open(root, base, budget)?;
+        Ok(ModuleLines { lines, sections: Vec::new(), slide: Some(slide) })
+    }
+
     /// Of a module that is loaded now.
     pub(super) fn loaded(root: &Path, module: &str, budget: u64) -> Result<ModuleLines, NoLines> {
         if !is_module_name(module) {
@@ -31,7 +40,7 @@ impl ModuleLines {
         let notes = fs::read(folder.join("notes/.note.gnu.build-id")).unwrap_or_default();
         let build_id = build_id_of_notes(&notes).filter(|id| !id.is_empty()).ok_or(NoLines::NoBuildId)?;
         let lines = find(root, module, &build_id, budget)?;
-        Ok(ModuleLines { lines, sections: read_sections(&folder.join("sections")) })
+        Ok(ModuleLines { lines, sections: read_sections(&folder.join("sections")), slide: None })
     }
 
     /// Of a module that was loaded when a recording was made; it may since be elsewhere.
@@ -45,7 +54,7 @@ impl ModuleLines {
             return Err(NoLines::NotFound);
         }
         let build_id = build_id.filter(|id| !id.is_empty()).ok_or(NoLines::NotRecorded)?;
-        Ok(ModuleLines { lines: find(root, module, build_id, budget)?, sections: Vec::new() })
+        Ok(ModuleLines { lines: find(root, module, build_id, budget)?, sections: Vec::new(), slide: None })
     }
 
     pub(super) fn size(&self) -> u64 {
@@ -53,6 +62,9 @@ impl ModuleLines {
     }
 
     pub(super) fn at(&self, address: u64, symbol: &KernelSymbol<'_>) -> Vec<SourceFrame> {
+        if let Some(slide) = self.slide {
+            return self.lines.at(address.wrapping_sub(slide));
+        }
         let place = self
             .by_section(address)
             .or_else(|| self.lines.address_in_function(symbol.function, address.checked_sub(symbol.start)?));

@@ -77,6 +77,41 @@ fn addresses_are_placed_by_section_and_by_symbol() {
 }
 
 #[test]
+fn the_kernel_itself_has_lines_wherever_it_was_put() {
+    const SLIDE: u64 = 0x1d60_0000;
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    toy_module(root);
+    let args = ["--build-id", "-Ttext=0xffffffff81000000", "--defsym=_text=0xffffffff81000000"];
+    run(root, "ld", &[&args[..], &["-e", "entry", "toy.o", "-o", "vmlinux"]].concat());
+    let linked = fs::read(root.join("vmlinux")).unwrap();
+    let file = object::File::parse(linked.as_slice()).unwrap();
+    let entry = {
+        use object::read::{Object, ObjectSymbol};
+        file.symbols().find(|s| s.name() == Ok("entry")).unwrap().address()
+    };
+    let id = build_id_of(linked.as_slice()).unwrap();
+    write(root, "proc/sys/kernel/osrelease", b"6.1.0\n");
+    write(root, "sys/kernel/notes", &note(&id));
+    let symbol = KernelSymbol { function: "entry", module: "kernel", start: entry + SLIDE };
+    let at = |offset: u64| {
+        let mut lines = Lines::of_running_kernel(root);
+        lines.with_kernel_at(0xffff_ffff_8100_0000 + SLIDE);
+        let found = lines.kernel(entry + SLIDE + offset, &symbol);
+        lines.forget_modules();
+        assert_eq!(lines.modules_with_lines().count(), usize::from(!found.is_empty()), "it never moves");
+        (found, lines.missing())
+    };
+    let (found, missing) = at(0);
+    assert!(found.is_empty() && missing[0].contains("no source lines for kernel"), "{missing:?}");
+    write(root, "usr/lib/debug/boot/vmlinux-6.1.0", &linked);
+    assert_eq!((at(0).0[0].function.as_str(), at(0).1.len()), ("entry", 0));
+    assert!((0..40).any(|offset| at(offset).0.len() == 3), "nothing was inlined");
+    write(root, "sys/kernel/notes", &note(&[7; 20]));
+    assert!(at(0).1[0].contains("another build"), "{:?}", at(0).1);
+}
+
+#[test]
 fn debug_files_are_found_where_they_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path();

@@ -1,0 +1,72 @@
+//! Lines of the kernel itself: a `vmlinux` with debug information, where distributions keep it.
+//!
+//! Invariant: as of modules, a file is used only when its build-id is that of the kernel that runs.
+
+use super::object_lines::ObjectLines;
+use super::reason::NoLines;
+use crate::file_reader::FileReader;
+use crate::load::{build_id_of, debug_file};
+use crate::module_file::build_id_of_notes;
+use object::read::{Object, ObjectSymbol};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// The lines of the running kernel, and what its boot added to every address (KASLR).
+///
+/// `base` is where `_text` (else `_stext`) is now.
+pub(super) fn open(root: &Path, base: u64, budget: u64) -> Result<(ObjectLines, u64), NoLines> {
+    let notes = fs::read(root.join("sys/kernel/notes")).unwrap_or_default();
+    let build_id = build_id_of_notes(&notes).filter(|id| !id.is_empty()).ok_or(NoLines::NoBuildId)?;
+    let mut reason = NoLines::NotFound;
+    for path in candidates(root, &build_id) {
+        match open_one(&path, &build_id, base, budget) {
+            Ok(found) => return Ok(found),
+            Err(why) if why.nearness() > reason.nearness() => reason = why,
+            Err(_) => {}
+        }
+    }
+    Err(reason)
+}
+
+/// Debian and SUSE, Fedora and its relatives, a kernel built on this machine, and by build-id.
+fn candidates(root: &Path, build_id: &[u8]) -> Vec<PathBuf> {
+    let release = fs::read_to_string(root.join("proc/sys/kernel/osrelease")).unwrap_or_default();
+    let release = release.trim();
+    let mut paths: Vec<PathBuf> = [
+        format!("usr/lib/debug/boot/vmlinux-{release}"),
+        format!("usr/lib/debug/boot/vmlinux-{release}.debug"),
+        format!("usr/lib/debug/lib/modules/{release}/vmlinux"),
+        format!("usr/lib/debug/usr/lib/modules/{release}/vmlinux"),
+        format!("lib/modules/{release}/build/vmlinux"),
+        format!("lib/modules/{release}/vmlinux"),
+        format!("boot/vmlinux-{release}"),
+    ]
+    .iter()
+    .map(|path| root.join(path))
+    .collect();
+    paths.extend(debug_file(build_id).and_then(|path| Some(root.join(path.strip_prefix("/").ok()?))));
+    paths
+}
+
+fn open_one(path: &Path, build_id: &[u8], base: u64, budget: u64) -> Result<(ObjectLines, u64), NoLines> {
+    let meta = fs::metadata(path).map_err(|_| NoLines::NotFound)?;
+    // Opening a pipe would block for ever.
+    if !meta.is_file() {
+        return Err(NoLines::NotFound);
+    }
+    let reader = FileReader::new(File::open(path).map_err(|_| NoLines::NotFound)?, meta.len());
+    if build_id_of(&reader).as_deref() != Some(build_id) {
+        return Err(NoLines::OtherBuild(path.to_owned()));
+    }
+    let damaged = |why: String| NoLines::Damaged(format!("{}: {why}", path.display()));
+    let file = object::File::parse(&reader).map_err(|e| damaged(e.to_string()))?;
+    let named = |name: &str| file.symbols().find(|s| s.name() == Ok(name)).map(|s| s.address());
+    let linked =
+        named("_text").or_else(|| named("_stext")).ok_or_else(|| damaged("it has no _text".into()))?;
+    let lines = ObjectLines::read(&reader, budget).map_err(|why| match why {
+        NoLines::NoDwarf(_) => NoLines::NoDwarf(path.to_owned()),
+        NoLines::Damaged(why) => damaged(why),
+        other => other,
+    })?;
+    Ok((lines, base.wrapping_sub(linked)))
+}
