@@ -134,7 +134,7 @@ impl Collector {
 
     /// Source lines, where they are asked for.
     pub(crate) fn lines(&self) -> Option<&SourceLines> {
-        self.names.lines.as_ref()
+        self.names.lines()
     }
 
     /// Frames without a name by reason, one count a sample and frame.
@@ -399,6 +399,13 @@ impl Collector {
         self.threads.values_mut().for_each(|id| *id = move_over.thread(*id));
         self.names.forget_frames();
         old
+    }
+
+    /// Kernel modules came, went or moved: names what was seen up to now, then trusts the new ones.
+    pub(crate) fn modules_changed(&mut self) {
+        self.names.modules_changed();
+        self.name_pending();
+        self.names.settle();
     }
 
     /// Names the chains of all pending samples and moves them into the profile.

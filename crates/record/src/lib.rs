@@ -13,6 +13,7 @@ pub mod doctor;
 mod error;
 mod facts;
 mod host;
+mod host_watch;
 mod jit_maps;
 mod kstats;
 mod limits;

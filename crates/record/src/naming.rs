@@ -13,8 +13,8 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use zwhy_profile::{Frame, FrameId, FrameKind, Profile};
 use zwhy_symbols::{
-    ElfSymbol, ElfSymbols, FileId, ImageKind, KernelSymbols, Reason, demangle, load_elf, module_name,
-    parse_maps,
+    ElfSymbol, ElfSymbols, FileId, ImageKind, KernelSymbol, KernelSymbols, Reason, demangle, load_elf,
+    module_name, parse_maps,
 };
 
 /// Index of an address seen, until it has a frame.
@@ -49,6 +49,8 @@ struct Table {
 
 pub(crate) struct Names {
     kernel: Result<KernelSymbols, Reason>,
+    /// While samples from before and after a change of modules are named: the symbols after it.
+    changed: Option<KernelSymbols>,
     ids: FxHashMap<Address, AddressId>,
     addresses: Vec<(Address, Option<FrameId>)>,
     tables: FxHashMap<ImageId, Table>,
@@ -57,7 +59,7 @@ pub(crate) struct Names {
     jit: JitMaps,
     flushes: u32,
     /// Where lines are asked for.
-    pub lines: Option<SourceLines>,
+    lines: Option<SourceLines>,
     /// Frames without a name by reason, counted a sample and frame.
     pub unresolved: BTreeMap<&'static str, u64>,
 }
@@ -67,6 +69,7 @@ impl Names {
     pub(crate) fn new(kernel: bool) -> Names {
         Names {
             kernel: if kernel { read_kernel_symbols() } else { Err(Reason::KernelHidden) },
+            changed: None,
             ids: FxHashMap::default(),
             addresses: Vec::new(),
             tables: FxHashMap::default(),
@@ -77,6 +80,12 @@ impl Names {
             lines: None,
             unresolved: BTreeMap::new(),
         }
+    }
+
+    /// Adds source lines where there is debug information.
+    pub(crate) fn with_lines(&mut self) {
+        let base = self.kernel.as_ref().ok().and_then(KernelSymbols::base);
+        self.lines = Some(SourceLines::new(base));
     }
 
     pub(crate) fn kernel_named(&self) -> bool {
@@ -168,6 +177,25 @@ impl Names {
         frame
     }
 
+    /// Kernel modules came, went or moved since the symbols were read: until [`Names::settle`] an
+    /// address has a name only where both agree or only one has any.
+    pub(crate) fn modules_changed(&mut self) {
+        if self.kernel.is_ok() {
+            self.changed = read_kernel_symbols().ok();
+            self.forget_frames();
+        }
+    }
+
+    /// From here on addresses are those of the modules that are loaded now.
+    pub(crate) fn settle(&mut self) {
+        if let Some(fresh) = self.changed.take() {
+            self.kernel = Ok(fresh);
+            (self.kallsyms_wait, self.kallsyms_pause) = (0, KALLSYMS_PAUSE);
+            self.forget_frames();
+            self.lines.iter_mut().for_each(SourceLines::forget_modules);
+        }
+    }
+
     /// Frames of another profile mean nothing any more.
     pub(crate) fn forget_frames(&mut self) {
         self.addresses.iter_mut().for_each(|(_, frame)| *frame = None);
@@ -183,7 +211,8 @@ impl Names {
         processes: &Processes,
         profile: &mut Profile,
     ) -> FrameId {
-        let Some(lines) = &mut self.lines else { return frame };
+        // Where a module's sections were before a change is not known any more.
+        let Some(lines) = self.lines.as_mut().filter(|_| self.changed.is_none()) else { return frame };
         if profile.frames.get(frame).reason != Default::default() {
             return frame;
         }
@@ -201,6 +230,10 @@ impl Names {
             }
             Address::Made(..) | Address::Nameless(..) => frame,
         }
+    }
+
+    pub(crate) fn lines(&self) -> Option<&SourceLines> {
+        self.lines.as_ref()
     }
 
     /// What is inlined at an address that has its frame.
@@ -248,6 +281,12 @@ impl Names {
     }
 
     fn kernel_frame(&mut self, address: u64, profile: &mut Profile) -> FrameId {
+        if let (Some(after), Ok(before)) = (&self.changed, &self.kernel) {
+            return match either(before.resolve(address), after.resolve(address)) {
+                Ok(symbol) => profile.frame(symbol.function, symbol.module, FrameKind::Kernel),
+                Err(reason) => self.nameless(profile, FrameKind::Kernel, "kernel", reason),
+            };
+        }
         let known = |kernel: &Result<KernelSymbols, Reason>, profile: &mut Profile| {
             let symbol = kernel.as_ref().ok()?.resolve(address)?;
             Some(profile.frame(symbol.function, symbol.module, FrameKind::Kernel))
@@ -320,6 +359,17 @@ impl Names {
     }
 }
 
+/// The name of an address that was seen about the time of a change of modules.
+fn either<'a>(
+    before: Option<KernelSymbol<'a>>,
+    after: Option<KernelSymbol<'a>>,
+) -> Result<KernelSymbol<'a>, Reason> {
+    match (before, after) {
+        (Some(before), Some(after)) if before != after => Err(Reason::ModuleChanged),
+        (before, after) => before.or(after).ok_or(Reason::OutsideKernel),
+    }
+}
+
 fn read_kernel_symbols() -> Result<KernelSymbols, Reason> {
     let text = fs::read("/proc/kallsyms").map_err(|_| Reason::KernelHidden)?;
     let modules = fs::read("/proc/modules").ok();
@@ -364,4 +414,24 @@ fn load_vdso() -> Result<ElfSymbols, Reason> {
     };
     let bytes = bytes().ok_or(Reason::Unreadable)?;
     ElfSymbols::parse(&bytes).map_err(|_| Reason::NotElf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn about_a_change_of_modules_only_what_is_certain_has_a_name() {
+        let parse = |modules: &str| {
+            let text = format!("ffffffff81000000 T _stext\nffffffff81000010 T schedule\n{modules}");
+            KernelSymbols::parse(text.as_bytes(), None).unwrap()
+        };
+        let before = parse("ffffffffa0000000 t zfs_read\t[zfs]\nffffffffa0001000 t spl_kmem\t[spl]\n");
+        let after = parse("ffffffffa0000000 t nfsd_read\t[nfsd]\nffffffffa0008000 t zfs_read\t[zfs]\n");
+        let at = |address: u64| either(before.resolve(address), after.resolve(address)).map(|s| s.function);
+        assert_eq!(at(0xffff_ffff_8100_0012), Ok("schedule"));
+        assert_eq!(at(0xffff_ffff_a000_0004), Err(Reason::ModuleChanged));
+        assert_eq!([at(0xffff_ffff_a000_1004), at(0xffff_ffff_a000_8004)], [Ok("spl_kmem"), Ok("zfs_read")]);
+        assert_eq!(at(0xffff_ffff_b000_0000), Err(Reason::OutsideKernel));
+    }
 }

@@ -154,15 +154,12 @@ impl RecordOptions {
     fn check_off_cpu(&self) -> Result<(), RecordError> {
         let reason = match self {
             _ if !self.off_cpu => return Ok(()),
-            RecordOptions { wait_hz: Some(_), .. } => "--wait: both would count the same waiting; give one",
+            RecordOptions { wait_hz: Some(_), .. } => {
+                "--wait: both would count the same waiting; --off-cpu sees every wait of a millisecond, \
+                 --wait costs less; give one"
+            }
             RecordOptions { user_only: true, .. } => {
                 "--user-only: its stacks are the kernel's; leave one out"
-            }
-            RecordOptions { keep_last: Some(_), .. } => {
-                "--last and --trigger: waits are known when they end, not within a span; use --wait"
-            }
-            RecordOptions { target: Target::Cgroup(_), .. } => {
-                "-G: context switches are not seen by cgroup; use -p, -a or --wait"
             }
             _ => return Ok(()),
         };
@@ -181,7 +178,10 @@ mod tests {
         assert!(options.check().is_ok());
         let both = RecordOptions { wait_hz: Some(20), ..options.clone() };
         assert!(both.check().is_err_and(|e| e.is_usage() && e.to_string().contains("--wait")));
-        let group = RecordOptions { target: Target::Cgroup("a".into()), ..options };
-        assert!(group.check().is_err_and(|e| e.to_string().contains("-G")));
+        let group = RecordOptions { target: Target::Cgroup("a".into()), ..options.clone() };
+        assert!(group.check().is_ok());
+        let write_now = Arc::default();
+        let last = KeepLast { span: Duration::from_secs(60), triggers: Vec::new(), repeat: true, write_now };
+        assert!(RecordOptions { keep_last: Some(last), ..options }.check().is_ok());
     }
 }

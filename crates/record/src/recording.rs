@@ -2,8 +2,10 @@
 //!
 //! Invariant: after an error of the writer the folder holds all segments written before.
 
+mod own_facts;
 mod saving;
 mod waiting;
+mod watching;
 
 use crate::cgroup;
 use crate::collect::Collector;
@@ -11,17 +13,17 @@ use crate::command::Waiting;
 use crate::error::RecordError;
 use crate::facts::{self, Facts};
 use crate::host::{monotonic_ns, online_cpus, peak_rss, thread_cpu};
+use crate::host_watch::{ClockWatch, ModuleWatch};
 use crate::limits;
 use crate::naming::Names;
 use crate::options::{RecordOptions, Target};
 use crate::perf::attr::Clock;
 use crate::perf::session::Session;
-use crate::proc_stat::{self, HostCpu};
+use crate::proc_stat::HostCpu;
 use crate::processes::Processes;
 use crate::recent::{Counted, MOST_BYTES, Recent};
 use crate::series::Pollers;
 use crate::series_pen::SeriesPen;
-use crate::source_lines::SourceLines;
 use crate::start::{Opened, open};
 use crate::summary::{Progress, Status, Summary};
 use crate::thread_clock::numbers_in;
@@ -31,7 +33,6 @@ use rustc_hash::FxHashSet;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
@@ -62,6 +63,8 @@ pub struct Recording {
     pollers: Pollers,
     waits: Option<WaitSampler>,
     off_cpu: Option<OffCpu>,
+    modules: ModuleWatch,
+    clock: ClockWatch,
     recent: Option<Recent>,
     watches: Vec<Watch>,
     /// A trigger fired: write and, unless repeated, end at this time.
@@ -120,7 +123,7 @@ impl Recording {
         cpu_before: Duration,
     ) -> Result<Recording, RecordError> {
         let Opened { session, wanted, command, mut limits } = opened;
-        let off_cpu = options.off_cpu.then(|| OffCpu::open(&online_cpus())).transpose()?;
+        let off_cpu = open_off_cpu(&options)?;
         let start_ns = monotonic_ns();
         if command.is_none() {
             // From here on the rings hold what happens while the rest is made ready.
@@ -128,8 +131,12 @@ impl Recording {
         }
         // Before anything slow: a process that ends now takes its mappings with it.
         let processes = learn_processes(&options.target, wanted.as_ref());
+        // Looked at first: a module that changes while the symbols are read is seen to change.
+        let modules = ModuleWatch::new(&options.proc_root);
         let mut names = Names::new(!session.sampling.user_only);
-        names.lines = options.lines.then(SourceLines::new);
+        if options.lines {
+            names.with_lines();
+        }
         limits.extend(limits::at_start(&session, options.user_only, names.kernel_named()));
         let weigh = session.sampling.clock == Clock::CpuClock;
         let collector = Collector::new(names, processes, wanted, session.sampling.hz, weigh);
@@ -137,6 +144,8 @@ impl Recording {
             pollers: pollers(&options),
             waits: options.wait_hz.map(|hz| WaitSampler::new(&options.proc_root, hz)),
             off_cpu,
+            modules,
+            clock: ClockWatch::default(),
             recent: options.keep_last.as_ref().map(|last| Recent::new(last.span, MOST_BYTES)),
             watches: options
                 .keep_last
@@ -276,12 +285,19 @@ impl Recording {
         result.map(|()| !self.finished)
     }
 
-    /// Sleeps, but wakes when a process of the target ends.
-    fn wait(&self, timeout: Duration) {
-        let mut fds: Vec<PollFd<'_>> = self.pidfds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+    /// Sleeps, but wakes when a process of the target ends or a ring fills up.
+    fn wait(&mut self, timeout: Duration) {
+        let rings = self.off_cpu.iter().flat_map(OffCpu::rings_to_wait_for);
+        let fds = self.pidfds.iter().chain(rings);
+        let mut fds: Vec<PollFd<'_>> = fds.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         let time = Timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos() as _ };
         // A signal only makes this round shorter.
         let _ = poll(&mut fds, Some(&time));
+        let gone = PollFlags::HUP | PollFlags::ERR;
+        let hung = fds[self.pidfds.len()..].iter().any(|fd| fd.revents().intersects(gone));
+        if hung {
+            self.off_cpu.iter_mut().for_each(OffCpu::wait_no_more);
+        }
     }
 
     /// All processes that were asked for have ended.
@@ -308,6 +324,7 @@ impl Recording {
         let elapsed = self.elapsed();
         if elapsed >= self.next_read {
             self.read_counters(false);
+            self.watch_host()?;
             self.check_triggers()?;
             self.take_more_facts(Duration::ZERO);
         }
@@ -375,6 +392,7 @@ impl Recording {
             (duration, lost_by_cpu) = self.write_recent()?;
         }
         let lost = lost_by_cpu.values().sum();
+        self.limits.extend(self.modules.limits());
         self.limits.extend(limits::at_end(&self.collector, &self.pollers, &lost_by_cpu));
         if let (Some(child), None) = (&self.child, self.exit_status) {
             self.limits.push(format!(
@@ -418,66 +436,14 @@ impl Recording {
         lost.retain(|_, count| *count > 0);
         lost
     }
+}
 
-    /// Writes facts.json; with the end's figures when they are known.
-    fn write_facts(&mut self, end: Option<(Duration, &BTreeMap<u32, u64>)>) -> Result<(), RecordError> {
-        let mut facts = Map::new();
-        facts.insert("version".into(), json!(zwhy_capture::FORMAT_VERSION));
-        facts.insert("zwhy".into(), env!("CARGO_PKG_VERSION").into());
-        facts.insert("kind".into(), "record".into());
-        let before = self.window.as_ref();
-        let start = self.start_unix_s + before.map_or(0.0, |(from, _)| from.as_secs_f64());
-        facts.insert("start_unix_s".into(), json!(start));
-        facts.extend(self.facts.values.clone());
-        if let Some((first, last)) = &self.host_cpu {
-            let first = before.and_then(|(_, counted)| counted.host_cpu.as_ref()).unwrap_or(first);
-            facts.insert("cpu_time".into(), proc_stat::shares(first, last));
-        }
-        facts.insert("recorder".into(), self.recorder_facts(end));
-        for (name, value) in &self.options.facts {
-            match (facts.get_mut(name), value) {
-                (Some(Value::Object(ours)), Value::Object(theirs)) => ours.extend(theirs.clone()),
-                _ => drop(facts.insert(name.clone(), value.clone())),
-            }
-        }
-        Ok(self.writer.set_facts(&Value::Object(facts))?)
-    }
-
-    fn recorder_facts(&self, end: Option<(Duration, &BTreeMap<u32, u64>)>) -> Value {
-        let limits: Vec<&String> = self.limits.iter().chain(&self.facts.limits).collect();
-        let mut facts = json!({
-            "hz": self.session.sampling.hz,
-            "event": self.session.sampling.clock.name(),
-            "target": self.options.target.describe(),
-            "user_only": self.session.sampling.user_only,
-            "ring_bytes": self.session.ring_bytes() * self.session.rings(),
-            "events": self.session.events(),
-            "limits": limits,
-            "interval_s": self.options.interval.as_secs_f64(),
-        });
-        if let (Some((duration, lost)), Some(facts)) = (end, facts.as_object_mut()) {
-            let before = self.window.as_ref().map(|(_, before)| before.clone()).unwrap_or_default();
-            let cpu_s = self.cpu.saturating_sub(before.cpu).as_secs_f64();
-            let seconds = duration.as_secs_f64();
-            facts.insert("duration_s".into(), json!(seconds));
-            facts.insert("cpu_s".into(), json!(cpu_s));
-            facts.insert("cpu_share".into(), json!(cpu_s / seconds.max(1e-9)));
-            facts.insert("peak_rss_bytes".into(), json!(peak_rss()));
-            facts.extend(self.wait_facts().map(|waits| ("wait".to_owned(), waits)));
-            facts.insert("samples".into(), json!(self.collector.samples.saturating_sub(before.samples)));
-            facts.insert("lost".into(), json!(lost.values().sum::<u64>()));
-            facts.insert("lost_by_cpu".into(), json!(lost));
-            facts.insert("dropped".into(), json!(self.collector.dropped));
-            facts.insert("unresolved".into(), json!(self.collector.unresolved()));
-            if let Some(lines) = self.collector.lines() {
-                facts.insert("lines".into(), lines.facts());
-            }
-            facts.insert("throttled".into(), json!(self.collector.throttled));
-            facts.insert("own_samples_left_out".into(), json!(self.collector.own_samples));
-            facts.insert("series".into(), Value::Object(self.pollers.facts()));
-        }
-        facts
-    }
+fn open_off_cpu(options: &RecordOptions) -> Result<Option<OffCpu>, RecordError> {
+    let group = match &options.target {
+        Target::Cgroup(group) => Some(group.as_path()),
+        _ => None,
+    };
+    options.off_cpu.then(|| OffCpu::open(&online_cpus(), group)).transpose()
 }
 
 /// Reads what is mapped where; of a command nothing is, its records will tell.

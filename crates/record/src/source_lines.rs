@@ -17,8 +17,11 @@ pub(crate) struct SourceLines {
 }
 
 impl SourceLines {
-    pub(crate) fn new() -> SourceLines {
-        SourceLines { lines: Lines::of_running_kernel(Path::new("/")), inlined: FxHashMap::default() }
+    /// `kernel_base` is where the text of the kernel begins.
+    pub(crate) fn new(kernel_base: Option<u64>) -> SourceLines {
+        let mut lines = Lines::of_running_kernel(Path::new("/"));
+        kernel_base.into_iter().for_each(|base| lines.with_kernel_at(base));
+        SourceLines { lines, inlined: FxHashMap::default() }
     }
 
     /// What is inlined at an address, one into the other.
@@ -29,6 +32,11 @@ impl SourceLines {
     /// Forgets addresses, as their ids are given anew.
     pub(crate) fn forget(&mut self) {
         self.inlined = FxHashMap::default();
+    }
+
+    /// Forgets where modules are; addresses have to be forgotten with it.
+    pub(crate) fn forget_modules(&mut self) {
+        self.lines.forget_modules();
     }
 
     /// The frame of a kernel address with its line.

@@ -26,7 +26,7 @@ pub use demangle::demangle;
 pub use elf::{ElfError, ElfSymbol, ElfSymbols, SymbolGroup};
 pub use jit_map::JitMap;
 pub use kallsyms::{KallsymsError, KernelSymbol, KernelSymbols};
-pub use lines::{Lines, NoLines, ObjectLines, SourceFrame, source_frames};
+pub use lines::{Lines, NoLines, ObjectLines, SourceFrame, kernel_file, source_frames};
 pub use load::{FileId, load_elf};
 pub use lookup::{FunctionPoint, function_points};
 pub use maps::{ImageKind, MapsLine, module_name, parse_maps};

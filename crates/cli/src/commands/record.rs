@@ -32,8 +32,8 @@ pub struct Args {
           value_parser = clap::value_parser!(u32).range(10..=50))]
     wait: Option<u32>,
     /// Record also how long threads were off the CPU and why, by kernel stack, from context switches
-    /// (root and tracefs); waits under 1 ms are only counted.
-    #[arg(long, conflicts_with_all = ["wait", "user_only", "last", "trigger", "cgroup"])]
+    /// (root and tracefs); waits under 1 ms are only counted. Instead of --wait.
+    #[arg(long)]
     off_cpu: bool,
     /// Read counters every so many seconds.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]

@@ -38,7 +38,7 @@ impl Outcome {
 pub(super) type CheckOf = fn(&Root) -> Outcome;
 
 /// In the order in which people should mend them.
-pub(super) const ALL: [(&str, CheckOf); 11] = [
+pub(super) const ALL: [(&str, CheckOf); 12] = [
     ("place", place),
     ("CPU samples", samples),
     ("kernel names", kernel_names),
@@ -50,6 +50,7 @@ pub(super) const ALL: [(&str, CheckOf); 11] = [
     ("ZFS tools", zfs_tools),
     ("memory pressure", memory_pressure),
     ("source lines", lines::check),
+    ("kernel lines", lines::check_kernel),
 ];
 
 /// Long enough for `zpool list` on a busy host.

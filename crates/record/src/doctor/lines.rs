@@ -1,11 +1,12 @@
-//! Source lines of the ZFS module: is there debug information that belongs to what is loaded?
+//! Source lines of the ZFS module and of the kernel: is there debug information that belongs to what
+//! is loaded?
 
 use super::State;
 use super::checks::Outcome;
 use super::remedy::Trouble;
 use crate::facts::{Root, module_path};
 use std::path::PathBuf;
-use zwhy_symbols::{build_id_of_notes, read_module_file};
+use zwhy_symbols::{NoLines, build_id_of_notes, kernel_file, read_module_file};
 
 /// Names come from kallsyms and need none of this; lines and inlined functions do.
 pub(super) fn check(root: &Root) -> Outcome {
@@ -41,6 +42,17 @@ pub(super) fn check(root: &Root) -> Outcome {
             Outcome { state: State::Optional, found, trouble: Some(Trouble::OtherBuild) }
         }
         (None, None) => Outcome::optional(Some(Trouble::NoLines), "the module's file was not found"),
+    }
+}
+
+/// Lines of the kernel's own functions, which ZFS calls for memory, locks and disks.
+pub(super) fn check_kernel(root: &Root) -> Outcome {
+    match kernel_file(&root.path("/")) {
+        Ok(path) => Outcome::ready(format!("{} has them and is the kernel that runs", path.display())),
+        Err(NoLines::NotFound) => {
+            Outcome::optional(Some(Trouble::NoKernelLines), "the kernel's debug information is not installed")
+        }
+        Err(why) => Outcome::optional(Some(Trouble::NoKernelLines), format!("no lines of the kernel: {why}")),
     }
 }
 

@@ -23,6 +23,7 @@ pub enum Trouble {
     NoTools,
     SuspendedPool,
     NoLines,
+    NoKernelLines,
     OtherBuild,
 }
 
@@ -43,6 +44,7 @@ impl Trouble {
             Trouble::NoTools => "no-tools",
             Trouble::SuspendedPool => "suspended-pool",
             Trouble::NoLines => "no-lines",
+            Trouble::NoKernelLines => "no-kernel-lines",
             Trouble::OtherBuild => "other-build",
         }
     }
@@ -112,6 +114,7 @@ pub(super) fn remedy(trouble: Trouble, distro: Distro) -> Remedy {
             vec!["modinfo -F version zfs; cat /sys/module/zfs/version", "sudo reboot"],
         ),
         Trouble::NoLines => return lines(distro),
+        Trouble::NoKernelLines => kernel_lines(distro),
     };
     Remedy { trouble, text, commands }
 }
@@ -204,11 +207,33 @@ fn lines(distro: Distro) -> Remedy {
     Remedy { trouble: Trouble::NoLines, text, commands }
 }
 
+/// The debug package of the kernel that runs.
+fn kernel_lines(distro: Distro) -> (&'static str, Vec<&'static str>) {
+    const WHAT: &str = "Functions of the kernel are named without this; only their source lines need its debug \
+                        package, which is some GiB large.";
+    let commands = match distro {
+        Distro::Debian => vec!["sudo apt install \"linux-image-$(uname -r)-dbg\""],
+        Distro::Ubuntu => vec![
+            "# from the ddebs archive, as for the module",
+            "sudo apt install \"linux-image-unsigned-$(uname -r)-dbgsym\"",
+        ],
+        Distro::Fedora | Distro::Rhel => {
+            vec!["sudo dnf --enablerepo='*debug*' install \"kernel-debuginfo-$(uname -r)\""]
+        }
+        Distro::Arch | Distro::Proxmox | Distro::TrueNas | Distro::NixOs | Distro::Other => {
+            let text = "Functions of the kernel are named without this; only their source lines need a vmlinux with \
+                        debug information in /usr/lib/debug/boot/vmlinux-RELEASE. Look whether the system has one.";
+            return (text, Vec::new());
+        }
+    };
+    (WHAT, commands)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TROUBLES: [Trouble; 14] = [
+    const TROUBLES: [Trouble; 15] = [
         Trouble::Privilege,
         Trouble::HiddenNames,
         Trouble::NoKallsyms,
@@ -222,6 +247,7 @@ mod tests {
         Trouble::NoTools,
         Trouble::SuspendedPool,
         Trouble::NoLines,
+        Trouble::NoKernelLines,
         Trouble::OtherBuild,
     ];
 

@@ -5,6 +5,7 @@ use super::attr::Sampling;
 use perf_event_open_sys as perf;
 use perf_event_open_sys::bindings as sys;
 use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ffi::CStr;
 use std::io;
 
 /// Whose CPU time an event counts.
@@ -76,4 +77,11 @@ pub(crate) fn set_period(event: BorrowedFd<'_>, period: u64) -> io::Result<()> {
 
 fn check(result: i32) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Has the kernel write only those events of a tracepoint for which the filter holds, in the language
+/// of tracefs (Documentation/trace/events.rst, section 5).
+pub(crate) fn set_filter(event: &OwnedFd, filter: &CStr) -> io::Result<()> {
+    // SAFETY: the descriptor is open; the kernel copies the string up to its end and keeps no pointer.
+    check(unsafe { perf::ioctls::SET_FILTER(event.as_raw_fd(), filter.as_ptr().cast_mut()) })
 }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use zwhy_capture::{CaptureError, Series, Writer};
-use zwhy_profile::Nanos;
+use zwhy_profile::{Event, Nanos, Samples};
 
 /// After a trigger the recording goes on for this part of the span, to hold what follows, too.
 const AFTER: u32 = 4;
@@ -64,6 +64,7 @@ impl Recording {
         }
         self.write_at = None;
         let next = self.next_writer()?;
+        self.cut_waits();
         let (duration, lost) = self.write_recent()?;
         self.write_facts(Some((duration, &lost)))?;
         self.saved.push(std::mem::replace(&mut self.writer, next).finish()?);
@@ -105,6 +106,9 @@ impl Recording {
             if let Some(waits) = &mut self.waits {
                 waits.renumber(&old, &mut self.collector.profile);
             }
+            if let Some(off_cpu) = &mut self.off_cpu {
+                off_cpu.forget_stacks();
+            }
         }
     }
 
@@ -122,6 +126,7 @@ impl Recording {
         self.window = chunks.front().map(|c| (from, c.before.clone()));
         for mut chunk in chunks {
             chunk.samples.t.iter_mut().for_each(|t| t.0 = (t.0 - base).max(0));
+            within_the_window(&mut chunk.samples);
             self.collector.profile.samples = chunk.samples;
             self.writer.flush(&mut self.collector.profile)?;
             let mut series = Series::default();
@@ -163,5 +168,31 @@ impl Recording {
             cpu: self.cpu,
             host_cpu: self.host_cpu.map(|(_, last)| last),
         }
+    }
+}
+
+/// Of a wait that began before the window only the part in it counts.
+fn within_the_window(samples: &mut Samples) {
+    for at in 0..samples.len() {
+        if samples.event[at] == Event::Wait {
+            samples.weight[at] = samples.weight[at].min(samples.t[at]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zwhy_profile::{Sample, StackId, ThreadId};
+
+    #[test]
+    fn a_wait_from_before_the_window_counts_from_its_begin() {
+        let mut samples = Samples::default();
+        for (event, t) in [(Event::Wait, 3), (Event::Wait, 50), (Event::Cpu, 3)] {
+            let (stack, thread) = (StackId::ROOT, ThreadId(0));
+            samples.push(Sample { t: Nanos(t), cpu: 0, thread, stack, event, count: 1, weight: Nanos(10) });
+        }
+        within_the_window(&mut samples);
+        assert_eq!(samples.weight, [3, 10, 10].map(Nanos));
     }
 }

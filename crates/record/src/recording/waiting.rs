@@ -20,9 +20,16 @@ impl Recording {
         }
     }
 
+    /// Adds what waits up to now, as a capture is written while the recording goes on.
+    pub(super) fn cut_waits(&mut self) {
+        if let Some(off_cpu) = &mut self.off_cpu {
+            off_cpu.cut(monotonic_ns(), &mut self.collector);
+        }
+    }
+
     /// `facts.recorder.wait`, where waiting is recorded.
     pub(super) fn wait_facts(&self) -> Option<serde_json::Value> {
-        let off_cpu = self.off_cpu.as_ref().map(crate::waits::OffCpu::facts);
+        let off_cpu = self.off_cpu.as_ref().map(|off_cpu| off_cpu.facts(self.window.is_some()));
         off_cpu.or_else(|| self.waits.as_ref().map(crate::waits::WaitSampler::facts))
     }
 }

@@ -5,7 +5,8 @@
 //! [`MOST_AWAY`] threads are held.
 
 use super::switches::{Switch, What, Why};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::Hasher;
 use std::sync::Arc;
 
 /// Threads that are held at once; those beyond are counted.
@@ -43,7 +44,8 @@ pub(super) struct Pairing {
     /// Shorter waits, in nanoseconds, are only counted.
     least: u64,
     away: FxHashMap<i32, Away>,
-    chains: FxHashSet<Arc<[u64]>>,
+    /// By the hash of their bytes.
+    chains: FxHashMap<u64, Arc<[u64]>>,
     pub short: FxHashMap<i32, Short>,
     /// Waits that began while [`MOST_AWAY`] threads were held, or short ones of as many threads.
     pub left_out: u64,
@@ -57,7 +59,7 @@ impl Pairing {
         Pairing {
             least,
             away: FxHashMap::default(),
-            chains: FxHashSet::default(),
+            chains: FxHashMap::default(),
             short: FxHashMap::default(),
             left_out: 0,
             lost: 0,
@@ -98,9 +100,24 @@ impl Pairing {
 
     /// The waits of all that are still away, up to `now`, in order of their thread.
     pub(super) fn finish(&mut self, now: u64) -> Vec<Wait> {
-        let mut away: Vec<(i32, Away)> = self.away.drain().collect();
-        away.sort_by_key(|(tid, _)| *tid);
-        away.into_iter().filter_map(|(tid, away)| self.ended(tid, away, now)).collect()
+        let waits = self.cut(now);
+        self.away.clear();
+        waits
+    }
+
+    /// As [`Pairing::finish`], and they go on waiting: what follows is a wait of its own.
+    pub(super) fn cut(&mut self, now: u64) -> Vec<Wait> {
+        let mut tids: Vec<i32> = self.away.keys().copied().collect();
+        tids.sort_unstable();
+        let mut waits = Vec::new();
+        for tid in tids {
+            let Some(away) = self.away.get_mut(&tid) else { continue };
+            let since = away.since;
+            away.since = now.max(since);
+            let so_far = Away { pid: away.pid, since, why: away.why, chain: away.chain.clone() };
+            waits.extend(self.ended(tid, so_far, now));
+        }
+        waits
     }
 
     fn ended(&mut self, tid: i32, away: Away, until: u64) -> Option<Wait> {
@@ -119,16 +136,20 @@ impl Pairing {
         None
     }
 
+    /// Most chains were seen before: nothing is allocated for those.
     fn shared(&mut self, bytes: &[u8]) -> Arc<[u64]> {
-        let words = bytes.chunks_exact(8).filter_map(|b| b.try_into().ok().map(u64::from_ne_bytes));
-        let chain: Arc<[u64]> = words.collect();
-        if let Some(known) = self.chains.get(&chain) {
+        let mut hasher = FxHasher::default();
+        hasher.write(bytes);
+        let hash = hasher.finish();
+        let words = || bytes.chunks_exact(8).filter_map(|b| b.try_into().ok().map(u64::from_ne_bytes));
+        if let Some(known) = self.chains.get(&hash).filter(|known| known.iter().copied().eq(words())) {
             return known.clone();
         }
         if self.chains.len() >= MOST_CHAINS {
             self.chains.clear();
         }
-        self.chains.insert(chain.clone());
+        let chain: Arc<[u64]> = words().collect();
+        self.chains.insert(hash, chain.clone());
         chain
     }
 }
@@ -181,6 +202,19 @@ mod tests {
         };
         assert_eq!(rest[0], want);
         assert!(pairing.finish(99 * MS).is_empty());
+    }
+
+    #[test]
+    fn a_wait_that_is_cut_goes_on_and_is_counted_once() {
+        let mut pairing = Pairing::new(MS);
+        run(&mut pairing, &switch(10, 1, Some(Why::Sleeping), 2));
+        let cut: Vec<_> = pairing.cut(25 * MS).into_iter().map(|w| (w.since / MS, w.until / MS)).collect();
+        assert_eq!(cut, [(10, 25)]);
+        assert_eq!(run(&mut pairing, &switch(40, 2, None, 1)), [(1, 15, Why::Sleeping)]);
+        // A record may be younger than the cut and come after it.
+        run(&mut pairing, &switch(50, 1, Some(Why::Sleeping), 2));
+        assert_eq!(pairing.cut(60 * MS).len(), 1);
+        assert!(run(&mut pairing, &switch(59, 2, None, 1)).is_empty());
     }
 
     #[test]

@@ -8,8 +8,10 @@
 //! Invariant: reading never goes past a record's own size.
 
 use crate::error::RecordError;
+use crate::perf::open::set_filter;
 use crate::perf::record::record_len;
 use perf_event_open_sys::bindings as sys;
+use rustix::fd::OwnedFd;
 use std::fs;
 use std::path::Path;
 
@@ -108,12 +110,15 @@ impl Layout {
         matches!(prev_state.1, 4 | 8).then_some(Layout { id, prev_state })
     }
 
-    pub(super) fn attr(&self) -> sys::perf_event_attr {
+    /// Its event is readable when the ring, of so many bytes, is half full.
+    pub(super) fn attr(&self, ring_bytes: usize) -> sys::perf_event_attr {
         let mut attr =
             sys::perf_event_attr { size: size_of::<sys::perf_event_attr>() as u32, ..Default::default() };
         attr.type_ = sys::PERF_TYPE_TRACEPOINT;
         attr.config = self.id;
         attr.sample_type = SAMPLE_TYPE;
+        attr.set_watermark(1);
+        attr.__bindgen_anon_2.wakeup_watermark = u32::try_from(ring_bytes / 2).unwrap_or(u32::MAX);
         attr.__bindgen_anon_1.sample_period = 1;
         attr.set_exclude_callchain_user(1);
         attr.set_context_switch(1);
@@ -121,6 +126,12 @@ impl Layout {
         attr.set_use_clockid(1);
         attr.clockid = rustix::time::ClockId::Monotonic as i32;
         attr
+    }
+
+    /// Has the kernel write nothing when the idle task leaves a CPU, which is not a wait: on a host with
+    /// little to do that is every other switch. A kernel that refuses writes more, and no less.
+    pub(super) fn leave_idle_out(&self, event: &OwnedFd) {
+        let _ = set_filter(event, c"prev_pid != 0");
     }
 
     /// Reads one whole record; `None` for what is neither a switch nor a loss.

@@ -15,6 +15,7 @@ mod vmlinux;
 pub use frames::source_frames;
 pub use object_lines::{ObjectLines, SourceFrame};
 pub use reason::NoLines;
+pub use vmlinux::kernel_file;
 
 use crate::kallsyms::KernelSymbol;
 use crate::load::FileId;

@@ -107,6 +107,9 @@ fn the_kernel_itself_has_lines_wherever_it_was_put() {
     write(root, "usr/lib/debug/boot/vmlinux-6.1.0", &linked);
     assert_eq!((at(0).0[0].function.as_str(), at(0).1.len()), ("entry", 0));
     assert!((0..40).any(|offset| at(offset).0.len() == 3), "nothing was inlined");
+    assert_eq!(crate::kernel_file(root), Ok(root.join("usr/lib/debug/boot/vmlinux-6.1.0")));
+    run(root, "strip", &["--strip-debug", "usr/lib/debug/boot/vmlinux-6.1.0"]);
+    assert!(matches!(crate::kernel_file(root), Err(NoLines::NoDwarf(_))));
     write(root, "sys/kernel/notes", &note(&[7; 20]));
     assert!(at(0).1[0].contains("another build"), "{:?}", at(0).1);
 }

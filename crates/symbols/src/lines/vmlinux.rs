@@ -2,7 +2,7 @@
 //!
 //! Invariant: as of modules, a file is used only when its build-id is that of the kernel that runs.
 
-use super::object_lines::ObjectLines;
+use super::object_lines::{ObjectLines, has_dwarf};
 use super::reason::NoLines;
 use crate::file_reader::FileReader;
 use crate::load::{build_id_of, debug_file};
@@ -15,11 +15,29 @@ use std::path::{Path, PathBuf};
 ///
 /// `base` is where `_text` (else `_stext`) is now.
 pub(super) fn open(root: &Path, base: u64, budget: u64) -> Result<(ObjectLines, u64), NoLines> {
+    first(root, |path, build_id| open_one(path, build_id, base, budget))
+}
+
+/// The file that [`super::Lines`] would read for the kernel that runs below `root`, found without
+/// reading its lines.
+///
+/// # Errors
+/// Why there is none.
+pub fn kernel_file(root: &Path) -> Result<PathBuf, NoLines> {
+    first(root, |path, build_id| {
+        let reader = opened(path, build_id)?;
+        let file = object::File::parse(&reader).map_err(|e| damaged(path, &e))?;
+        if has_dwarf(&file) { Ok(path.to_owned()) } else { Err(NoLines::NoDwarf(path.to_owned())) }
+    })
+}
+
+/// What the first candidate gives that gives anything, else why the nearest one does not.
+fn first<T>(root: &Path, open: impl Fn(&Path, &[u8]) -> Result<T, NoLines>) -> Result<T, NoLines> {
     let notes = fs::read(root.join("sys/kernel/notes")).unwrap_or_default();
     let build_id = build_id_of_notes(&notes).filter(|id| !id.is_empty()).ok_or(NoLines::NoBuildId)?;
     let mut reason = NoLines::NotFound;
     for path in candidates(root, &build_id) {
-        match open_one(&path, &build_id, base, budget) {
+        match open(&path, &build_id) {
             Ok(found) => return Ok(found),
             Err(why) if why.nearness() > reason.nearness() => reason = why,
             Err(_) => {}
@@ -48,24 +66,33 @@ fn candidates(root: &Path, build_id: &[u8]) -> Vec<PathBuf> {
     paths
 }
 
-fn open_one(path: &Path, build_id: &[u8], base: u64, budget: u64) -> Result<(ObjectLines, u64), NoLines> {
+fn damaged(path: &Path, why: &dyn std::fmt::Display) -> NoLines {
+    NoLines::Damaged(format!("{}: {why}", path.display()))
+}
+
+/// A file of that build.
+fn opened(path: &Path, build_id: &[u8]) -> Result<FileReader, NoLines> {
     let meta = fs::metadata(path).map_err(|_| NoLines::NotFound)?;
     // Opening a pipe would block for ever.
     if !meta.is_file() {
         return Err(NoLines::NotFound);
     }
     let reader = FileReader::new(File::open(path).map_err(|_| NoLines::NotFound)?, meta.len());
-    if build_id_of(&reader).as_deref() != Some(build_id) {
-        return Err(NoLines::OtherBuild(path.to_owned()));
+    match build_id_of(&reader).as_deref() == Some(build_id) {
+        true => Ok(reader),
+        false => Err(NoLines::OtherBuild(path.to_owned())),
     }
-    let damaged = |why: String| NoLines::Damaged(format!("{}: {why}", path.display()));
-    let file = object::File::parse(&reader).map_err(|e| damaged(e.to_string()))?;
+}
+
+fn open_one(path: &Path, build_id: &[u8], base: u64, budget: u64) -> Result<(ObjectLines, u64), NoLines> {
+    let reader = opened(path, build_id)?;
+    let file = object::File::parse(&reader).map_err(|e| damaged(path, &e))?;
     let named = |name: &str| file.symbols().find(|s| s.name() == Ok(name)).map(|s| s.address());
     let linked =
-        named("_text").or_else(|| named("_stext")).ok_or_else(|| damaged("it has no _text".into()))?;
+        named("_text").or_else(|| named("_stext")).ok_or_else(|| damaged(path, &"it has no _text"))?;
     let lines = ObjectLines::read(&reader, budget).map_err(|why| match why {
         NoLines::NoDwarf(_) => NoLines::NoDwarf(path.to_owned()),
-        NoLines::Damaged(why) => damaged(why),
+        NoLines::Damaged(why) => damaged(path, &why),
         other => other,
     })?;
     Ok((lines, base.wrapping_sub(linked)))
