@@ -77,7 +77,7 @@ unpack() {
 
 build_modules() {
     local built="$cache/modules-$kernel-$zfs_package" source
-    if [[ ! -f $built/zfs.ko ]]; then
+    if [[ ! -f $built/zfs.ko || ! -f $built/debug/zfs.ko.gz ]]; then
         rm -rf "$cache/source"
         unpack zfs-dkms "$zfs_package" "$cache/source" "${contrib_options[@]}"
         source=$(find "$cache/source/usr/src" -maxdepth 1 -name 'zfs-*')
@@ -86,11 +86,16 @@ build_modules() {
             ./configure --with-config=kernel --with-linux="$common" --with-linux-obj="$headers"
             make -s -j"$(nproc)"
         ) >"$cache/modules.log" 2>&1 || die "building the modules failed" "$(tail -n 15 "$cache/modules.log")" "All of it: $cache/modules.log"
-        mkdir -p "$built"
-        find "$source/module" -name '*.ko' -exec cp {} "$built/" \;
+        # Debian's kernels are built with debug information, and so is what is built for them. DKMS
+        # strips it; here it is kept apart, packed, for recordings with source lines.
+        mkdir -p "$built/debug"
+        find "$source/module" -name '*.ko' -exec cp {} "$built/debug/" \;
+        cp "$built"/debug/*.ko "$built/"
         strip --strip-debug "$built"/*.ko
+        gzip -1 -f "$built"/debug/*.ko
         rm -rf "$cache/source"
     fi
+    ln -sfn "$(basename "$built")/debug" "$cache/debug"
     mkdir -p "$cache/root/mods"
     cp "$built"/*.ko "$cache/root/mods/"
     strip --strip-debug "$cache/root/mods"/*.ko

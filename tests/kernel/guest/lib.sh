@@ -59,3 +59,40 @@ underway() {
         fi
     done
 }
+
+# begin NAME COMMAND…: runs it until `finish NAME`, which asks it to end and waits for that.
+begin() {
+    begin_name=$1
+    shift
+    "$@" >"/out/$begin_name.log" 2>&1 &
+    echo $! >"/run/$begin_name.pid"
+}
+
+finish() {
+    # A shell has what it starts in the background ignore SIGINT.
+    kill -TERM "$(cat "/run/$1.pid")"
+    finish_left=120
+    while [ -d "/proc/$(cat "/run/$1.pid")" ] && [ $finish_left -gt 0 ]; do
+        sleep 1
+        finish_left=$((finish_left - 1))
+    done
+    if [ $finish_left -gt 0 ]; then
+        wait "$(cat "/run/$1.pid")"
+        echo $? >"/out/$1.exit"
+    fi
+    say "$1: exit $(cat "/out/$1.exit" 2>/dev/null || echo none)"
+}
+
+# goes_on CAPTURE: waits until a recording has written twice more, so that it has seen what is now.
+goes_on() {
+    goes_on_until=$(($(find "$1.part" -name 'samples-*' | wc -l) + 2))
+    goes_on_left=120
+    while [ "$(find "$1.part" -name 'samples-*' | wc -l)" -lt $goes_on_until ]; do
+        sleep 1
+        goes_on_left=$((goes_on_left - 1))
+        if [ $goes_on_left = 0 ]; then
+            say "$1 does not go on"
+            return 1
+        fi
+    done
+}

@@ -16,13 +16,14 @@ for name in ccm gcm off; do
 done
 must zpool sync tank
 
+must zfs snapshot -r tank@before
 for name in off gcm; do
     during 6 $name zwhy-load read /tank/$name/file block=128K size=24M seconds=600
 done
 if [ -e /sys/module/zfs/parameters/zfs_dio_enabled ]; then
     during 4 direct zwhy-load read /tank/off/file block=128K size=24M direct=1 seconds=600
 fi
-during 6 writes zwhy-load write /tank/off/new block=128K size=24M seconds=600
+during 6 writes zwhy-load write /tank/off/new block=128K size=24M seconds=600 nice=10
 
 say "what threads wait for while writes are synced"
 # One transaction group after the other: an idle txg_sync waits for work, not for disks.
@@ -34,6 +35,15 @@ sync_writes >/dev/null 2>&1 &
 writer=$!
 sleep 2
 try wait zwhy record -a --wait=50 -d 12 -o /out/wait.zwhy
+try off-cpu zwhy record -a --off-cpu -d 8 -o /out/off-cpu.zwhy
+say "the same of one group of processes, and only the last seconds of it"
+mkdir -p /run/groups
+must mount -t cgroup -o perf_event none /run/groups
+must mkdir /run/groups/writers
+for process in $(pidof zwhy-load); do
+    echo "$process" >/run/groups/writers/cgroup.procs
+done
+try off-cpu-group zwhy record -G writers --off-cpu --last 4s -d 9 -o /out/off-cpu-group.zwhy
 kill $writer
 killall -q zwhy-load
 wait $writer 2>/dev/null
@@ -49,6 +59,11 @@ try count-many zwhy count 'zfs:*' -d 1
 
 say "doctor of a healthy host"
 try doctor sh -c 'zwhy doctor --json >/out/doctor.json'
+
+say "source lines of the module"
+zwhy-load read /tank/off/file block=128K size=24M seconds=600 >/dev/null 2>&1 &
+try lines zwhy record -a -F 199 --lines -d 4 -o /out/lines.zwhy
+killall -q zwhy-load
 
 # Last, for blocks that were read ahead are decrypted long after the reader is gone.
 during 6 ccm zwhy-load read /tank/ccm/file block=128K size=24M seconds=600
@@ -80,18 +95,26 @@ must zpool create -f -o ashift=12 other /dev/nvme2n1p1
 try exported zwhy record -a -d 12 -o /out/exported.zwhy
 wait
 
-say "the module goes away while recording"
+say "the module goes away and comes back while recording, and the clock is set meanwhile"
 zpool export tank
-(
-    underway /out/unloaded.zwhy
-    rmmod zfs
-    echo $? >/out/rmmod.exit
-) &
-try unloaded zwhy record -a -d 12 -o /out/unloaded.zwhy
-wait
+begin reloaded zwhy record -a -F 199 -d 600 -o /out/reloaded.zwhy
+underway /out/reloaded.zwhy
+grep -w zfs /proc/modules >/out/module.before
+rmmod zfs
+echo $? >/out/rmmod.exit
+goes_on /out/reloaded.zwhy
+date -s "@$(($(date +%s) + 3600))" >/dev/null
 must insmod /mods/zfs.ko
+grep -w zfs /proc/modules >/out/module.after
 rm -f /dev/zfs
 must mknod /dev/zfs c 10 "$(awk '$2 == "zfs" { print $1 }' /proc/misc)"
+goes_on /out/reloaded.zwhy
+date -s "@$(($(date +%s) - 3600))" >/dev/null
+must zpool import -d /dev tank
+zwhy-load read /tank/off/file block=128K size=24M seconds=600 >/dev/null 2>&1 &
+goes_on /out/reloaded.zwhy
+finish reloaded
+killall -q zwhy-load
 
 say "a pool is suspended, for its only disk is gone"
 must zpool create -f -o ashift=12 -O compression=off -O atime=off -O primarycache=metadata lost /dev/nvme2n1p1

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use zwhy_capture::Capture;
 use zwhy_diagnose::{Answer, Knowledge, Options, explain};
 use zwhy_evidence::{Evidence, Imported};
-use zwhy_profile::{Event, FunctionTotals};
+use zwhy_profile::{Event, FunctionTotals, Nanos, Sample};
 
 /// What a boot of the VM left.
 pub struct Boot {
@@ -29,6 +29,8 @@ pub struct Machine<'a> {
     pub limit: u32,
     /// Words for its kernel.
     pub kernel: &'a str,
+    /// It has the debug information of the modules.
+    pub debug: bool,
     /// Files beside the script, from the repository's root.
     pub files: &'a [PathBuf],
 }
@@ -40,7 +42,8 @@ pub fn root() -> PathBuf {
 
 impl Boot {
     /// Runs `script` with its words in the VM of the OpenZFS version in ZWHY_KERNEL_VERSION (2.3
-    /// when there is none). ZWHY_KERNEL_OUT keeps what it leaves in a folder of that name.
+    /// when there is none). ZWHY_KERNEL_OUT keeps what it leaves in a folder of that name; with
+    /// ZWHY_KERNEL_AGAIN nothing is booted, and what such a folder has is looked at again.
     ///
     /// # Panics
     /// When the VM cannot be built or booted, or the script fails: there is nothing to test then.
@@ -54,11 +57,17 @@ impl Boot {
                 (Some(folder), path)
             }
         };
+        if std::env::var_os("ZWHY_KERNEL_AGAIN").is_some() && folder.join(".exit").exists() {
+            return Boot { _temporary: temporary, folder, version };
+        }
         let mut command = Command::new(root().join("vm/run"));
         command
             .args(["-v", &version, "-n", &machine.disks.to_string(), "-s", &machine.disk_mib.to_string()])
             .args(["-t", &machine.limit.to_string(), "-k", machine.kernel, "-o"])
             .arg(&folder);
+        if machine.debug {
+            command.arg("-g");
+        }
         for file in machine.files {
             command.arg("-f").arg(root().join(file));
         }
@@ -80,7 +89,10 @@ impl Boot {
     pub fn capture(&self, name: &str) -> Recorded {
         let path = self.folder.join(name);
         let capture = Capture::open(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
-        Recorded { name: name.to_owned(), imported: capture.into_imported(name) }
+        let mut marks: Vec<_> =
+            capture.marks.iter().map(|m| (m.t, format!("{}: {}", m.name, m.text))).collect();
+        marks.sort();
+        Recorded { name: name.to_owned(), marks, imported: capture.into_imported(name) }
     }
 
     /// A JSON file of the boot.
@@ -103,6 +115,8 @@ impl Boot {
 /// A capture made in the VM.
 pub struct Recorded {
     name: String,
+    /// `NAME: TEXT` of each mark and when it was set, in order of time.
+    pub marks: Vec<(Nanos, String)>,
     pub imported: Imported,
 }
 
@@ -126,7 +140,7 @@ impl Recorded {
     }
 
     /// Samples of an event whose stack has each of these functions, in this order from the root.
-    pub fn samples_through(&self, event: Event, functions: &[&str]) -> u64 {
+    pub fn through(&self, event: Event, functions: &[&str]) -> Vec<Sample> {
         let profile = &self.evidence().profile;
         let of_event = profile.samples.iter().filter(|sample| sample.event == event);
         let through = of_event.filter(|sample| {
@@ -134,7 +148,34 @@ impl Recorded {
             let mut names = names.iter();
             functions.iter().all(|wanted| names.any(|name| name == wanted))
         });
-        through.map(|sample| u64::from(sample.count)).sum()
+        through.collect()
+    }
+
+    /// How many samples [`Recorded::through`] finds.
+    pub fn samples_through(&self, event: Event, functions: &[&str]) -> u64 {
+        self.through(event, functions).iter().map(|sample| u64::from(sample.count)).sum()
+    }
+
+    /// The name of the thread of a sample.
+    pub fn comm(&self, sample: &Sample) -> &str {
+        let profile = &self.evidence().profile;
+        profile.strings.get(profile.threads.get(sample.thread).comm)
+    }
+
+    /// Seconds that the threads of this name waited, all together.
+    pub fn waited(&self, comm: &str) -> f64 {
+        let waits = self.through(Event::Wait, &[]);
+        waits
+            .iter()
+            .filter(|sample| self.comm(sample) == comm)
+            .map(|sample| sample.weight.as_secs_f64())
+            .sum()
+    }
+
+    /// CPU seconds of the threads of this name, all together, in a recording of so many seconds.
+    pub fn on_cpu(&self, comm: &str, seconds: f64) -> f64 {
+        let threads = self.evidence().threads.iter().filter(|t| t.comm == comm);
+        threads.filter_map(|t| t.cpu_pct).sum::<f64>() / 100.0 * seconds
     }
 
     /// Growth of a counter while it was recorded, a second.

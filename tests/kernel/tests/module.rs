@@ -2,11 +2,12 @@
 //!
 //! `make kernel-test` runs this; it is ignored elsewhere because it boots a machine.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::OnceLock;
 use zwhy_kernel_tests::{Boot, Machine, Recorded};
-use zwhy_profile::Event;
+use zwhy_profile::{Event, FrameKind};
 
 fn boot() -> &'static Boot {
     static BOOT: OnceLock<Boot> = OnceLock::new();
@@ -16,6 +17,7 @@ fn boot() -> &'static Boot {
             disk_mib: 512,
             limit: 600,
             kernel: "",
+            debug: true,
             files: &["tests/kernel/guest/lib.sh".into()],
         };
         Boot::run("module", Path::new("tests/kernel/guest/module.sh"), &[], &machine)
@@ -103,6 +105,104 @@ fn txg_sync_waits_in_zio_wait() {
 
 #[test]
 #[ignore = "boots the kernel VM: make kernel-test"]
+fn time_off_the_cpu_is_by_stack_and_adds_up_to_the_time_that_passed() {
+    let recorded = recorded("off-cpu");
+    let wait = recorded.fact("/recorder/wait");
+    assert_eq!(
+        (wait["how"].as_str(), wait["lost"].as_u64()),
+        (Some("sched:sched_switch"), Some(0)),
+        "{wait}"
+    );
+    let spa_sync = recorded.through(Event::Wait, &["txg_sync_thread", "spa_sync", "zio_wait"]);
+    assert!(spa_sync.iter().all(|sample| recorded.comm(sample) == "txg_sync"));
+    let waited: f64 = spa_sync.iter().map(|sample| sample.weight.as_secs_f64()).sum();
+    assert!(waited > 0.1, "txg_sync waited {waited} s for its writes");
+    let zil = recorded.through(Event::Wait, &["zfs_fsync", "cv_wait_common"]);
+    assert!(zil.iter().any(|sample| recorded.comm(sample) == "zwhy-load"), "fsync waits for the log");
+    // On the CPU there is nothing of it.
+    assert_eq!(recorded.samples("[sleeping]", "") + recorded.samples("[uninterruptible]", ""), 0);
+
+    // The pool's txg_sync is on a CPU or off it, all the time from its first switch on.
+    let seconds = recorded.fact("/recorder/duration_s").as_f64().unwrap_or_default();
+    let (off, on) = (recorded.waited("txg_sync"), recorded.on_cpu("txg_sync", seconds));
+    let shorter = wait["shorter"]["seconds"].as_f64().unwrap_or_default();
+    assert!(off + on <= seconds * 1.05, "{off} s off and {on} s on a CPU in {seconds} s");
+    assert!(off + on + shorter >= seconds * 0.8, "{off} + {on} + {shorter} of {seconds} s");
+}
+
+#[test]
+#[ignore = "boots the kernel VM: make kernel-test"]
+fn time_off_the_cpu_can_be_of_one_group_and_of_the_last_seconds() {
+    let recorded = recorded("off-cpu-group");
+    let seconds = recorded.fact("/recorder/duration_s").as_f64().unwrap_or_default();
+    assert!((3.0..7.0).contains(&seconds), "the last 4 s are kept, and {seconds} s are in the capture");
+    let waits = recorded.through(Event::Wait, &[]);
+    assert!(waits.iter().all(|sample| recorded.comm(sample) == "zwhy-load"), "others wait, too");
+    assert!(waits.iter().all(|sample| sample.t.0 >= 0 && sample.weight <= sample.t), "not before the window");
+    let off = recorded.waited("zwhy-load");
+    assert!(off > seconds * 0.2 && off <= seconds * 1.05, "{off} s off the CPU in {seconds} s");
+}
+
+#[test]
+#[ignore = "boots the kernel VM: make kernel-test"]
+fn functions_of_the_module_have_source_lines_and_inlined_functions() {
+    let lines = recorded("lines");
+    let with = lines.fact("/recorder/lines/modules").as_array().cloned().unwrap_or_default();
+    assert!(with.contains(&json!("zfs")), "{}", lines.fact("/recorder/lines"));
+    let profile = &lines.evidence().profile;
+    let text = |id| profile.strings.get(id);
+    let mut used = BTreeSet::new();
+    for sample in profile.samples.iter() {
+        let mut stack = sample.stack;
+        while let Some(frame) = profile.stacks.frame(stack) {
+            used.insert(frame);
+            stack = profile.stacks.parent(stack);
+        }
+    }
+    let of_zfs = || used.iter().map(|id| profile.frames.get(*id)).filter(|f| text(f.module) == "zfs");
+    let named = of_zfs().filter(|f| f.kind == FrameKind::Kernel).count();
+    let placed = of_zfs().filter(|f| f.kind == FrameKind::Kernel && f.line > 0).count();
+    assert!(named > 50 && placed * 100 >= named * 95, "{placed} of {named} frames have lines");
+    // A section that was put in the wrong place would give functions the lines of others.
+    let mut seen = 0;
+    for frame in of_zfs().filter(|f| f.kind == FrameKind::Kernel && f.line > 0) {
+        let file = match text(frame.function) {
+            "zfs_read" => "module/zfs/zfs_vnops.c",
+            "arc_read" | "arc_read_done" | "arc_hdr_destroy" => "module/zfs/arc.c",
+            "dmu_read_uio_dnode" | "dmu_buf_hold_array_by_dnode" => "module/zfs/dmu.c",
+            "zio_execute" | "zio_wait" | "zio_done" | "zio_create" => "module/zfs/zio.c",
+            "dbuf_read" | "dbuf_hold_impl" | "dbuf_rele_and_unlock" => "module/zfs/dbuf.c",
+            "vdev_queue_io" | "vdev_queue_io_done" => "module/zfs/vdev_queue.c",
+            _ => continue,
+        };
+        seen += 1;
+        assert!(text(frame.file).ends_with(file), "{} is in {}", text(frame.function), text(frame.file));
+    }
+    assert!(seen >= 5, "{seen} of the functions of a read");
+    let inlined = of_zfs().filter(|f| f.kind == FrameKind::Inlined && f.line > 0).count();
+    assert!(inlined > 5, "{inlined} inlined functions");
+}
+
+#[test]
+#[ignore = "boots the kernel VM: make kernel-test"]
+fn nice_values_snapshots_and_disks_are_facts() {
+    let writes = recorded("writes");
+    let nice = |comm: &str| -> Vec<i32> {
+        let threads = writes.evidence().threads.iter().filter(|t| t.comm.starts_with(comm));
+        threads.filter_map(|t| t.nice).collect()
+    };
+    assert_eq!(nice("zwhy-load"), [10], "the load was started by nice -n 10");
+    assert!(nice("txg_sync").contains(&0), "{:?}", nice("txg_sync"));
+    // tank, its two encrypted datasets and the plain one.
+    assert_eq!(writes.fact("/snapshots"), &json!(4));
+    let vdevs = writes.fact("/pools/0/vdevs").as_array().cloned().unwrap_or_default();
+    let names: Vec<&str> = vdevs.iter().filter_map(|vdev| vdev["name"].as_str()).collect();
+    assert_eq!(names, ["nvme0n1p1", "nvme1n1p1"], "{vdevs:?}");
+    assert!(vdevs.iter().all(|vdev| vdev.get("children").is_none()), "a disk is a leaf: {vdevs:?}");
+}
+
+#[test]
+#[ignore = "boots the kernel VM: make kernel-test"]
 fn calls_are_counted_below_a_caller_and_per_call() {
     let exit = |name: &str| boot().text(&format!("{name}.exit"));
     let log = |name: &str| boot().text(&format!("{name}.log"));
@@ -132,6 +232,13 @@ fn calls_are_counted_below_a_caller_and_per_call() {
     }
 }
 
+/// One line of what `zwhy doctor` found.
+fn doctor_check(name: &str, wanted: &str) -> Value {
+    let doctor = boot().json(&format!("{name}.json"));
+    let checks = doctor["checks"].as_array().cloned().unwrap_or_default();
+    checks.into_iter().find(|check| check["name"] == wanted).unwrap_or_default()
+}
+
 /// What `zwhy doctor` must find whatever the pools do.
 fn doctor_finds_all(name: &str) {
     let exit = boot().text(&format!("{name}.exit"));
@@ -140,11 +247,9 @@ fn doctor_finds_all(name: &str) {
         "{name} ended with {exit:?}: {}",
         boot().text(&format!("{name}.log"))
     );
-    let doctor = boot().json(&format!("{name}.json"));
-    let checks = doctor["checks"].as_array().cloned().unwrap_or_default();
     for wanted in ["kernel names", "wait stacks", "call counts", "ZFS module"] {
-        let check = checks.iter().find(|check| check["name"] == wanted);
-        assert!(check.is_some_and(|check| check["state"] == "ready"), "{name}: {wanted}: {check:?}");
+        let check = doctor_check(name, wanted);
+        assert_eq!(check["state"], "ready", "{name}: {wanted}: {check}");
     }
 }
 
@@ -189,16 +294,54 @@ fn a_full_disk_is_an_error_and_keeps_what_was_written() {
 
 #[test]
 #[ignore = "boots the kernel VM: make kernel-test"]
-fn a_pool_and_the_module_may_go_away_while_recording() {
-    assert_eq!((boot().text("export.exit"), boot().text("rmmod.exit")), ("0".into(), "0".into()));
+fn a_pool_may_go_away_while_recording() {
+    assert_eq!(boot().text("export.exit"), "0");
     let exported = recorded("exported");
     assert!(
         exported.rate("arcstats", "size").is_none()
             && exported.evidence().kstat("arcstats", "size").is_some()
     );
     assert!(exported.evidence().kstats.iter().any(|k| k.source.starts_with("other/")));
-    let unloaded = recorded("unloaded");
-    assert!(unloaded.evidence().kstats.iter().any(|k| k.source == "arcstats"));
+}
+
+#[test]
+#[ignore = "boots the kernel VM: make kernel-test"]
+fn a_module_that_comes_back_has_its_names_and_its_absence_is_marked() {
+    assert_eq!(boot().text("rmmod.exit"), "0");
+    let reloaded = recorded("reloaded");
+    let marked = |text: &str| reloaded.marks.iter().position(|(_, mark)| mark == text);
+    let (gone, back) = (marked("module: zfs was unloaded"), marked("module: zfs was loaded"));
+    assert!(gone.is_some() && gone < back, "{:?}", reloaded.marks);
+    let back = reloaded.marks[back.unwrap_or_default()].0;
+    let reads = reloaded.through(Event::Cpu, &["zfs_read"]);
+    assert!(reads.iter().any(|sample| sample.t > back), "no zfs_read after {back:?}: {:?}", reloaded.marks);
+    assert!(reads.iter().all(|sample| sample.t > back), "nothing was read before");
+    let unnamed = reloaded.through(Event::Cpu, &[]).len() as u64;
+    let changed = &reloaded.fact("/recorder/unresolved")["module changed"];
+    assert!(changed.as_u64().unwrap_or(0) * 10 < unnamed, "{changed} of {unnamed} samples");
+    assert!(reloaded.evidence().kstats.iter().any(|k| k.source == "arcstats"));
+}
+
+#[test]
+#[ignore = "boots the kernel VM: make kernel-test"]
+fn a_clock_that_is_set_is_marked_and_moves_no_sample() {
+    let reloaded = recorded("reloaded");
+    let of_clock: Vec<&str> = reloaded
+        .marks
+        .iter()
+        .filter_map(|(_, mark)| mark.strip_prefix("clock: the clock was set "))
+        .collect();
+    let about_an_hour = |text: Option<&str>| {
+        let seconds = text.and_then(|t| t.strip_suffix(" s")).and_then(|t| t.parse::<f64>().ok());
+        seconds.is_some_and(|seconds| (seconds - 3600.0).abs() < 60.0)
+    };
+    assert_eq!(of_clock.len(), 2, "{:?}", reloaded.marks);
+    assert!(about_an_hour(of_clock[0].strip_prefix("forward by ")), "{of_clock:?}");
+    assert!(about_an_hour(of_clock[1].strip_prefix("back by ")), "{of_clock:?}");
+    let seconds = reloaded.fact("/recorder/duration_s").as_f64().unwrap_or_default();
+    assert!(seconds > 1.0 && seconds < 600.0, "{seconds}");
+    let last = reloaded.through(Event::Cpu, &[]).iter().map(|sample| sample.t).max();
+    assert!(last.is_some_and(|t| t.as_secs_f64() <= seconds + 1.0), "{last:?} of {seconds} s");
 }
 
 #[test]
@@ -207,9 +350,11 @@ fn a_suspended_pool_hangs_neither_the_recorder_nor_doctor() {
     assert_eq!(boot().text("lost.state"), "SUSPENDED");
     let suspended = recorded("suspended");
     assert!(suspended.imported.stats.kept > 0);
+    // Both wait some ten seconds for tools that never answer. A machine with much else to do may need
+    // as long again; `try` in the VM gives up after 120.
     let after = boot().seconds("suspended").saturating_sub(3);
-    assert!(after <= 15, "the recorder ended {after} s late");
+    assert!(after <= 40, "the recorder ended {after} s late");
     doctor_finds_all("doctor-suspended");
     let took = boot().seconds("doctor-suspended");
-    assert!(took <= 15, "doctor took {took} s");
+    assert!(took <= 40, "doctor took {took} s");
 }

@@ -10,6 +10,7 @@ mod files;
 mod settings;
 mod stream;
 
+use rustix::process::setpriority_process;
 use settings::Settings;
 use std::process::ExitCode;
 
@@ -17,6 +18,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.as_slice() {
         [mode, path, rest @ ..] => Settings::parse(rest).and_then(|settings| match mode.as_str() {
+            _ if settings.nice != 0 && setpriority_process(None, settings.nice).is_err() => {
+                Err(format!("cannot take the nice value {}", settings.nice))
+            }
             "write" => stream::write(path.as_ref(), &settings).map_err(|e| format!("writing {path}: {e}")),
             "read" => stream::read(path.as_ref(), &settings).map_err(|e| format!("reading {path}: {e}")),
             "files" => files::run(path.as_ref(), &settings).map_err(|e| format!("files in {path}: {e}")),

@@ -22,6 +22,8 @@ pub struct Settings {
     pub sync: bool,
     /// How many files.
     pub count: u32,
+    /// Nice value that the load gives itself.
+    pub nice: i32,
     /// What is done with each file: create, read, xattr.
     pub operation: String,
 }
@@ -38,6 +40,7 @@ impl Settings {
             shift: 0,
             sync: false,
             count: 100,
+            nice: 0,
             operation: "create".to_owned(),
         };
         for word in words {
@@ -52,6 +55,7 @@ impl Settings {
                 "shift" => settings.shift = bytes(value)?,
                 "sync" => settings.sync = value == "1",
                 "count" => settings.count = u32::try_from(bytes(value)?).map_err(|e| e.to_string())?,
+                "nice" => settings.nice = value.parse().map_err(|e| format!("nice={value}: {e}"))?,
                 "do" => settings.operation = value.to_owned(),
                 _ => return Err(format!("no setting {key}")),
             }

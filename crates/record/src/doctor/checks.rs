@@ -135,7 +135,8 @@ fn kernel_names(root: &Root) -> Outcome {
 }
 
 fn wait_stacks(root: &Root) -> Outcome {
-    match std::fs::read(root.path("/proc/self/stack")) {
+    // Of this thread: that of the process, if it just runs elsewhere, has none at that moment.
+    match std::fs::read(root.path("/proc/thread-self/stack")) {
         Ok(text) if !text.is_empty() => Outcome::ready("/proc/PID/stack can be read"),
         Ok(_) => Outcome::lacks(Trouble::Privilege, "/proc/PID/stack is empty for this user"),
         Err(e) if e.kind() == ErrorKind::NotFound => {
