@@ -37,6 +37,17 @@ impl Column {
         }
     }
 
+    /// Leaves the values for which `keep` holds a `true`.
+    pub fn retain(&mut self, keep: &[bool]) {
+        let mut keep = keep.iter();
+        let mut next = || keep.next().copied().unwrap_or(false);
+        match self {
+            Column::I32(v) => v.retain(|_| next()),
+            Column::I64(v) => v.retain(|_| next()),
+            Column::Text(v) => v.ids.retain(|_| next()),
+        }
+    }
+
     pub fn i32(&self, row: usize) -> i32 {
         match self {
             Column::I32(v) => v.get(row).copied().unwrap_or_default(),

@@ -8,6 +8,7 @@
 mod column;
 mod damage;
 mod decode;
+mod distinct;
 mod encode;
 mod error;
 mod evidence;

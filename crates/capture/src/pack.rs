@@ -6,6 +6,7 @@
 use crate::FORMAT_VERSION;
 use crate::column::{Column, TextColumn};
 use crate::damage::Damage;
+use crate::distinct::Plan;
 use crate::error::CaptureError;
 use crate::parquet_io::{read_table, write_table};
 use crate::table::{TABLES, Table, TableSpec};
@@ -25,19 +26,32 @@ pub const FACTS: &str = "facts.json";
 
 /// Packs `folder` into `out` and removes it. Segments that cannot be read are left out; then the
 /// folder stays, and the returned damage names them.
+///
+/// Memory is that of one part of one table and of what [`Plan`] needs, whatever the size of the folder.
 pub fn pack_folder(folder: &Path, out: &Path) -> Result<Damage, CaptureError> {
-    let mut damage = Damage::default();
     let segments = list_segments(folder)?;
-    let mut rows: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut parts: Vec<(String, Vec<u8>)> = Vec::new();
-    for spec in TABLES {
-        let packed = pack_table(spec, &segments, &mut parts, &mut damage)?;
-        rows.insert(spec.name, packed);
-    }
+    let paths = |spec: &TableSpec| segments.get(spec.name).map_or(&[][..], Vec::as_slice);
+    let plans: Vec<Plan> = TABLES.iter().map(|spec| Plan::of(spec, paths(spec))).collect();
+    let rows: BTreeMap<&str, u64> =
+        TABLES.iter().zip(&plans).map(|(spec, plan)| (spec.name, plan.rows)).collect();
     let manifest = serde_json::json!({ "zwhy_capture": FORMAT_VERSION, "rows": rows });
     let temporary = out.with_extension("zwhy.tmp");
-    let written = write_archive(&temporary, &manifest, &folder.join(FACTS), &parts)
-        .and_then(|()| fs::rename(&temporary, out).map_err(CaptureError::io("name", out)));
+    let mut damage = Damage::default();
+    let written = (|| {
+        let mut archive = Archive::create(&temporary)?;
+        archive.put(MANIFEST, manifest.to_string().as_bytes())?;
+        let facts = folder.join(FACTS);
+        match fs::read(&facts) {
+            Ok(bytes) => archive.put(FACTS, &bytes)?,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+            Err(e) => return Err(CaptureError::io("read", &facts)(e)),
+        }
+        for (spec, plan) in TABLES.iter().zip(&plans) {
+            pack_table(spec, paths(spec), plan, &mut archive, &mut damage)?;
+        }
+        archive.finish()?;
+        fs::rename(&temporary, out).map_err(CaptureError::io("name", out))
+    })();
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
@@ -71,41 +85,46 @@ pub fn spec_of_entry(name: &str) -> Option<&'static TableSpec> {
     TABLES.into_iter().find(|spec| spec.name == table)
 }
 
+/// Writes one table into the archive, in parts.
 fn pack_table(
     spec: &'static TableSpec,
-    segments: &BTreeMap<&'static str, Vec<PathBuf>>,
-    parts: &mut Vec<(String, Vec<u8>)>,
+    segments: &[PathBuf],
+    plan: &Plan,
+    archive: &mut Archive<'_>,
     damage: &mut Damage,
-) -> Result<u64, CaptureError> {
+) -> Result<(), CaptureError> {
     let mut open = Table::new(spec);
-    let (mut rows, mut number) = (0u64, 0u32);
+    let mut number = 0u32;
     let mut close = |table: &mut Table| -> Result<(), CaptureError> {
         let mut bytes = Vec::new();
         write_table(table, &mut bytes)?;
-        parts.push((format!("{}-{number:06}.parquet", spec.name), bytes));
+        archive.put(&format!("{}-{number:06}.parquet", spec.name), &bytes)?;
         number += 1;
         *table = Table::new(spec);
         Ok(())
     };
-    for path in segments.get(spec.name).into_iter().flatten() {
+    for (at, path) in segments.iter().enumerate() {
         let bytes = fs::read(path).map_err(CaptureError::io("read", path))?;
         match read_table(spec, Bytes::from(bytes)) {
-            Ok(table) => append(&mut open, &table),
+            Ok(mut table) => {
+                if let Some(keep) = plan.keep(at, table.rows()) {
+                    table.retain(&keep);
+                }
+                append(&mut open, &table);
+            }
             Err(why) => {
                 damage.unreadable(&path.display().to_string(), why);
                 continue;
             }
         }
         if open.rows() >= PART_ROWS {
-            rows += open.rows() as u64;
             close(&mut open)?;
         }
     }
     if open.rows() > 0 {
-        rows += open.rows() as u64;
         close(&mut open)?;
     }
-    Ok(rows)
+    Ok(())
 }
 
 fn append(to: &mut Table, from: &Table) {
@@ -124,28 +143,27 @@ fn append_text(to: &mut TextColumn, from: &TextColumn) {
     to.ids.extend(from.ids.iter().map(|id| map[id.index()]));
 }
 
-fn write_archive(
-    path: &Path,
-    manifest: &serde_json::Value,
-    facts: &Path,
-    parts: &[(String, Vec<u8>)],
-) -> Result<(), CaptureError> {
-    let file = File::create(path).map_err(CaptureError::io("create", path))?;
-    let mut zip = ZipWriter::new(file);
-    let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-    let mut put = |name: &str, bytes: &[u8]| -> std::io::Result<()> {
-        zip.start_file(name, options.large_file(bytes.len() as u64 >= u64::from(u32::MAX)))?;
-        zip.write_all(bytes)
-    };
-    put(MANIFEST, manifest.to_string().as_bytes()).map_err(CaptureError::io("write", path))?;
-    match fs::read(facts) {
-        Ok(bytes) => put(FACTS, &bytes).map_err(CaptureError::io("write", path))?,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-        Err(e) => return Err(CaptureError::io("read", facts)(e)),
+/// The packed file being written.
+struct Archive<'a> {
+    path: &'a Path,
+    zip: ZipWriter<File>,
+}
+
+impl<'a> Archive<'a> {
+    fn create(path: &'a Path) -> Result<Archive<'a>, CaptureError> {
+        let file = File::create(path).map_err(CaptureError::io("create", path))?;
+        Ok(Archive { path, zip: ZipWriter::new(file) })
     }
-    for (name, bytes) in parts {
-        put(name, bytes).map_err(CaptureError::io("write", path))?;
+
+    fn put(&mut self, name: &str, bytes: &[u8]) -> Result<(), CaptureError> {
+        let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        let options = options.large_file(bytes.len() as u64 >= u64::from(u32::MAX));
+        let started = self.zip.start_file(name, options).map_err(std::io::Error::from);
+        started.and_then(|()| self.zip.write_all(bytes)).map_err(CaptureError::io("write", self.path))
     }
-    let file = zip.finish().map_err(std::io::Error::from).map_err(CaptureError::io("write", path))?;
-    file.sync_all().map_err(CaptureError::io("write", path))
+
+    fn finish(self) -> Result<(), CaptureError> {
+        let file = self.zip.finish().map_err(std::io::Error::from);
+        file.and_then(|file| file.sync_all()).map_err(CaptureError::io("write", self.path))
+    }
 }

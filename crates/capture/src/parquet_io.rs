@@ -84,19 +84,41 @@ fn schema(spec: &TableSpec) -> parquet::errors::Result<Arc<Type>> {
 
 /// Reads a table; columns are found by name, missing ones are an error, further ones are ignored.
 pub fn read_table(spec: &'static TableSpec, bytes: Bytes) -> Result<Table, String> {
-    // The decoder is not ours and may panic on crafted input; a stranger's file must not end us.
-    catch_unwind(AssertUnwindSafe(|| decode(spec, bytes)))
+    guarded(|| decode(spec, spec.columns.len(), bytes))
+}
+
+/// The first column of a table alone, which holds its ids where it has any.
+pub fn read_first_column(spec: &'static TableSpec, bytes: Bytes) -> Result<Column, String> {
+    let table = guarded(|| decode(spec, 1, bytes))?;
+    table.columns.into_iter().next().ok_or_else(|| "has no column".to_owned())
+}
+
+/// Number of rows that a table claims to have, which its size can hold.
+pub fn count_rows(bytes: Bytes) -> Result<u64, String> {
+    guarded(|| open(bytes).map(|(_, rows)| rows))
+}
+
+/// The decoder is not ours and may panic on crafted input; a stranger's file must not end us.
+fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err("the Parquet decoder failed on it".to_owned()))
 }
 
-fn decode(spec: &'static TableSpec, bytes: Bytes) -> Result<Table, String> {
+fn open(bytes: Bytes) -> Result<(SerializedFileReader<Bytes>, u64), String> {
     let max_rows = bytes.len() as u64 * MAX_ROWS_PER_BYTE;
     let reader = SerializedFileReader::new(bytes).map_err(|e| e.to_string())?;
     let rows = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(u64::MAX);
     if rows > max_rows {
         return Err(format!("claims {rows} rows, more than its size can hold"));
     }
+    Ok((reader, rows))
+}
+
+/// Reads the first `columns` of a table.
+fn decode(spec: &'static TableSpec, columns: usize, bytes: Bytes) -> Result<Table, String> {
+    let (reader, rows) = open(bytes)?;
     let mut table = Table::new(spec);
+    table.columns.truncate(columns);
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group).map_err(|e| e.to_string())?;
         let names: Vec<String> =

@@ -10,6 +10,13 @@ pub struct TableSpec {
     pub columns: &'static [(&'static str, ColumnType)],
 }
 
+impl TableSpec {
+    /// Whether the first column is an id, so that rows that share it are equal.
+    pub fn has_ids(&self) -> bool {
+        self.columns.first().is_some_and(|(name, kind)| *kind == U64 && name.ends_with("_id"))
+    }
+}
+
 pub static FRAMES: TableSpec = TableSpec {
     name: "frames",
     columns: &[
@@ -66,6 +73,11 @@ pub struct Table {
 impl Table {
     pub fn new(spec: &'static TableSpec) -> Table {
         Table { spec, columns: spec.columns.iter().map(|(_, kind)| Column::empty(*kind)).collect() }
+    }
+
+    /// Leaves the rows for which `keep` holds a `true`.
+    pub fn retain(&mut self, keep: &[bool]) {
+        self.columns.iter_mut().for_each(|column| column.retain(keep));
     }
 
     pub fn rows(&self) -> usize {

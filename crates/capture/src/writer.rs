@@ -87,6 +87,14 @@ impl Writer {
         Ok(())
     }
 
+    /// The next flush is of a profile that began anew: what its samples refer to is written again.
+    ///
+    /// Rows that are written twice are equal, since ids are hashes of content; packing keeps the first.
+    pub fn begin_anew(&mut self) {
+        self.ids = IdCache::default();
+        self.written = Written::default();
+    }
+
     /// Writes readings; the caller clears them.
     pub fn append_series(&mut self, series: &Series) -> Result<(), CaptureError> {
         self.segment += 1;
@@ -110,8 +118,10 @@ impl Writer {
     /// # Errors
     /// When packing fails the folder stays and is itself a readable capture.
     pub fn finish(self) -> Result<PathBuf, CaptureError> {
-        pack::pack_folder(&self.folder, &self.out)?;
-        Ok(self.out)
+        let Writer { out, folder, ids, .. } = self;
+        drop(ids); // packing needs memory of its own
+        pack::pack_folder(&folder, &out)?;
+        Ok(out)
     }
 
     fn put(&mut self, table: &Table) -> Result<(), CaptureError> {

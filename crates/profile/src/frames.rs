@@ -71,6 +71,12 @@ impl FrameTable {
         self.rows.is_empty()
     }
 
+    /// Bytes held in memory, about.
+    pub fn memory(&self) -> usize {
+        let entry = size_of::<(Frame, FrameId)>() + 1;
+        self.rows.capacity() * size_of::<Frame>() + self.ids.capacity() * 8 / 7 * entry
+    }
+
     pub fn intern(&mut self, frame: Frame) -> FrameId {
         let next = FrameId(self.rows.len() as u32);
         *self.ids.entry(frame).or_insert_with(|| {

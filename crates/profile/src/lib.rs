@@ -41,6 +41,11 @@ impl Profile {
         Self::default()
     }
 
+    /// Bytes that the tables of names hold in memory, about; samples are not counted.
+    pub fn memory(&self) -> usize {
+        self.strings.memory() + self.frames.memory() + self.stacks.memory() + self.threads.memory()
+    }
+
     /// Interns a frame given by name only (`function`, `module`), for sources without addresses.
     pub fn frame(&mut self, function: &str, module: &str, kind: FrameKind) -> FrameId {
         let frame = Frame {

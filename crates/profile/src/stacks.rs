@@ -44,6 +44,12 @@ impl StackTable {
         false // the root is always there
     }
 
+    /// Bytes held in memory, about.
+    pub fn memory(&self) -> usize {
+        let ids = self.depths.capacity() + self.slots.capacity();
+        self.nodes.capacity() * size_of::<(StackId, FrameId)>() + ids * size_of::<u32>()
+    }
+
     /// The stack that `frame` makes on top of `parent`.
     pub fn child(&mut self, parent: StackId, frame: FrameId) -> StackId {
         let mask = self.slots.len() - 1;

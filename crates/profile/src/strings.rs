@@ -43,6 +43,11 @@ impl StringTable {
         false // the empty string is always there
     }
 
+    /// Bytes held in memory, about.
+    pub fn memory(&self) -> usize {
+        self.bytes.capacity() + (self.ends.capacity() + self.slots.capacity()) * size_of::<u32>()
+    }
+
     /// The string of an id; the empty string for an id of another table that is out of range.
     pub fn get(&self, id: StringId) -> &str {
         let Some(&end) = self.ends.get(id.index()) else { return "" };

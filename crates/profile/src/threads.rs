@@ -39,6 +39,12 @@ impl ThreadTable {
         self.rows.is_empty()
     }
 
+    /// Bytes held in memory, about.
+    pub fn memory(&self) -> usize {
+        let entry = size_of::<(Thread, ThreadId)>() + 1;
+        self.rows.capacity() * size_of::<Thread>() + self.ids.capacity() * 8 / 7 * entry
+    }
+
     pub fn intern(&mut self, thread: Thread) -> ThreadId {
         let next = ThreadId(self.rows.len() as u32);
         *self.ids.entry(thread).or_insert_with(|| {
