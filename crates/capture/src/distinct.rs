@@ -36,8 +36,7 @@ impl Plan {
     }
 
     fn in_turns(spec: &'static TableSpec, segments: &[PathBuf], most_ids: u64) -> Plan {
-        let counts: Vec<Option<u64>> =
-            segments.iter().map(|path| count_rows(read(path)?).ok()).collect();
+        let counts: Vec<Option<u64>> = segments.iter().map(|path| count_rows(read(path)?).ok()).collect();
         let rows = counts.iter().flatten().sum();
         // Within one segment no row is written twice.
         if !spec.has_ids() || segments.len() < 2 {

@@ -48,8 +48,7 @@ fn samples(capture: &Capture) -> BTreeMap<i64, (String, i32, String, i64)> {
 /// Rows by table, as the file says in its manifest.
 fn rows(path: &Path) -> serde_json::Value {
     let mut zip = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
-    let manifest: serde_json::Value =
-        serde_json::from_reader(zip.by_name("manifest.json").unwrap()).unwrap();
+    let manifest: serde_json::Value = serde_json::from_reader(zip.by_name("manifest.json").unwrap()).unwrap();
     manifest["rows"].clone()
 }
 

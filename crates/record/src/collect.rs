@@ -72,7 +72,7 @@ pub(crate) struct Collector {
     pub profile: Profile,
     names: Names,
     processes: Processes,
-    clocks: ThreadClocks,
+    pub clocks: ThreadClocks,
     /// Processes whose samples are wanted; `None`: all.
     pub wanted: Option<FxHashSet<i32>>,
     /// Commands that the recorder itself started to ask for facts; nothing of them is kept.
@@ -101,6 +101,7 @@ impl Collector {
     pub(crate) fn new(
         names: Names,
         processes: Processes,
+        clocks: ThreadClocks,
         wanted: Option<FxHashSet<i32>>,
         hz: u32,
         weigh: bool,
@@ -109,7 +110,7 @@ impl Collector {
             profile: Profile::new(),
             names,
             processes,
-            clocks: ThreadClocks::default(),
+            clocks,
             wanted,
             own: FxHashSet::default(),
             threads: FxHashMap::default(),
@@ -181,7 +182,8 @@ impl Collector {
         self.bytes = young;
     }
 
-    fn take(&mut self, timed: Timed<'_>, session: &Session) {
+    /// Takes in one record; records must come in order of time.
+    pub(crate) fn take(&mut self, timed: Timed<'_>, session: &Session) {
         match timed.record {
             Record::Sample(sample) => self.sample(timed.time, timed.cpu, &sample, session),
             Record::Comm { pid, tid, exec, comm } => {
@@ -397,7 +399,7 @@ impl Collector {
             rows.thread.iter_mut().for_each(|id| *id = move_over.thread(*id));
         }
         self.threads.values_mut().for_each(|id| *id = move_over.thread(*id));
-        self.names.forget_frames();
+        self.names.move_over(|frame| move_over.frame(frame));
         old
     }
 
@@ -408,10 +410,25 @@ impl Collector {
         self.names.settle();
     }
 
+    /// Bytes that tables of names hold, about: those of the profile, with the ids that the writer keeps
+    /// of their rows.
+    pub(crate) fn names_memory(&self) -> usize {
+        let Profile { frames, stacks, threads, .. } = &self.profile;
+        self.profile.memory() + (frames.len() + stacks.len() + threads.len()) * size_of::<u64>()
+    }
+
+    /// Images, processes and addresses that are held.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> (usize, usize, usize) {
+        let (images, spaces) = self.processes.held();
+        (images, spaces, self.names.len())
+    }
+
     /// Names the chains of all pending samples and moves them into the profile.
     pub(crate) fn name_pending(&mut self) {
         let pending = std::mem::take(&mut self.pending);
         let Distinct { chains, places, arena, .. } = std::mem::take(&mut self.distinct);
+        self.names.name_by_image(&arena, &self.processes, &mut self.profile);
         let mut stacks = Vec::with_capacity(chains.len());
         let mut from = 0;
         for chain in chains {
@@ -442,8 +459,8 @@ impl Collector {
                 weight: Nanos(weight as i64),
             });
         }
-        self.processes.forget_ended();
-        self.names.trim();
+        self.processes.flushed();
+        self.names.trim(&self.processes);
     }
 }
 

@@ -80,6 +80,12 @@ impl KstatPoller {
                 self.objsets.left_out
             ));
         }
+        if self.objsets.put_off > 0 {
+            limits.push(format!(
+                "{} datasets are busy: their counters are right, but were read in turn, at longer intervals",
+                self.objsets.moved().len()
+            ));
+        }
         if let Some((source, why)) = self.refused.iter().min_by_key(|(source, _)| *source) {
             limits.push(format!(
                 "{} kstat files cannot be read, among them {source} ({why}); run as root",

@@ -54,6 +54,7 @@ pub(crate) fn at_end(collector: &Collector, series: &Pollers, lost: &BTreeMap<u3
         ));
     }
     limits.extend(series.limits());
+    limits.extend(collector.clocks.limits());
     limits.extend(collector.lines().into_iter().flat_map(SourceLines::limits));
     limits
 }

@@ -41,7 +41,7 @@ impl<'a> Move<'a> {
         to
     }
 
-    fn frame(&mut self, id: FrameId) -> FrameId {
+    pub(crate) fn frame(&mut self, id: FrameId) -> FrameId {
         if let Some(known) = self.frames.get(&id) {
             return *known;
         }

@@ -9,6 +9,7 @@ use crate::source_lines::SourceLines;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::BufReader;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use zwhy_profile::{Frame, FrameId, FrameKind, Profile};
@@ -33,13 +34,32 @@ enum Address {
 
 /// Symbol tables that were not used lately are dropped when all hold more than this.
 const TABLE_BUDGET: usize = 8 << 20;
-/// A table used in so many of the last flushes is kept all the same: reading it again costs more.
+/// A table used in so many of the last flushes is kept all the same, as reading it again costs more,
+/// until all hold more than the most.
 const TABLE_KEEP: u32 = 15;
-/// Addresses kept; at 40 bytes each this is the bound of the cache.
-const ADDRESS_BUDGET: usize = 100_000;
+const TABLE_MOST: usize = 12 << 20;
+/// Tables kept, each with its file open.
+const MOST_TABLES: usize = 256;
+/// Addresses kept, at about 80 bytes each; when there are more, those not seen lately are forgotten.
+pub(crate) const ADDRESS_BUDGET: usize = 40_000;
+/// An address seen in so many of the last flushes stays then; fewer where that leaves too many.
+const ADDRESS_KEEP: u32 = 24;
 /// kallsyms is read again for modules loaded later, but only after so many flushes, and after twice
 /// as many each time that it did not help.
 const KALLSYMS_PAUSE: u32 = 5;
+/// Bytes of kallsyms read at a time.
+const KALLSYMS_BUFFER: usize = 64 << 10;
+
+/// An address that was seen.
+#[derive(Clone, Copy)]
+struct Seen {
+    address: Address,
+    frame: Option<FrameId>,
+    /// Flush in which it was last seen.
+    used: u32,
+}
+
+const _: () = assert!(size_of::<Seen>() == 32);
 
 struct Table {
     symbols: Result<ElfSymbols, Reason>,
@@ -52,7 +72,7 @@ pub(crate) struct Names {
     /// While samples from before and after a change of modules are named: the symbols after it.
     changed: Option<KernelSymbols>,
     ids: FxHashMap<Address, AddressId>,
-    addresses: Vec<(Address, Option<FrameId>)>,
+    addresses: Vec<Seen>,
     tables: FxHashMap<ImageId, Table>,
     kallsyms_wait: u32,
     kallsyms_pause: u32,
@@ -124,17 +144,16 @@ impl Names {
 
     /// Whether many addresses share this id because none of them can be named.
     pub(crate) fn is_nameless(&self, id: AddressId) -> bool {
-        matches!(self.addresses.get(id.0 as usize), Some((Address::Nameless(..), _)))
+        matches!(self.addresses.get(id.0 as usize), Some(Seen { address: Address::Nameless(..), .. }))
     }
 
     /// Whether this cannot be a caller: code built without frame pointers leaves other values where
     /// return addresses should be. Returns the reason.
     pub(crate) fn breaks_chain(&self, id: AddressId) -> Option<&'static str> {
-        match self.addresses.get(id.0 as usize) {
-            Some((
-                Address::Nameless(FrameKind::User, reason @ (Reason::BadAddress | Reason::NotMapped)),
-                _,
-            )) => Some(reason.text()),
+        match self.addresses.get(id.0 as usize)?.address {
+            Address::Nameless(FrameKind::User, reason @ (Reason::BadAddress | Reason::NotMapped)) => {
+                Some(reason.text())
+            }
             _ => None,
         }
     }
@@ -142,7 +161,7 @@ impl Names {
     fn intern(&mut self, address: Address) -> AddressId {
         let next = AddressId(self.addresses.len() as u32);
         *self.ids.entry(address).or_insert_with(|| {
-            self.addresses.push((address, None));
+            self.addresses.push(Seen { address, frame: None, used: 0 });
             next
         })
     }
@@ -155,7 +174,9 @@ impl Names {
         processes: &Processes,
         profile: &mut Profile,
     ) -> FrameId {
-        let Some(&(address, named)) = self.addresses.get(id.0 as usize) else { return FrameId::default() };
+        let Some(seen) = self.addresses.get_mut(id.0 as usize) else { return FrameId::default() };
+        seen.used = self.flushes;
+        let Seen { address, frame: named, .. } = *seen;
         let frame = named.unwrap_or_else(|| {
             let frame = self.name(address, processes, profile);
             let frame = self.with_line(id, address, frame, processes, profile);
@@ -164,7 +185,7 @@ impl Names {
             // Code made at run time moves, and another process may get the number of an ended one.
             let lasts = !matches!(address, Address::Made(..));
             if lasts && (known || !matches!(address, Address::Kernel(_))) {
-                self.addresses[id.0 as usize].1 = Some(frame);
+                self.addresses[id.0 as usize].frame = Some(frame);
             }
             frame
         });
@@ -196,10 +217,61 @@ impl Names {
         }
     }
 
-    /// Frames of another profile mean nothing any more.
-    pub(crate) fn forget_frames(&mut self) {
-        self.addresses.iter_mut().for_each(|(_, frame)| *frame = None);
+    /// Every address is named anew when it is seen again.
+    fn forget_frames(&mut self) {
+        self.addresses.iter_mut().for_each(|seen| seen.frame = None);
         self.lines.iter_mut().for_each(SourceLines::forget);
+    }
+
+    /// Names what has no name yet, one image after the other, so that no more symbol tables than the
+    /// budget allows are held at a time.
+    pub(crate) fn name_by_image(&mut self, ids: &[AddressId], processes: &Processes, profile: &mut Profile) {
+        let place = |id: &AddressId| match self.addresses.get(id.0 as usize) {
+            Some(Seen { address: Address::User(image, offset), frame: None, .. }) => {
+                Some((image.0, *offset, id.0))
+            }
+            _ => None,
+        };
+        let mut new: Vec<(u32, u64, u32)> = ids.iter().filter_map(place).collect();
+        new.sort_unstable();
+        new.dedup();
+        for of_image in new.chunk_by(|a, b| a.0 == b.0) {
+            for (_, _, id) in of_image {
+                self.frame(AddressId(*id), 0, processes, profile);
+            }
+            self.drop_tables();
+        }
+    }
+
+    /// Keeps the addresses that were seen in the last `keep` flushes, with frames as `moved` gives
+    /// them; call it when no [`AddressId`] is in use, as they are given anew.
+    fn keep_seen(&mut self, keep: u32, mut moved: impl FnMut(FrameId) -> FrameId) {
+        let old = std::mem::take(&mut self.addresses);
+        self.ids = FxHashMap::default();
+        let mut kept = Vec::new();
+        for (id, seen) in (0..).map(AddressId).zip(old) {
+            // One without a frame is as good as new.
+            if let (Some(frame), true) = (seen.frame, self.flushes - seen.used <= keep) {
+                let new = self.intern(seen.address);
+                self.addresses[new.0 as usize] = Seen { frame: Some(moved(frame)), ..seen };
+                kept.push((id, new));
+            }
+        }
+        if let Some(lines) = &mut self.lines {
+            lines.renumber(kept.into_iter(), moved);
+        }
+    }
+
+    /// Names go on in another profile: frames of addresses seen lately are moved there, the others are
+    /// forgotten. Call it after [`Names::trim`].
+    pub(crate) fn move_over(&mut self, moved: impl FnMut(FrameId) -> FrameId) {
+        self.keep_seen(ADDRESS_KEEP, moved);
+    }
+
+    /// Addresses that are kept.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.addresses.len()
     }
 
     /// The frame with its file and line where those are asked for and known.
@@ -242,20 +314,33 @@ impl Names {
     }
 
     /// Gives memory back; call it when no [`AddressId`] is in use.
-    pub(crate) fn trim(&mut self) {
+    pub(crate) fn trim(&mut self, processes: &Processes) {
         self.kallsyms_wait = self.kallsyms_wait.saturating_sub(1);
+        self.flushes += 1;
         if self.addresses.len() > ADDRESS_BUDGET {
-            self.ids = FxHashMap::default();
-            self.addresses = Vec::new();
-            self.lines.iter_mut().for_each(SourceLines::forget);
+            let mut keep = ADDRESS_KEEP;
+            self.keep_seen(keep, |frame| frame);
+            // There is to be room for some flushes, or each would look through all again.
+            while self.addresses.len() > ADDRESS_BUDGET / 2 {
+                keep /= 2;
+                self.keep_seen(keep, |frame| frame);
+            }
         }
         self.jit.flushed();
-        self.flushes += 1;
+        self.tables.retain(|id, _| processes.image(*id).is_some());
+        self.drop_tables();
+    }
+
+    /// Drops the tables that were not used for longest, as the budgets say.
+    fn drop_tables(&mut self) {
         let size = |table: &Table| table.symbols.as_ref().map_or(0, ElfSymbols::memory);
         let mut all: usize = self.tables.values().map(size).sum();
-        while all > TABLE_BUDGET {
-            let oldest = self.tables.iter().filter(|(_, t)| size(t) > 0).min_by_key(|(_, t)| t.used);
-            let Some((id, table)) = oldest.filter(|(_, t)| self.flushes - t.used > TABLE_KEEP) else { break };
+        while all > TABLE_BUDGET || self.tables.len() > MOST_TABLES {
+            let Some((id, table)) = self.tables.iter().min_by_key(|(_, t)| t.used) else { break };
+            let recent = self.flushes - table.used <= TABLE_KEEP;
+            if recent && all <= TABLE_MOST && self.tables.len() <= MOST_TABLES {
+                break;
+            }
             let id = *id;
             all -= size(table);
             self.tables.remove(&id);
@@ -371,9 +456,10 @@ fn either<'a>(
 }
 
 fn read_kernel_symbols() -> Result<KernelSymbols, Reason> {
-    let text = fs::read("/proc/kallsyms").map_err(|_| Reason::KernelHidden)?;
+    let text = File::open("/proc/kallsyms").map_err(|_| Reason::KernelHidden)?;
     let modules = fs::read("/proc/modules").ok();
-    KernelSymbols::parse(&text, modules.as_deref()).map_err(|_| Reason::KernelHidden)
+    let text = BufReader::with_capacity(KALLSYMS_BUFFER, text);
+    KernelSymbols::read(text, modules.as_deref()).map_err(|_| Reason::KernelHidden)
 }
 
 /// Opens what was mapped: through the process while it lives, else by path if it is the same file.

@@ -3,15 +3,18 @@
 //! Invariant: after an error of the writer the folder holds all segments written before.
 
 mod own_facts;
+mod renewing;
 mod saving;
 mod waiting;
 mod watching;
 
+use self::renewing::Renewals;
 use crate::cgroup;
 use crate::collect::Collector;
 use crate::command::Waiting;
 use crate::error::RecordError;
 use crate::facts::{self, Facts};
+use crate::heap;
 use crate::host::{monotonic_ns, online_cpus, peak_rss, thread_cpu};
 use crate::host_watch::{ClockWatch, ModuleWatch};
 use crate::limits;
@@ -19,6 +22,7 @@ use crate::naming::Names;
 use crate::options::{RecordOptions, Target};
 use crate::perf::attr::Clock;
 use crate::perf::session::Session;
+use crate::priority::Priority;
 use crate::proc_stat::HostCpu;
 use crate::processes::Processes;
 use crate::recent::{Counted, MOST_BYTES, Recent};
@@ -26,7 +30,7 @@ use crate::series::Pollers;
 use crate::series_pen::SeriesPen;
 use crate::start::{Opened, open};
 use crate::summary::{Progress, Status, Summary};
-use crate::thread_clock::numbers_in;
+use crate::thread_clock::{ThreadClocks, numbers_in};
 use crate::triggers::Watch;
 use crate::waits::{OffCpu, WaitSampler};
 use rustc_hash::FxHashSet;
@@ -74,6 +78,9 @@ pub struct Recording {
     files: u32,
     /// Of the last seconds being written: when they began and what was counted before.
     window: Option<(Duration, Counted)>,
+    renewals: Renewals,
+    /// Of the thread that records, from the first poll on.
+    priority: Option<Priority>,
     child: Option<Child>,
     exit_status: Option<ExitStatus>,
     /// Become readable when a process of the target ends.
@@ -105,6 +112,7 @@ impl Recording {
     /// refuses; nothing is left behind then.
     pub fn start(options: RecordOptions) -> Result<Recording, RecordError> {
         let cpu_before = thread_cpu();
+        heap::keep_small();
         options.check()?;
         let writer = Writer::create(&options.out)?;
         let folder = writer.folder().to_owned();
@@ -139,7 +147,8 @@ impl Recording {
         }
         limits.extend(limits::at_start(&session, options.user_only, names.kernel_named()));
         let weigh = session.sampling.clock == Clock::CpuClock;
-        let collector = Collector::new(names, processes, wanted, session.sampling.hz, weigh);
+        let clocks = ThreadClocks::new(&options.proc_root);
+        let collector = Collector::new(names, processes, clocks, wanted, session.sampling.hz, weigh);
         let mut recording = Recording {
             pollers: pollers(&options),
             waits: options.wait_hz.map(|hz| WaitSampler::new(&options.proc_root, hz)),
@@ -156,6 +165,8 @@ impl Recording {
             saved: Vec::new(),
             files: 1,
             window: None,
+            renewals: Renewals::default(),
+            priority: None,
             more_facts: None,
             facts: facts::quick(),
             options,
@@ -183,6 +194,8 @@ impl Recording {
         if recording.options.ask_zfs {
             recording.ask_tools();
         }
+        // The text of the kernel's symbols and what was made of it are gone by now.
+        heap::give_back();
         recording.cpu = thread_cpu().saturating_sub(cpu_before);
         Ok(recording)
     }
@@ -270,6 +283,8 @@ impl Recording {
             return Ok(false);
         }
         let cpu_before = thread_cpu();
+        // Here, not before: the recorded command and the tools of ZFS have been started.
+        self.priority.get_or_insert_with(Priority::raise);
         let left = self.options.duration.map_or(timeout, |d| d.saturating_sub(self.elapsed()));
         let elapsed = self.elapsed();
         let look = self.waits.as_ref().map_or(left, |waits| waits.due_in(elapsed));
@@ -356,7 +371,9 @@ impl Recording {
         if !self.pen.series.is_empty() {
             self.writer.append_series(&self.pen.series)?;
             self.pen.series.clear();
+            self.pen.trim();
         }
+        self.keep_small();
         Ok(())
     }
 
@@ -411,7 +428,12 @@ impl Recording {
         self.write_facts(Some((duration, &lost_by_cpu)))?;
         let mut warnings = std::mem::take(&mut self.limits);
         warnings.extend(std::mem::take(&mut self.facts.limits));
-        let path = self.writer.finish()?;
+        // Packing takes memory of its own.
+        let Recording { writer, exit_status, collector, session, pen, pollers, priority, .. } = self;
+        priority.into_iter().for_each(Priority::lower);
+        drop((collector, session, pen, pollers));
+        heap::give_back();
+        let path = writer.finish()?;
         Ok(Summary {
             bytes: std::fs::metadata(&path).map_or(0, |m| m.len()),
             path,
@@ -421,7 +443,7 @@ impl Recording {
             cpu,
             cpu_share,
             peak_rss: peak_rss(),
-            exit_status: self.exit_status,
+            exit_status,
             warnings,
         })
     }

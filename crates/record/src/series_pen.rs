@@ -1,7 +1,8 @@
 //! Readings into series without the ones that say nothing.
 //!
-//! Invariant: a value that did not change is not written again until it changes; then its last
-//! reading is written too, so a straight line between two rows is always what was read.
+//! Invariants: a value that did not change is not written again until it changes; then its last
+//! reading is written too, so a straight line between two rows is always what was read. Memory is
+//! that of the series that have not ended, however many did.
 
 use rustc_hash::FxHashMap;
 use zwhy_capture::{Series, SeriesKind};
@@ -16,32 +17,65 @@ struct Last {
     written: bool,
 }
 
+/// Bytes of names at which those of ended series are forgotten.
+const NAMES_BUDGET: usize = 512 << 10;
+
+/// Readings of a source by name, in order of the name's id: most sources have one, threads above all.
+type Readings = Vec<(StringId, Last)>;
+
 #[derive(Default)]
 pub(crate) struct SeriesPen {
     pub series: Series,
     names: StringTable,
-    /// By source, then name.
-    last: FxHashMap<StringId, FxHashMap<StringId, Last>>,
+    /// Bytes of names left the last time that some were forgotten.
+    names_left: usize,
+    last: FxHashMap<StringId, Readings>,
 }
 
 impl SeriesPen {
     pub(crate) fn put(&mut self, t: Nanos, source: &str, name: &str, kind: SeriesKind, value: i64) {
         let (source_id, name_id) = (self.names.intern(source), self.names.intern(name));
         let readings = self.last.entry(source_id).or_default();
-        let written = match readings.get(&name_id) {
-            Some(last) if last.value == value && last.kind == kind => false,
-            Some(last) => {
+        let place = readings.binary_search_by_key(&name_id, |(name, _)| *name);
+        let written = match place.map(|at| &readings[at].1) {
+            Ok(last) if last.value == value && last.kind == kind => false,
+            Ok(last) => {
                 if !last.written {
                     self.series.push(last.t, source, name, last.kind, last.value);
                 }
                 true
             }
-            None => true,
+            Err(_) => true,
         };
         if written {
             self.series.push(t, source, name, kind, value);
         }
-        readings.insert(name_id, Last { t, value, kind, written });
+        let last = Last { t, value, kind, written };
+        match place {
+            Ok(at) => readings[at].1 = last,
+            Err(at) => {
+                if readings.is_empty() {
+                    readings.reserve_exact(1);
+                }
+                readings.insert(at, (name_id, last));
+            }
+        }
+    }
+
+    /// Forgets the names of ended series when they are many; call it after the series were written.
+    pub(crate) fn trim(&mut self) {
+        if self.names.memory() <= NAMES_BUDGET.max(2 * self.names_left) {
+            return;
+        }
+        let old = std::mem::take(&mut self.names);
+        let mut renamed = |id: StringId| self.names.intern(old.get(id));
+        for (source, readings) in std::mem::take(&mut self.last) {
+            let mut readings: Readings =
+                readings.into_iter().map(|(name, last)| (renamed(name), last)).collect();
+            readings.sort_unstable_by_key(|(name, _)| *name);
+            self.last.insert(renamed(source), readings);
+        }
+        self.names_left = self.names.memory();
     }
 
     /// Writes the last reading of every series that ends unchanged.
@@ -67,7 +101,9 @@ impl SeriesPen {
     /// The last reading of a series that has not ended.
     pub(crate) fn reading(&self, source: &str, name: &str) -> Option<i64> {
         let readings = self.last.get(&self.names.find(source)?)?;
-        readings.get(&self.names.find(name)?).map(|last| last.value)
+        let name = self.names.find(name)?;
+        let at = readings.binary_search_by_key(&name, |(name, _)| *name).ok()?;
+        Some(readings[at].1.value)
     }
 
     /// Forgets a source that is gone after writing its last readings.
@@ -78,10 +114,8 @@ impl SeriesPen {
     }
 
     fn end_id(&mut self, source: StringId) {
-        let mut open: Vec<_> =
-            self.last.remove(&source).unwrap_or_default().into_iter().filter(|(_, l)| !l.written).collect();
-        open.sort_unstable_by_key(|(name, _)| *name);
-        for (name, last) in open {
+        let readings = self.last.remove(&source).unwrap_or_default();
+        for (name, last) in readings.into_iter().filter(|(_, last)| !last.written) {
             self.series.push(last.t, self.names.get(source), self.names.get(name), last.kind, last.value);
         }
     }
@@ -117,6 +151,29 @@ mod tests {
         pen.put(Nanos(2), "arcstats", "size", SeriesKind::Gauge, 6);
         assert_eq!(rows(&pen), [(1, 5), (2, 6)]);
         assert_eq!((pen.reading("arcstats", "size"), pen.reading("arcstats", "c")), (Some(6), None));
+    }
+
+    #[test]
+    fn names_of_a_hundred_thousand_ended_threads_are_forgotten() {
+        let mut pen = SeriesPen::default();
+        pen.put(Nanos(0), "arcstats", "size", SeriesKind::Gauge, 5);
+        let mut most = 0;
+        for tid in 0..100_000 {
+            let source = format!("thread/{tid}");
+            pen.put(Nanos(tid), &source, "cpu_ns", SeriesKind::Counter, tid);
+            pen.end(&source);
+            if tid % 500 == 0 {
+                pen.series.clear();
+                pen.trim();
+                most = most.max(pen.names.len());
+            }
+        }
+        assert!(most < 25_000 && pen.last.len() == 1, "{most}");
+        pen.series.clear();
+        pen.put(Nanos(100_001), "arcstats", "size", SeriesKind::Gauge, 5);
+        pen.put(Nanos(100_002), "arcstats", "size", SeriesKind::Gauge, 6);
+        assert_eq!(rows(&pen), [(100_001, 5), (100_002, 6)]);
+        assert_eq!(pen.reading("arcstats", "size"), Some(6));
     }
 
     #[test]

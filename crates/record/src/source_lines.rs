@@ -29,9 +29,25 @@ impl SourceLines {
         self.inlined.get(&id).map_or(&[], |frames| frames)
     }
 
-    /// Forgets addresses, as their ids are given anew.
+    /// Forgets addresses: they are looked up again.
     pub(crate) fn forget(&mut self) {
         self.inlined = FxHashMap::default();
+    }
+
+    /// Ids of addresses, old and new, are given anew: all others are forgotten. Frames become those
+    /// that `moved` gives.
+    pub(crate) fn renumber(
+        &mut self,
+        ids: impl Iterator<Item = (AddressId, AddressId)>,
+        mut moved: impl FnMut(FrameId) -> FrameId,
+    ) {
+        let mut old = std::mem::take(&mut self.inlined);
+        for (id, new) in ids {
+            if let Some(mut frames) = old.remove(&id) {
+                frames.iter_mut().for_each(|frame| *frame = moved(*frame));
+                self.inlined.insert(new, frames);
+            }
+        }
     }
 
     /// Forgets where modules are; addresses have to be forgotten with it.

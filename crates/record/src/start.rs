@@ -118,11 +118,17 @@ fn allowed_rate(hz: u32, limits: &mut Vec<String>) -> u32 {
     }
 }
 
+/// Bytes of all rings together, which stay in memory; they are emptied ten times a second.
+const ALL_RINGS: usize = 32 << 20;
+
 /// Room for about two seconds of deep call chains, 512 KiB (what an unprivileged user may lock) to
-/// 8 MiB, and less on hosts with very many CPUs.
+/// 8 MiB; on hosts with many CPUs less, but for half a second.
 fn ring_bytes(hz: u32, cpus: usize) -> usize {
-    let least = if cpus > 64 { 256 << 10 } else { 512 << 10 };
-    (hz as usize * DEEP_SAMPLE * 2).next_power_of_two().clamp(least, 8 << 20)
+    let a_second = hz as usize * DEEP_SAMPLE;
+    let share = (ALL_RINGS / cpus.max(1) + 1).next_power_of_two() / 2;
+    let least = (a_second / 2).next_power_of_two().max(64 << 10);
+    let wanted = (a_second * 2).next_power_of_two().max(512 << 10);
+    wanted.min(share.max(least)).min(8 << 20)
 }
 
 #[cfg(test)]
@@ -134,6 +140,10 @@ mod tests {
         assert_eq!(ring_bytes(99, 2), 512 << 10);
         assert_eq!(ring_bytes(999, 2), 4 << 20);
         assert_eq!(ring_bytes(4999, 2), 8 << 20);
-        assert_eq!(ring_bytes(49, 256), 256 << 10);
+        assert_eq!(ring_bytes(99, 64), 512 << 10);
+        assert_eq!(ring_bytes(99, 65), 256 << 10);
+        assert_eq!(ring_bytes(99, 1024), 64 << 10);
+        assert_eq!(ring_bytes(999, 256), 1 << 20);
+        assert_eq!(ring_bytes(1, 8192), 64 << 10);
     }
 }

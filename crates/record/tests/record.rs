@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{ROLE, burn, child_command, comms, options, record, samples_with, wait_for};
+use common::{ROLE, burn, child_command, comms, is_root, options, record, samples_with, wait_for};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,11 @@ use zwhy_record::{RecordError, Recording, Target};
 #[test]
 fn child() {
     match std::env::var(ROLE).unwrap_or_default().as_str() {
-        "busy" => burn(Duration::from_millis(600)),
+        "busy" => {
+            // The recorder's own thread goes first; what it started does not.
+            assert_eq!(nice_of("self"), nice_of(&std::os::unix::process::parent_id().to_string()));
+            burn(Duration::from_millis(600));
+        }
         "sleeps" => {
             burn(Duration::from_millis(200));
             for _ in 0..5 {
@@ -57,6 +61,12 @@ fn child() {
     }
 }
 
+/// The nice value of the first thread of a process.
+fn nice_of(pid: &str) -> i32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat[stat.rfind(')').unwrap() + 1..].split_whitespace().nth(16).unwrap().parse().unwrap()
+}
+
 fn own_tid() -> String {
     let link = std::fs::read_link("/proc/thread-self").unwrap();
     link.file_name().unwrap().to_string_lossy().into_owned()
@@ -71,6 +81,8 @@ fn a_busy_command_is_named_by_function() {
     let (with, all) = samples_with(&capture, "leaf_of_the_test");
     assert_eq!((all, capture.facts["recorder"]["lost"].as_u64()), (summary.samples, Some(0)));
     assert!(with > 50 && with * 2 > all, "{with} of {all}");
+    let nice = capture.facts["recorder"]["nice"].as_i64();
+    assert!(!is_root() || nice == Some(-10) || nice > Some(0), "{nice:?}");
     // The thread that burned the time has a clock that says so.
     let burned = capture.series.iter().filter(|r| r.name == "cpu_ns" && r.source.starts_with("thread/"));
     let clock = burned.map(|r| r.value).max().unwrap();

@@ -56,6 +56,11 @@ impl<T: Copy> AddressSpace<T> {
         self.maps.splice(first..past, replacement);
     }
 
+    /// The image of every mapping.
+    pub fn images(&self) -> impl Iterator<Item = T> {
+        self.maps.iter().map(|m| m.image)
+    }
+
     /// Forgets everything, as exec does.
     pub fn clear(&mut self) {
         self.maps.clear();

@@ -3,8 +3,8 @@
 //! Invariants: entries are sorted by address, one a address; data symbols are never answers but end
 //! the function before them; no name reaches past the end of its text section or module.
 
-use memchr::memchr;
 use std::collections::HashMap;
+use std::io::BufRead;
 
 /// Why a kallsyms text is of no use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +16,8 @@ pub enum KallsymsError {
     Hidden { symbols: usize },
     #[error("kernel symbols: no line of `address type name` found")]
     Empty,
+    #[error("kernel symbols: reading them failed: {0}")]
+    Unreadable(std::io::ErrorKind),
 }
 
 /// One answer of [`KernelSymbols::resolve`].
@@ -47,44 +49,54 @@ pub struct KernelSymbols {
     base: Option<u64>,
 }
 
-/// One line before bounds are known.
-struct Line<'a> {
+/// One line before bounds are known. Names of data are not kept, as they are never answers.
+struct Line {
     start: u64,
+    name: u32,
+    name_len: u16,
+    module: u16,
     text: bool,
     global: bool,
-    name: &'a str,
-    module: u16,
+}
+
+impl Line {
+    fn name<'a>(&self, names: &'a str) -> &'a str {
+        let from = self.name as usize;
+        names.get(from..from + usize::from(self.name_len)).unwrap_or_default()
+    }
 }
 
 impl KernelSymbols {
+    /// As [`KernelSymbols::read`], of a text in memory.
+    pub fn parse(kallsyms: &[u8], proc_modules: Option<&[u8]>) -> Result<KernelSymbols, KallsymsError> {
+        KernelSymbols::read(kallsyms, proc_modules)
+    }
+
     /// Reads the text of /proc/kallsyms and, where it is known, of /proc/modules (for module ends).
     ///
-    /// Lines that are not `address type name [module]` are passed over.
-    pub fn parse(kallsyms: &[u8], proc_modules: Option<&[u8]>) -> Result<KernelSymbols, KallsymsError> {
-        let mut modules = vec!["kernel".to_owned()];
-        let mut lines = parse_lines(kallsyms, &mut modules);
+    /// Lines that are not `address type name [module]` are passed over. No more than one line of the
+    /// text is held at a time.
+    pub fn read(kallsyms: impl BufRead, proc_modules: Option<&[u8]>) -> Result<KernelSymbols, KallsymsError> {
+        let Text { mut lines, mut names, modules, sections } = Text::read(kallsyms)?;
         if lines.is_empty() {
             return Err(KallsymsError::Empty);
         }
         if lines.iter().all(|line| line.start == 0) {
             return Err(KallsymsError::Hidden { symbols: lines.len() });
         }
-        let sections = Sections::find(&lines);
+        names.shrink_to_fit();
+        let sections = sections.finish();
         let ends = module_ends(proc_modules.unwrap_or_default(), &modules);
         // Nearly sorted already, and few addresses have two names, which alone are compared.
         lines.sort_by_key(|line| line.start);
         for aliases in lines.chunk_by_mut(|a, b| a.start == b.start).filter(|group| group.len() > 1) {
-            let best = (0..aliases.len()).min_by_key(|i| (rank(&aliases[*i]), aliases[*i].name));
+            let order = |line: &Line| (rank(line, line.name(&names)), line.name(&names));
+            let best = (0..aliases.len()).min_by(|a, b| order(&aliases[*a]).cmp(&order(&aliases[*b])));
             aliases.swap(0, best.unwrap_or(0));
         }
         lines.dedup_by_key(|line| line.start);
 
-        let mut symbols = KernelSymbols {
-            entries: Vec::with_capacity(lines.len()),
-            names: String::new(),
-            modules,
-            base: sections.base,
-        };
+        let mut entries = Vec::with_capacity(lines.len());
         for (i, line) in lines.iter().enumerate() {
             let limit = match ends.get(line.module as usize).copied().flatten() {
                 Some(end) => end,
@@ -98,21 +110,11 @@ impl KernelSymbols {
                 _ if limit == u64::MAX => page_end(line.start).min(next.map_or(u64::MAX, |n| n.start)),
                 _ => limit.min(next.map_or(u64::MAX, |n| n.start)),
             };
-            symbols.push(line, if line.text { end.max(line.start) } else { line.start });
+            let end = if line.text { end.max(line.start) } else { line.start };
+            let Line { start, name, name_len, module, .. } = *line;
+            entries.push(Entry { start, end, name, name_len, module });
         }
-        symbols.names.shrink_to_fit();
-        Ok(symbols)
-    }
-
-    fn push(&mut self, line: &Line<'_>, end: u64) {
-        let (Ok(name), Ok(name_len)) = (u32::try_from(self.names.len()), u16::try_from(line.name.len()))
-        else {
-            return; // 4 GiB of names or a name of 64 KiB is no kernel's
-        };
-        if end > line.start {
-            self.names.push_str(line.name);
-        }
-        self.entries.push(Entry { start: line.start, end, name, name_len, module: line.module });
+        Ok(KernelSymbols { entries, names, modules, base: sections.base })
     }
 
     /// The function that holds `address`, or `None` outside of all text.
@@ -150,42 +152,67 @@ impl KernelSymbols {
     }
 }
 
-fn parse_lines<'a>(kallsyms: &'a [u8], modules: &mut Vec<String>) -> Vec<Line<'a>> {
-    let mut ids: HashMap<&str, u16> = HashMap::new();
-    let mut last: (&str, u16) = ("", 0);
-    let mut lines = Vec::with_capacity(kallsyms.len() / 40);
-    let mut rest = kallsyms;
-    while !rest.is_empty() {
-        let end = memchr(b'\n', rest).unwrap_or(rest.len());
-        let (line, after) = rest.split_at(end);
-        rest = after.get(1..).unwrap_or_default();
-        let Some((start, kind, line)) = address_and_kind(line) else { continue };
-        let Ok(line) = std::str::from_utf8(line) else { continue };
-        let mut fields = line.split_ascii_whitespace();
-        let Some(name) = fields.next() else { continue };
-        let module = match fields.next() {
-            None => 0,
-            Some(module) => {
-                let module = module.trim_start_matches('[').trim_end_matches(']');
-                if last.0 != module {
-                    let id = *ids.entry(module).or_insert_with(|| {
-                        modules.push(module.to_owned());
-                        u16::try_from(modules.len() - 1).unwrap_or(0)
-                    });
-                    last = (module, id);
-                }
-                last.1
-            }
+/// What is kept of the text while it is read.
+struct Text {
+    lines: Vec<Line>,
+    names: String,
+    modules: Vec<String>,
+    sections: Markers,
+}
+
+impl Text {
+    fn read(mut kallsyms: impl BufRead) -> Result<Text, KallsymsError> {
+        let mut text = Text {
+            lines: Vec::new(),
+            names: String::new(),
+            modules: vec!["kernel".to_owned()],
+            sections: Markers::default(),
         };
-        // `a` and `A` are absolute values such as per-CPU offsets, not addresses; `$x` marks code
-        // kinds on ARM.
-        if matches!(kind, b'a' | b'A') || name.starts_with('$') {
-            continue;
+        let mut ids: HashMap<String, u16> = HashMap::new();
+        let mut last = 0;
+        let mut line = Vec::with_capacity(256);
+        loop {
+            line.clear();
+            let read =
+                kallsyms.read_until(b'\n', &mut line).map_err(|e| KallsymsError::Unreadable(e.kind()))?;
+            if read == 0 {
+                return Ok(text);
+            }
+            let Some((start, kind, rest)) = address_and_kind(&line) else { continue };
+            let Ok(rest) = std::str::from_utf8(rest) else { continue };
+            let mut fields = rest.split_ascii_whitespace();
+            let Some(name) = fields.next() else { continue };
+            let module = fields.next().map(|m| m.trim_start_matches('[').trim_end_matches(']'));
+            if let Some(module) = module
+                && text.modules.get(usize::from(last)).is_none_or(|known| last == 0 || known != module)
+            {
+                last = *ids.entry(module.to_owned()).or_insert_with(|| {
+                    text.modules.push(module.to_owned());
+                    u16::try_from(text.modules.len() - 1).unwrap_or(0)
+                });
+            }
+            // `a` and `A` are absolute values such as per-CPU offsets, not addresses; `$x` marks code
+            // kinds on ARM.
+            if !matches!(kind, b'a' | b'A') && !name.starts_with('$') {
+                text.push(start, kind, name, module.map_or(0, |_| last));
+            }
+        }
+    }
+
+    fn push(&mut self, start: u64, kind: u8, name: &str, module: u16) {
+        if module == 0 {
+            self.sections.see(name, start);
         }
         let text = matches!(kind, b't' | b'T' | b'w' | b'W');
-        lines.push(Line { start, text, global: matches!(kind, b'T' | b'W'), name, module });
+        let (Ok(at), Ok(name_len)) = (u32::try_from(self.names.len()), u16::try_from(name.len())) else {
+            return; // 4 GiB of names or a name of 64 KiB is no kernel's
+        };
+        if text {
+            self.names.push_str(name);
+        }
+        let (global, name_len) = (matches!(kind, b'T' | b'W'), if text { name_len } else { 0 });
+        self.lines.push(Line { start, name: at, name_len, module, text, global });
     }
-    lines
 }
 
 /// `address type` of a line and what follows them.
@@ -202,8 +229,7 @@ fn address_and_kind(line: &[u8]) -> Option<(u64, u8, &[u8])> {
 }
 
 /// Which of several names of one address to show: text, a real function, global, plain.
-fn rank(line: &Line<'_>) -> (bool, bool, bool, usize, usize) {
-    let name = line.name;
+fn rank(line: &Line, name: &str) -> (bool, bool, bool, usize, usize) {
     let marker = name.ends_with("_start")
         || name.ends_with("_end")
         || name.ends_with("_begin")
@@ -217,6 +243,38 @@ fn page_end(address: u64) -> u64 {
     (address | 0xfff).saturating_add(1)
 }
 
+/// Addresses of the names that mark the kernel's own text.
+#[derive(Default)]
+struct Markers {
+    text: Option<u64>,
+    start: Option<u64>,
+    end: Option<u64>,
+    init: Option<u64>,
+    init_end: Option<u64>,
+}
+
+impl Markers {
+    fn see(&mut self, name: &str, address: u64) {
+        match name {
+            "_text" => self.text = Some(address),
+            "_stext" => self.start = Some(address),
+            "_etext" => self.end = Some(address),
+            "_sinittext" => self.init = Some(address),
+            "_einittext" => self.init_end = Some(address),
+            _ => {}
+        }
+    }
+
+    fn finish(self) -> Sections {
+        let Markers { text, start, end, init, init_end } = self;
+        let ranges = [(start.or(text), end), (init, init_end)];
+        Sections {
+            base: text.or(start),
+            ranges: ranges.into_iter().filter_map(|(from, to)| Some((from?, to?))).collect(),
+        }
+    }
+}
+
 /// Bounds of the kernel's own text.
 struct Sections {
     base: Option<u64>,
@@ -224,25 +282,6 @@ struct Sections {
 }
 
 impl Sections {
-    fn find(lines: &[Line<'_>]) -> Sections {
-        let (mut text, mut start, mut end, mut init, mut init_end) = (None, None, None, None, None);
-        for line in lines.iter().filter(|line| line.module == 0) {
-            match line.name {
-                "_text" => text = Some(line.start),
-                "_stext" => start = Some(line.start),
-                "_etext" => end = Some(line.start),
-                "_sinittext" => init = Some(line.start),
-                "_einittext" => init_end = Some(line.start),
-                _ => {}
-            }
-        }
-        let ranges = [(start.or(text), end), (init, init_end)];
-        Sections {
-            base: text.or(start),
-            ranges: ranges.into_iter().filter_map(|(from, to)| Some((from?, to?))).collect(),
-        }
-    }
-
     /// The end of the text section that holds `address`; no limit where no section is known to.
     fn limit(&self, address: u64) -> u64 {
         if self.ranges.iter().any(|(_, to)| *to == address) {

@@ -28,7 +28,9 @@ impl FunctionStarts {
         }
         let count = word(8).unwrap_or(0) as usize;
         let room = section.len().saturating_sub(12) / 8;
-        starts.distances = (0..count.min(room)).filter_map(|i| Some(word(12 + i * 8)? as i32)).collect();
+        let count = count.min(room);
+        starts.distances.reserve_exact(count);
+        starts.distances.extend((0..count).filter_map(|i| Some(word(12 + i * 8)? as i32)));
         // The linker sorts the table, but this may be anybody's file.
         starts.distances.sort_unstable();
         starts
@@ -42,7 +44,7 @@ impl FunctionStarts {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.distances.len() * size_of::<i32>()
+        self.distances.capacity() * size_of::<i32>()
     }
 }
 

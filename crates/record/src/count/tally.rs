@@ -357,6 +357,6 @@ impl Tally {
                 weight: Nanos(0),
             });
         }
-        self.processes.forget_ended();
+        self.processes.flushed();
     }
 }

@@ -29,6 +29,12 @@ pub(crate) struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
+    /// A sample of a test.
+    #[cfg(test)]
+    pub(crate) fn of(pid: i32, tid: i32, chain: &'a [u8]) -> Sample<'a> {
+        Sample { event_id: 0, pid, tid, period: 1, guest: false, chain }
+    }
+
     /// The bytes of the call chain: equal ones are equal chains of one process.
     pub(crate) fn raw_chain(&self) -> &'a [u8] {
         self.chain

@@ -103,7 +103,8 @@ impl Session {
         Ok(Session::empty(sampling, cpus, ring_bytes, target.to_owned()))
     }
 
-    fn empty(sampling: Sampling, cpus: &[u32], ring_bytes: usize, target: String) -> Session {
+    /// Without any event yet.
+    pub(crate) fn empty(sampling: Sampling, cpus: &[u32], ring_bytes: usize, target: String) -> Session {
         Session {
             sampling,
             events: Vec::new(),

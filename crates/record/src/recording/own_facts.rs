@@ -55,6 +55,7 @@ impl Recording {
             facts.insert("duration_s".into(), json!(seconds));
             facts.insert("cpu_s".into(), json!(cpu_s));
             facts.insert("cpu_share".into(), json!(cpu_s / seconds.max(1e-9)));
+            facts.insert("nice".into(), json!(self.priority.map(|priority| priority.nice)));
             facts.insert("peak_rss_bytes".into(), json!(peak_rss()));
             facts.extend(self.wait_facts().map(|waits| ("wait".to_owned(), waits)));
             facts.insert("samples".into(), json!(self.collector.samples.saturating_sub(before.samples)));
@@ -65,6 +66,8 @@ impl Recording {
             if let Some(lines) = self.collector.lines() {
                 facts.insert("lines".into(), lines.facts());
             }
+            facts.insert("threads".into(), self.collector.clocks.facts());
+            facts.insert("names_begun_anew".into(), json!(self.renewals.count));
             facts.insert("throttled".into(), json!(self.collector.throttled));
             facts.insert("own_samples_left_out".into(), json!(self.collector.own_samples));
             facts.insert("series".into(), Value::Object(self.pollers.facts()));

@@ -4,6 +4,7 @@
 //! counts, losses and cost are those of these seconds.
 
 use super::Recording;
+use super::renewing::compact;
 use crate::collect::Collector;
 use crate::error::RecordError;
 use crate::host::monotonic_ns;
@@ -100,15 +101,11 @@ impl Recording {
         let samples = std::mem::take(&mut profile.samples);
         let series = std::mem::take(&mut self.pen.series);
         recent.push(now, samples, series, counted);
+        self.pen.trim();
         self.pen.restate();
         if close || profile.stacks.len().max(profile.threads.len()) > MOST_NAMES {
-            let old = self.collector.compact(recent.chunks.iter_mut().map(|c| &mut c.samples));
-            if let Some(waits) = &mut self.waits {
-                waits.renumber(&old, &mut self.collector.profile);
-            }
-            if let Some(off_cpu) = &mut self.off_cpu {
-                off_cpu.forget_stacks();
-            }
+            let kept = recent.chunks.iter_mut().map(|c| &mut c.samples);
+            compact(&mut self.collector, kept, self.waits.as_mut(), self.off_cpu.as_mut());
         }
     }
 

@@ -1,14 +1,16 @@
 //! Per-dataset counters (`POOL/objset-0x…`) of hosts with any number of datasets.
 //!
 //! Rule: a dataset is recorded from its first reading on once one of its counters moved; datasets
-//! that never move are only counted. Those that moved are read every time, of the others a part in
-//! turn, so the cost of a reading does not grow with the number of datasets.
+//! that never move are only counted. Those that moved are read every time up to a number, beyond it
+//! in turn as those are that never moved, so the cost of a reading does not grow with the number of
+//! datasets.
 
 use super::read_cut;
 use crate::series_pen::SeriesPen;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use zwhy_capture::SeriesKind;
 use zwhy_profile::Nanos;
@@ -16,6 +18,8 @@ use zwhy_zfs::{Kstat, NamedValue, Value, parse_kstat};
 
 /// Idle datasets read at one time.
 const IDLE_A_TURN: usize = 256;
+/// Datasets that moved read at one time.
+const MOVED_A_TURN: usize = 512;
 /// More datasets than this are not looked at.
 pub(super) const MOST: usize = 20_000;
 
@@ -32,8 +36,11 @@ pub(crate) struct Objsets {
     idle: FxHashMap<String, Idle>,
     /// Source to name of the dataset.
     moved: BTreeMap<String, String>,
-    /// The idle one after which the next turn begins.
+    /// The idle one after which the next turn begins, and the one that moved.
     next: String,
+    next_moved: String,
+    /// Readings of datasets that moved which were put off to a later turn.
+    pub(crate) put_off: u64,
     /// Datasets that are not looked at because there are too many.
     pub(crate) left_out: usize,
 }
@@ -64,20 +71,23 @@ impl Objsets {
 
     pub(crate) fn poll(&mut self, t: Nanos, pen: &mut SeriesPen) {
         let files = std::mem::take(&mut self.files);
-        for (source, path) in files.iter().filter(|(source, _)| self.moved.contains_key(*source)) {
+        let moved: Vec<_> =
+            circle(&files, &self.next_moved).filter(|(s, _)| self.moved.contains_key(*s)).collect();
+        self.put_off += moved.len().saturating_sub(MOVED_A_TURN) as u64;
+        for (source, path) in moved.iter().take(MOVED_A_TURN) {
             if let Some((_, values)) = read(path) {
                 put(t, source, &numbers(&values), pen);
             }
+        }
+        if let Some((last, _)) = moved.get(MOVED_A_TURN - 1) {
+            self.next_moved.clone_from(last);
         }
         let unread =
             files.iter().filter(|(s, _)| !self.moved.contains_key(*s) && !self.idle.contains_key(*s));
         // Each new one at once: what came before it moved is lost else.
         let mut turn: Vec<(&String, &PathBuf)> = unread.collect();
         let waiting = |(s, _): &(&String, &PathBuf)| self.idle.contains_key(*s);
-        let after =
-            files.range::<String, _>((std::ops::Bound::Excluded(&self.next), std::ops::Bound::Unbounded));
-        let before = files.range::<String, _>(..=&self.next);
-        let idle: Vec<_> = after.chain(before).filter(waiting).take(IDLE_A_TURN).collect();
+        let idle: Vec<_> = circle(&files, &self.next).filter(waiting).take(IDLE_A_TURN).collect();
         if let Some((last, _)) = idle.last() {
             self.next.clone_from(last);
         }
@@ -110,6 +120,15 @@ impl Objsets {
         self.idle.remove(source);
         self.moved.insert(source.to_owned(), dataset_name(&values));
     }
+}
+
+/// All files, those after `next` first.
+fn circle<'a>(
+    files: &'a BTreeMap<String, PathBuf>,
+    next: &str,
+) -> impl Iterator<Item = (&'a String, &'a PathBuf)> + use<'a> {
+    let after = files.range::<str, _>((Bound::Excluded(next), Bound::Unbounded));
+    after.chain(files.range::<str, _>((Bound::Unbounded, Bound::Included(next))))
 }
 
 fn numbers(values: &[NamedValue]) -> Vec<(&str, i64)> {
@@ -191,6 +210,28 @@ mod tests {
         assert!(rows(&mut pen).contains(&(0, "tank/objset-05000:reads".into(), 1)), "found within a round");
         assert_eq!(objsets.moved().values().collect::<Vec<_>>(), ["tank/late", "tank/busy"]);
         assert_eq!((objsets.seen(), objsets.left_out), (10_001, 0));
+    }
+
+    #[test]
+    fn ten_thousand_busy_datasets_are_read_in_turn() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("all");
+        let files = (0..10_000).map(|i| (format!("tank/objset-{i:05}"), path.clone())).collect();
+        let (mut objsets, mut pen) = (Objsets::default(), SeriesPen::default());
+        objsets.set_files(files, &mut pen);
+        let mut seen = std::collections::BTreeSet::new();
+        for t in 0..80i64 {
+            write(&path, "tank/busy", t.unsigned_abs(), "");
+            objsets.poll(Nanos(t), &mut pen);
+            let now: Vec<String> =
+                rows(&mut pen).into_iter().filter(|row| row.0 == t).map(|row| row.1).collect();
+            assert!(now.len() <= MOVED_A_TURN + IDLE_A_TURN, "{} at once", now.len());
+            if t >= 60 {
+                seen.extend(now);
+            }
+        }
+        assert_eq!((objsets.moved().len(), seen.len()), (10_000, 10_000), "each within 20 readings");
+        assert!(objsets.put_off > 0);
     }
 
     #[test]

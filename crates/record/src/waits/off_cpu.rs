@@ -178,7 +178,7 @@ impl OffCpu {
 
     /// Names and stacks are others from now on.
     pub(crate) fn forget_stacks(&mut self) {
-        self.stacks.clear();
+        self.stacks = FxHashMap::default();
     }
 
     fn sample(&mut self, wait: &Wait, collector: &mut Collector) {

@@ -20,6 +20,8 @@ use zwhy_zfs::thread_role;
 const BUDGET: u64 = 10;
 /// A look after a longer pause stands for no more than this, as what was between is not known.
 const LONGEST_GAP: i64 = 1_000_000_000;
+/// Threads looked at; those beyond are left to the search.
+const MOST_WATCHED: usize = 16_384;
 /// A task that was not blocked for so many looks is left to the search again.
 const FORGET_AFTER: u8 = 40;
 
@@ -59,6 +61,8 @@ pub(crate) struct WaitSampler {
     searched: bool,
     looks: u64,
     rounds_cut: u64,
+    /// Times that a thread was found and there was no room to look at it.
+    left_out: u64,
     samples: u64,
 }
 
@@ -78,6 +82,7 @@ impl WaitSampler {
             searched: false,
             looks: 0,
             rounds_cut: 0,
+            left_out: 0,
             samples: 0,
         }
     }
@@ -153,7 +158,12 @@ impl WaitSampler {
                 let comm = comm_of(&stat).unwrap_or_default();
                 let of_zfs = thread_role(comm).is_some();
                 let blocked = stat_fields(&stat).and_then(|mut f| f.next()) == Some("D");
-                if of_zfs || (blocked && counts) {
+                if !(of_zfs || (blocked && counts)) {
+                    continue;
+                }
+                if self.watched.len() >= MOST_WATCHED {
+                    self.left_out += 1;
+                } else {
                     let thread = profile.thread(pid, tid, comm);
                     self.known.insert(tid);
                     self.watched.push(Watched { pid, tid, thread, of_zfs, last: None, not_blocked: 0 });
@@ -231,7 +241,7 @@ impl WaitSampler {
 
     fn read(&self, pid: i32, tid: i32, file: &str) -> Option<String> {
         let root = self.proc_root.to_str()?;
-        read_trimmed(&format!("{root}/{pid}/task/{tid}/{file}"))
+        read_trimmed(format!("{root}/{pid}/task/{tid}/{file}"))
     }
 
     /// Sentences on what is not in the capture.
@@ -251,6 +261,7 @@ impl WaitSampler {
             "threads": self.watched.len(),
             "looks": self.looks,
             "rounds_cut_short": self.rounds_cut,
+            "left_out": self.left_out,
             "samples": self.samples,
         })
     }
