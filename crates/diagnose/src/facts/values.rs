@@ -252,12 +252,12 @@ fn value_like(text: &str, like: &Pattern) -> bool {
 fn setting_name(name: &str) -> Cow<'_, str> {
     const FOLDERS: [&str; 4] =
         ["/sys/kernel/mm/", "/proc/sys/", "/sys/devices/system/clocksource/clocksource0/", "/sys/module/"];
-    if !name.contains('/') {
+    if !name.contains(['/', ' ']) {
         return Cow::Borrowed(name);
     }
     let below = FOLDERS.iter().find_map(|folder| name.strip_prefix(folder)).unwrap_or(name);
     let below = below.split_once("/parameters/").map_or(below, |(_, parameter)| parameter);
-    Cow::Owned(below.trim_matches('/').replace('/', "."))
+    Cow::Owned(below.trim_matches(['/', ' ']).replace(['/', ' '], "."))
 }
 
 /// What is selected in `cycle [fastest] avx`; the text itself when nothing is in brackets.
@@ -284,6 +284,7 @@ mod tests {
             ("/sys/module/zfs/parameters/zfs_arc_max", "zfs_arc_max"),
             ("/sys/kernel/mm/lru_gen/enabled", "lru_gen.enabled"),
             ("lru_gen/enabled", "lru_gen.enabled"),
+            ("lru_gen enabled", "lru_gen.enabled"),
             ("/proc/sys/vm/swappiness", "vm.swappiness"),
             ("kern.timecounter.hardware", "kern.timecounter.hardware"),
             ("/", ""),
