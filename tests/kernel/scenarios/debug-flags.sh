@@ -2,8 +2,8 @@
 # expect: debug-flags-on
 setup() {
     if [ "$1" = fault ]; then parameter zfs_flags 960; fi
-    parameter zfs_txg_timeout 1
-    pool -O recordsize=4K
-    must zwhy-load files /tank/small count=200 size=16K block=4K
+    pool
+    must zwhy-load write /tank/file size=4M
 }
-load() { zwhy-load files /tank/small count=200 size=16K block=4K seconds=600; }
+# Each write asks for an attribute (security.capability) that files do not have: an error to be logged.
+load() { zwhy-load write /tank/file block=512 size=4M random=1 seconds=600; }
