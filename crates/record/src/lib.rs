@@ -32,6 +32,7 @@ mod series_pen;
 mod source_lines;
 mod start;
 mod summary;
+mod symbol_sources;
 mod thread_clock;
 mod triggers;
 mod waits;
