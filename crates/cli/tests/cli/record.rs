@@ -199,6 +199,16 @@ fn a_command_goes_on_after_the_recording_and_that_is_said() {
 }
 
 #[test]
+fn off_cpu_tells_what_to_give_instead_of_what_it_does_not_go_with() {
+    let folder = TempDir::new().expect("a folder");
+    for (with, says) in [("--wait", "--wait costs less; give one"), ("--user-only", "leave one out")] {
+        let line = call(folder.path(), &format!("record -a --off-cpu {with} -d 0.1 -o x.zwhy")).failed(2);
+        assert!(line.contains(with) && line.contains(says), "{line}");
+    }
+    assert!(!folder.path().join("x.zwhy").exists());
+}
+
+#[test]
 fn a_cgroup_is_recorded_or_the_reason_why_not_is_told() {
     let test = "a_cgroup_is_recorded_or_the_reason_why_not_is_told";
     let folder = TempDir::new().expect("a folder");
