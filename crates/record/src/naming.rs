@@ -96,10 +96,12 @@ impl Names {
         }
     }
 
-    /// Adds source lines where there is debug information.
-    pub(crate) fn with_lines(&mut self) {
-        let base = self.kernel.as_ref().ok().and_then(KernelSymbols::base);
-        self.lines = Some(SourceLines::new(base));
+    /// As [`Names::new`], with source lines where there is debug information.
+    pub(crate) fn with_lines(kernel: bool) -> Names {
+        let mut names = Names::new(kernel);
+        let base = names.kernel.as_ref().ok().and_then(KernelSymbols::base);
+        names.lines = Some(SourceLines::new(base));
+        names
     }
 
     pub(crate) fn kernel_named(&self) -> bool {

@@ -131,6 +131,13 @@ impl Recording {
         cpu_before: Duration,
     ) -> Result<Recording, RecordError> {
         let Opened { session, wanted, command, mut limits } = opened;
+        // Looked at first: a module that changes while the symbols are read is seen to change.
+        let modules = ModuleWatch::new(&options.proc_root);
+        let of_kernel = !session.sampling.user_only;
+        let before_lines = thread_cpu();
+        let with_lines = options.lines.then(|| Names::with_lines(of_kernel));
+        // That is over when recording begins, and no part of what recording costs.
+        let cpu_before = cpu_before + thread_cpu().saturating_sub(before_lines);
         let off_cpu = open_off_cpu(&options)?;
         let start_ns = monotonic_ns();
         if command.is_none() {
@@ -139,12 +146,7 @@ impl Recording {
         }
         // Before anything slow: a process that ends now takes its mappings with it.
         let processes = learn_processes(&options.target, wanted.as_ref());
-        // Looked at first: a module that changes while the symbols are read is seen to change.
-        let modules = ModuleWatch::new(&options.proc_root);
-        let mut names = Names::new(!session.sampling.user_only);
-        if options.lines {
-            names.with_lines();
-        }
+        let names = with_lines.unwrap_or_else(|| Names::new(of_kernel));
         limits.extend(limits::at_start(&session, options.user_only, names.kernel_named()));
         let weigh = session.sampling.clock == Clock::CpuClock;
         let clocks = ThreadClocks::new(&options.proc_root);

@@ -17,10 +17,16 @@ pub(crate) struct SourceLines {
 }
 
 impl SourceLines {
-    /// `kernel_base` is where the text of the kernel begins.
+    /// Reads those of the kernel and of ZFS now: that takes seconds, in which nothing is recorded yet.
+    /// `kernel_base` is where the text of the kernel begins; `None` where its functions have no names.
     pub(crate) fn new(kernel_base: Option<u64>) -> SourceLines {
         let mut lines = Lines::of_running_kernel(Path::new("/"));
-        kernel_base.into_iter().for_each(|base| lines.with_kernel_at(base));
+        if let Some(base) = kernel_base {
+            lines.with_kernel_at(base);
+            lines.prepare("kernel");
+            let loaded = |module: &&&str| Path::new("/sys/module").join(module).join("sections").exists();
+            ["spl", "zfs"].iter().filter(loaded).for_each(|module| lines.prepare(module));
+        }
         SourceLines { lines, inlined: FxHashMap::default() }
     }
 

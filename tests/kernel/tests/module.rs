@@ -87,6 +87,9 @@ fn counters_move_with_input_and_output() {
     assert!(objset_reads(&off) > 1e6, "{} bytes a second were read", objset_reads(&off));
     let writes = recorded("writes");
     assert!(writes.rate("dmu_tx", "dmu_tx_assigned") > Some(1.0), "writes are transactions");
+    // Queues have kstats since 2.3; before it the table of busy ones is read.
+    let queues = writes.evidence().kstats.iter().filter(|k| k.source.starts_with("taskq/z_wr_"));
+    assert!(queues.filter(|k| k.name == "tasks_pending").count() > 0, "no task queue of writes");
     if is_2_3() {
         let direct = recorded("direct");
         assert!(direct.rate("tank/iostats", "direct_read_count") > Some(1.0));
@@ -149,6 +152,8 @@ fn functions_of_the_module_have_source_lines_and_inlined_functions() {
     let lines = recorded("lines");
     let with = lines.fact("/recorder/lines/modules").as_array().cloned().unwrap_or_default();
     assert!(with.contains(&json!("zfs")), "{}", lines.fact("/recorder/lines"));
+    // Debug information is read before the rings fill.
+    assert_eq!(lines.fact("/recorder/lost"), 0, "{}", boot().text("lines.log"));
     let profile = &lines.evidence().profile;
     let text = |id| profile.strings.get(id);
     let mut used = BTreeSet::new();

@@ -58,8 +58,8 @@ pub struct Args {
     /// Leave the kernel out.
     #[arg(long)]
     user_only: bool,
-    /// Add source lines and inlined functions of ZFS and programs where debug information is there; it
-    /// is read while recording.
+    /// Add source lines and inlined functions of ZFS, the kernel and programs where debug information is
+    /// there. Of the first two it is read before recording begins, which takes seconds.
     #[arg(long)]
     lines: bool,
     /// Run and record this command.

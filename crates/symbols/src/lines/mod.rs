@@ -72,22 +72,29 @@ impl Lines {
         if matches!(symbol.module, "bpf" | "") || of_kernel && self.kernel_base.is_none() {
             return Vec::new();
         }
-        if !self.modules.contains_key(symbol.module) {
-            let found = match (&self.recorded, self.kernel_base.filter(|_| of_kernel)) {
-                (_, Some(base)) => ModuleLines::of_kernel(&self.root, base, self.left),
-                (None, None) => ModuleLines::loaded(&self.root, symbol.module, self.left),
-                (Some(ids), None) => {
-                    let id = ids.get(symbol.module).map(Vec::as_slice);
-                    ModuleLines::recorded(&self.root, symbol.module, id, self.left)
-                }
-            };
-            self.left -= found.as_ref().map_or(0, |m| m.size().min(self.left));
-            self.modules.insert(symbol.module.to_owned(), found);
-        }
+        self.prepare(symbol.module);
         match self.modules.get(symbol.module) {
             Some(Ok(module)) => module.at(address, symbol),
             _ => Vec::new(),
         }
+    }
+
+    /// Reads the debug information of a module, or of `kernel`, where that was not done. It takes a
+    /// second or more; else it is done when an address of the module is first looked up.
+    pub fn prepare(&mut self, module: &str) {
+        if self.modules.contains_key(module) || module == KERNEL && self.kernel_base.is_none() {
+            return;
+        }
+        let found = match (&self.recorded, self.kernel_base.filter(|_| module == KERNEL)) {
+            (_, Some(base)) => ModuleLines::of_kernel(&self.root, base, self.left),
+            (None, None) => ModuleLines::loaded(&self.root, module, self.left),
+            (Some(ids), None) => {
+                let id = ids.get(module).map(Vec::as_slice);
+                ModuleLines::recorded(&self.root, module, id, self.left)
+            }
+        };
+        self.left -= found.as_ref().map_or(0, |m| m.size().min(self.left));
+        self.modules.insert(module.to_owned(), found);
     }
 
     /// The source of a virtual address in a program or library, as [`Lines::kernel`].
