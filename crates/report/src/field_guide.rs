@@ -58,11 +58,22 @@ const CHAPTERS: [(&str, &[&str]); 8] = [
     ),
     (
         "Transaction groups, the intent log and devices",
-        &["near-full-", "partial-block-", "per-record-", "spa-", "taskq-", "vdev-", "zil-", "zvol-"],
+        &[
+            "direct-io-",
+            "near-full-",
+            "partial-block-",
+            "per-record-",
+            "spa-",
+            "taskq-",
+            "vdev-",
+            "zil-",
+            "zvol-",
+        ],
     ),
     (
         "Files, quotas and locks above the DMU",
         &[
+            "atime-",
             "mappedread-",
             "project-quota-",
             "quota-",
