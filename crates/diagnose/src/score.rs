@@ -28,8 +28,10 @@ const THIN_MOST: f64 = 0.5;
 const HAS_FIX: f64 = -3.0;
 /// Most that can be said when the CPU concerned hardly matters.
 const IMMATERIAL_MOST: f64 = 0.45;
-/// Share of busy CPU below which a cause hardly matters.
-const MATERIAL: f64 = 0.02;
+/// Shares of busy CPU and of all CPU below which a cause hardly matters: ten such at once are what a healthy
+/// host looks like.
+const MATERIAL: f64 = 0.08;
+const MATERIAL_OF_ALL: f64 = 0.01;
 /// By how much few samples lower the most that can be said: at 45 of them to 0.7.
 const FEW: f64 = 2.0;
 /// Nothing is certain.
@@ -181,7 +183,7 @@ impl<'k> Verdict<'k> {
         }
         if cpu.busy > 0 && !self.cause.cpu.is_empty() {
             let part = crate::share::samples(&self.cause.cpu, asked.facts) as f64;
-            if part / (cpu.busy as f64) < MATERIAL || part / (cpu.all as f64) < MATERIAL / 2.0 {
+            if part / (cpu.busy as f64) < MATERIAL || part / (cpu.all as f64) < MATERIAL_OF_ALL {
                 most = most.min(IMMATERIAL_MOST);
             }
         }

@@ -63,7 +63,7 @@ fn judge(scenarios: &[Scenario], first: usize) -> Judged {
     let names: Vec<String> = scenarios.iter().map(|s| s.name.clone()).collect();
     // The kernel of Debian zeroes each page it hands out, which would be found in every capture.
     let kernel = "init_on_alloc=0";
-    let machine = Machine { disks: 5, disk_mib: 1024, limit: 1800, kernel, debug: false, files: &files };
+    let machine = Machine { disks: 5, disk_mib: 4096, limit: 1800, kernel, debug: false, files: &files };
     let name = format!("faults-{first:02}");
     let boot = Boot::run(&name, Path::new("tests/kernel/guest/faults.sh"), &names, &machine);
 
