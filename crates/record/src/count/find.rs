@@ -80,7 +80,7 @@ fn in_kernel(
         return Err(CountError::Unknown {
             function: pattern.text().to_owned(),
             place: format!("in {}", module.unwrap_or("the kernel")),
-            hint: if near.is_empty() { ABSENT.to_owned() } else { near } + kernel.without_zfs(),
+            hint: format!("{}{}", kernel.without_zfs(), if near.is_empty() { ABSENT } else { &near }),
         });
     }
     Ok(probes)
@@ -146,7 +146,7 @@ fn anywhere(
     Err(CountError::Unknown {
         function: pattern.text().to_owned(),
         place: place.to_owned(),
-        hint: if near.is_empty() { ABSENT.to_owned() } else { near } + of_zfs,
+        hint: format!("{of_zfs}{}", if near.is_empty() { ABSENT } else { &near }),
     })
 }
 
