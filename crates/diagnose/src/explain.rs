@@ -166,7 +166,10 @@ fn evidence_line(sign: &Sign, knowledge: &Knowledge, asked: &Asked<'_>) -> Evide
         if negative && sign.when.queries.len() > 1 {
             continue;
         }
-        measures.push(wording::measure(query, reading, asked.facts));
+        let measure = wording::measure(query, reading, asked.facts);
+        if !measures.contains(&measure) {
+            measures.push(measure);
+        }
         if line.source.is_empty() {
             line.source.clone_from(&reading.origin);
         }

@@ -67,6 +67,13 @@ fn candidates(findings: &[Finding], evidence: &str, facts: &FactBase<'_>, stages
             titles.join("; ")
         );
     }
+    // A release and a kernel say what may be wrong with a host, not what is slow on it.
+    if findings.first().is_some_and(of_the_system_alone) {
+        return format!(
+            "Nothing that was seen names a cause. Known of this system whatever it does ({evidence}): {}.",
+            titles[0]
+        );
+    }
     let fits = match titles.as_slice() {
         [one] => format!("only one known cause: {one}"),
         several => format!("several known causes: {}", several.join("; or ")),
@@ -74,6 +81,11 @@ fn candidates(findings: &[Finding], evidence: &str, facts: &FactBase<'_>, stages
     let seen =
         if evidence.is_empty() { "What was seen".to_owned() } else { format!("What was seen ({evidence})") };
     format!("Too little is known to name one cause. {seen} fits {fits}.")
+}
+
+/// Whether a finding rests on the release, the kernel and the CPU, and on nothing that happened.
+fn of_the_system_alone(finding: &Finding) -> bool {
+    !finding.evidence.is_empty() && finding.evidence.iter().all(|line| line.source == "host")
 }
 
 fn of_zfs(stages: &[StageRow]) -> Option<&StageRow> {

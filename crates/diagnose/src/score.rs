@@ -32,6 +32,9 @@ const IMMATERIAL_MOST: f64 = 0.45;
 /// spend 5 and 6 % of busy CPU in range locks and in looking for attributes.
 const MATERIAL: f64 = 0.08;
 const MATERIAL_OF_ALL: f64 = 0.01;
+/// Most that the release, the kernel and the CPU say by themselves: what may be wrong with a host, not what
+/// is slow on it, so that anything that was seen comes first.
+const SYSTEM_MOST: f64 = 0.15;
 /// By how much few samples lower the most that can be said: at 45 of them to 0.7.
 const FEW: f64 = 2.0;
 /// Nothing is certain.
@@ -83,6 +86,8 @@ pub struct Verdict<'k> {
     /// Signs that hold and are more than weak, and the kinds of evidence that they rest on.
     signs: usize,
     kinds: usize,
+    /// Whether all of these tell of the system alone.
+    of_system: bool,
 }
 
 /// Judges all causes; the likeliest first, those without any sign left out.
@@ -112,7 +117,7 @@ impl<'k> Verdict<'k> {
         let truths: Vec<Truth> = cause.signs.iter().map(|s| s.when.truth(asked)).collect();
         let (mut log_odds, mut measured) = (PRIOR, 0.0);
         let (mut holding, mut kinds) = (0, Vec::new());
-        let (mut counted, mut figures) = (false, false);
+        let (mut counted, mut figures, mut of_system) = (false, false, true);
         for (sign, truth) in cause.signs.iter().zip(&truths) {
             match (truth, sign.if_false) {
                 (Truth::Yes, _) => {
@@ -129,6 +134,7 @@ impl<'k> Verdict<'k> {
                     }
                     if sign.weight != Weight::Weak {
                         holding += 1;
+                        of_system &= tells_of_the_system(&sign.when.queries, asked);
                         kinds.extend(kinds_of(&sign.when.queries, asked));
                     }
                 }
@@ -164,12 +170,13 @@ impl<'k> Verdict<'k> {
             counted: counted && !figures,
             signs: holding,
             kinds: kinds.len(),
+            of_system,
         })
     }
 
     /// The most that the kind of evidence allows.
     fn limit(&self, asked: &Asked<'_>) -> f64 {
-        let mut most = MOST;
+        let mut most = if self.of_system { SYSTEM_MOST } else { MOST };
         if self.measured < MEASURED {
             most = most.min(UNMEASURED_MOST);
             if self.signs == 1 || (self.measured == 0.0 && self.kinds == 1) {
@@ -194,6 +201,14 @@ impl<'k> Verdict<'k> {
 /// Whether any answer behind a condition is a figure rather than a name or a setting.
 fn is_measured(queries: &[QueryId], asked: &Asked<'_>) -> bool {
     queries.iter().filter_map(|q| asked.reading(*q)).any(|r| r.quality <= Quality::Unclear)
+}
+
+/// Whether only the release, the kernel, the system or the CPU answered a condition.
+fn tells_of_the_system(queries: &[QueryId], asked: &Asked<'_>) -> bool {
+    use crate::facts::Function as F;
+    let answered = queries.iter().filter(|q| asked.reading(**q).is_some());
+    let mut functions = answered.filter_map(|q| asked.bank.get(*q)).map(|q| q.function);
+    functions.all(|f| matches!(f, F::ZfsVersion | F::KernelVersion | F::Os | F::CpuFlag | F::CpuModel))
 }
 
 /// Whether the cause weighs the release itself: its author knows more than the version of the fix.

@@ -44,7 +44,10 @@ pub fn confidence_word(word: ConfidenceWord) -> &'static str {
 
 /// What was read, as a person would write it down.
 pub fn measure(query: &Query, reading: &Reading, facts: &FactBase<'_>) -> String {
-    let what = query.argument(0);
+    if let Some(told) = facts.told_of_tables(query, reading.value != Value::Truth(false)) {
+        return told;
+    }
+    let what = setting(query, facts);
     match (&reading.value, query.signature().result) {
         (Value::Number(n), ResultKind::Share) => share_measure(query, *n, reading.quality, facts),
         (Value::Number(n), _) => number_measure(query, *n, facts),
@@ -73,6 +76,18 @@ fn names(query: &Query, argument: usize, facts: &FactBase<'_>) -> String {
 fn threads(query: &Query, facts: &FactBase<'_>) -> String {
     let found = query.patterns.first().map(|p| facts.thread_names(p)).unwrap_or_default();
     if found.is_empty() { query.argument(0).replace('|', ", ") } else { found.join(", ") }
+}
+
+/// The parameter that answers as it was given; else the question's first argument.
+fn setting(query: &Query, facts: &FactBase<'_>) -> String {
+    use Function as F;
+    let asked = query.argument(0);
+    match query.function {
+        F::Param | F::Chosen | F::Offered | F::Picked => {
+            query.patterns.first().and_then(|p| facts.setting_told(p)).unwrap_or_else(|| asked.to_owned())
+        }
+        _ => asked.to_owned(),
+    }
 }
 
 fn share_measure(query: &Query, share: f64, quality: Quality, facts: &FactBase<'_>) -> String {
@@ -111,7 +126,7 @@ fn share_measure(query: &Query, share: f64, quality: Quality, facts: &FactBase<'
 
 fn number_measure(query: &Query, n: f64, facts: &FactBase<'_>) -> String {
     use Function as F;
-    let name = query.argument(0);
+    let name = setting(query, facts);
     match query.function {
         F::ThreadCpu | F::ThreadMax => {
             format!("{}: {} of one CPU", threads(query, facts), percent(n, false))
@@ -145,11 +160,13 @@ fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
     use Function as F;
     let host = &facts.evidence.host;
     let known = |text: &Option<String>| text.clone().unwrap_or_default();
-    let (a, b) = (query.argument(0), query.argument(1));
+    let (a, b) = (setting(query, facts), query.argument(1));
     let (is, not) = if truth { ("", "") } else { ("no ", "not ") };
     match query.function {
         F::Calls if truth => {
-            format!("{} calls {}{}", names(query, 0, facts), names(query, 1, facts), at_least(query))
+            let callers = names(query, 0, facts);
+            let calls = if callers.contains(", ") { "call" } else { "calls" };
+            format!("{callers} {calls} {}{}", names(query, 1, facts), at_least(query))
         }
         F::Calls => format!("{a} does not call {b}{}", at_least(query)),
         F::Seen => format!("{} {not}seen{}", names(query, 0, facts), at_least(query)),
@@ -161,7 +178,7 @@ fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
         F::ThreadNamed => format!("thread {} {not}named", threads(query, facts)),
         F::ThreadSeen if truth => format!("thread {}", threads(query, facts)),
         F::ThreadSeen => format!("no thread {a}"),
-        F::Prop => match facts.property_like(a, &crate::pattern::Pattern::new(b)).filter(|_| truth) {
+        F::Prop => match facts.property_like(&a, &crate::pattern::Pattern::new(b)).filter(|_| truth) {
             Some((value, Some(dataset))) => format!("{a} is {value} on {dataset}"),
             Some((value, None)) => format!("{a} is {value}"),
             None => format!("{a} is {not}{}", b.replace('|', " or ")),

@@ -151,3 +151,16 @@ fn few_samples_make_no_confident_finding() {
     assert!(confidence(3) < 0.7, "{}", confidence(3));
     assert!(confidence(500) > confidence(3));
 }
+
+/// A known weakness of a release is not made the answer to what was seen.
+#[test]
+fn a_release_alone_names_no_cause() {
+    let mut evidence = Evidence::default();
+    evidence.host.zfs_version = Some("0.8.1".into());
+    evidence.host.kernel = Some("5.2.7".into());
+    let answer = explain(&evidence, &KNOWLEDGE, &Options::default());
+    assert!(!answer.findings.is_empty());
+    assert!(answer.why.starts_with("Nothing that was seen names a cause."), "{}", answer.why);
+    assert!(answer.why.contains("OpenZFS 0.8.1"), "{}", answer.why);
+    assert!(answer.findings[0].confidence <= 0.15, "{}", answer.findings[0].confidence);
+}

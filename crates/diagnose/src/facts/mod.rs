@@ -10,6 +10,7 @@ mod query;
 mod reading;
 mod tables;
 mod threads;
+mod told;
 mod values;
 mod version;
 

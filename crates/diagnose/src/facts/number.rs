@@ -1,13 +1,17 @@
 //! Numbers in the text of parameters, properties and table cells.
 
 /// The first number of a text, its suffix taken as a power of 1024: `1M`, `16K vs 4K` (16 Ki),
-/// `512 MB`, `37-45` (37), `88%`. `None` when the text does not begin with a number.
+/// `512 MB`, `37-45` (37), `88%`; minutes and seconds as `time` prints them are seconds (`2m16.485s`).
+/// `None` when the text does not begin with a number.
 pub fn leading_number(text: &str) -> Option<f64> {
     let text = text.trim();
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let end = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
     let value: f64 = unsigned[..end].trim_end_matches('.').parse().ok()?;
     let value = if unsigned.len() < text.len() { -value } else { value };
+    if let Some(seconds) = unsigned[end..].strip_prefix('m').and_then(seconds_of_a_minute) {
+        return Some(value * 60.0 + seconds);
+    }
     let suffix: String =
         unsigned[end..].trim_start().chars().take_while(|c| c.is_ascii_alphabetic()).collect();
     let power = match suffix.to_ascii_lowercase().as_str() {
@@ -19,6 +23,12 @@ pub fn leading_number(text: &str) -> Option<f64> {
         _ => 0,
     };
     Some(value * 1024f64.powi(power))
+}
+
+/// `16.485` of `16.485s`, which follows the minutes.
+fn seconds_of_a_minute(text: &str) -> Option<f64> {
+    let seconds: f64 = text.trim().strip_suffix('s')?.trim().parse().ok()?;
+    (0.0..60.0).contains(&seconds).then_some(seconds)
 }
 
 /// Exponent `b` of `y = a·x^b` fitted to at least three points with positive values, else `None`.
@@ -52,6 +62,10 @@ mod tests {
             ("1 in this run", Some(1.0)),
             ("4.1G", Some(4.1 * 1073741824.0)),
             ("88%", Some(88.0)),
+            ("2m16.485s", Some(136.485)),
+            ("0m 0.224s", Some(0.224)),
+            ("5m", Some(5242880.0)),
+            ("350 ms", Some(350.0)),
             ("default", None),
             ("", None),
             (".", None),

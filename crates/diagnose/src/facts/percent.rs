@@ -314,6 +314,15 @@ impl PercentFacts {
         rows.chain(self.stacks.iter().filter(|s| on(&s.comm)).map(|s| s.origin.as_str())).next()
     }
 
+    /// Names, without numbers, of the threads of rows and stacks that a pattern matches.
+    pub fn thread_names(&self, threads: &Pattern) -> impl Iterator<Item = &str> {
+        let comms = self.rows.iter().map(|r| &r.comm).chain(self.stacks.iter().map(|s| &s.comm));
+        comms
+            .flatten()
+            .filter(|c| threads.matches(thread_base(c)) || threads.matches(c))
+            .map(|c| thread_base(c))
+    }
+
     /// Names that a pattern matches, heaviest first.
     pub fn names(&self, pattern: &Pattern, most: usize) -> Vec<String> {
         let rows = self.rows.iter().map(|r| (&r.name, r.children.or(r.own).unwrap_or(0.0)));

@@ -60,11 +60,11 @@ impl FactBase<'_> {
         }
     }
 
-    /// Names, without numbers, of the listed threads that a pattern matches.
+    /// Names, without numbers, of the threads that are listed, or have a stack, and that a pattern matches.
     pub fn thread_names(&self, pattern: &Pattern) -> Vec<&str> {
         let like = |comm: &str| pattern.matches(thread_base(comm)) || pattern.matches(comm);
         let listed = self.evidence.threads.iter().filter(|t| like(&t.comm)).map(|t| thread_base(&t.comm));
-        let mut names: Vec<&str> = listed.collect();
+        let mut names: Vec<&str> = listed.chain(self.percent.thread_names(pattern)).collect();
         names.sort_unstable();
         names.dedup();
         names

@@ -12,6 +12,13 @@ use zwhy_evidence::OriginId;
 /// Parameters that a person writes down by hand at most.
 const PICKED_MOST: usize = 12;
 
+/// A parameter or property, as the evidence has it.
+struct Setting<'s> {
+    name: &'s str,
+    value: &'s str,
+    origin: OriginId,
+}
+
 impl FactBase<'_> {
     pub(super) fn kstat_answer(&self, query: &Query) -> Option<Reading> {
         let (source, name) = (query.patterns.first()?, query.argument(1));
@@ -51,7 +58,7 @@ impl FactBase<'_> {
 
     pub(super) fn param_answer(&self, query: &Query) -> Option<Reading> {
         let like = query.patterns.first()?;
-        let (value, origin) = self.setting(like)?;
+        let Setting { value, origin, .. } = self.setting(like)?;
         let origin = self.evidence.origin_name(origin);
         match query.function {
             Function::Param => Reading::number(leading_number(value)?, Quality::Configured, origin),
@@ -67,14 +74,20 @@ impl FactBase<'_> {
         }
     }
 
-    /// The value of a parameter, the last one where several are given. People list properties and
-    /// parameters together, so a property of that name will do.
-    fn setting<'s>(&'s self, like: &'s Pattern) -> Option<(&'s str, OriginId)> {
+    /// A parameter, the last one where several are given. People list properties and parameters
+    /// together, so a property of that name will do.
+    fn setting<'s>(&'s self, like: &'s Pattern) -> Option<Setting<'s>> {
+        let of = |name: &'s str, value: &'s str, origin| Setting { name, value, origin };
         let param = self.evidence.params.iter().rev().find(|p| like.matches(&setting_name(&p.name)));
         let property = || self.evidence.properties.iter().find(|p| like.matches(&p.name));
         let pasted = || self.pasted_values(like, &["parameter*|tunable*", "value*|data|setting"]).next();
-        let given = param.map(|p| (p.value.as_str(), p.origin));
-        given.or_else(pasted).or_else(|| property().map(|p| (p.value.as_str(), p.origin)))
+        let given = param.map(|p| of(&p.name, &p.value, p.origin));
+        given.or_else(pasted).or_else(|| property().map(|p| of(&p.name, &p.value, p.origin)))
+    }
+
+    /// The name of the parameter that answers, as the evidence writes it.
+    pub fn setting_told(&self, like: &Pattern) -> Option<String> {
+        self.setting(like).map(|setting| setting.name.trim().to_owned())
     }
 
     pub(super) fn property_answer(&self, query: &Query) -> Option<Reading> {
@@ -82,7 +95,8 @@ impl FactBase<'_> {
         let given = self.evidence.properties.iter().filter(|p| p.name == name);
         let like = query.patterns.first()?;
         let pasted = self.pasted_values(like, &["property*", "value*"]);
-        let mut found: Vec<_> = given.map(|p| (p.value.as_str(), p.origin)).chain(pasted).collect();
+        let mut found: Vec<_> =
+            given.map(|p| (p.value.as_str(), p.origin)).chain(pasted.map(|s| (s.value, s.origin))).collect();
         if found.is_empty() {
             // As in `setting`, the other way round.
             let params = self.evidence.params.iter().filter(|p| p.name == name);
@@ -103,16 +117,17 @@ impl FactBase<'_> {
         &'s self,
         like: &'s Pattern,
         columns: &[&str; 2],
-    ) -> impl Iterator<Item = (&'s str, OriginId)> + 's {
+    ) -> impl Iterator<Item = Setting<'s>> + 's {
         let [names, values] = columns.map(Pattern::new);
         self.evidence.tables.iter().flat_map(move |table| {
             let at = |like: &Pattern| columns_like(table, like).first().copied();
             let at = at(&names).zip(at(&values));
             let rows = table.rows.iter().filter_map(move |row| {
                 let (of_name, of_value) = at?;
-                like.matches(row.get(of_name)?.trim()).then(|| row.get(of_value))?
+                let name = row.get(of_name)?.trim();
+                like.matches(name).then(|| Some((name, row.get(of_value)?)))?
             });
-            rows.map(|value| (value.as_str(), table.origin))
+            rows.map(|(name, value)| Setting { name, value, origin: table.origin })
         })
     }
 

@@ -1,0 +1,160 @@
+//! What an answer rests on in the evidence's own words: the table, the cell, the setting that the
+//! patterns of a question matched. A reader never sees the patterns themselves.
+
+use super::FactBase;
+use super::number::leading_number;
+use super::query::{Function, Query};
+use super::tables::columns_like;
+use crate::pattern::Pattern;
+use zwhy_evidence::Table;
+
+/// Characters of a table's title, or of a cell, that are worth repeating in a sentence.
+const TITLE: usize = 48;
+
+impl FactBase<'_> {
+    /// A question about tables and its answer, `ms of “ioping”: at most 16300`; `None` where no table
+    /// answered, or where there is nothing to repeat.
+    pub fn told_of_tables(&self, query: &Query, truth: bool) -> Option<String> {
+        let tool = query.patterns.first()?;
+        let all = self.evidence.tables.iter().chain(&self.benchmarks);
+        let mut tables = all.filter(|t| tool.matches_any_case(&t.tool));
+        let second = query.patterns.get(1);
+        match query.function {
+            Function::Table => tables.next().map(|t| format!("a table of {}", quoted(&t.tool))),
+            Function::ColumnMax => {
+                let most = cells(tables, second?).max_by(|a, b| a.number.total_cmp(&b.number))?;
+                Some(format!("{}: at most {}", most.place(), clipped(most.text)))
+            }
+            Function::ColumnMin => {
+                let least = cells(tables, second?).min_by(|a, b| a.number.total_cmp(&b.number))?;
+                Some(format!("{}: at least {}", least.place(), clipped(least.text)))
+            }
+            Function::Cell | Function::CellText => {
+                let (row_like, column_like) = (second?, query.patterns.get(2)?);
+                tables.find_map(|table| told_cell(table, row_like, column_like))
+            }
+            Function::ColumnHas if truth => {
+                let (column_like, text) = (second?, query.patterns.get(2)?);
+                tables.find_map(|table| told_match(table, column_like, text))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A number in a table, and where it is.
+struct Place<'t> {
+    table: &'t Table,
+    column: &'t str,
+    text: &'t str,
+    number: f64,
+}
+
+impl Place<'_> {
+    fn place(&self) -> String {
+        format!("{} of {}", self.column.trim(), quoted(&self.table.tool))
+    }
+}
+
+/// All numbers in the columns that are called like that.
+fn cells<'t>(
+    tables: impl Iterator<Item = &'t Table>,
+    column_like: &Pattern,
+) -> impl Iterator<Item = Place<'t>> {
+    tables.flat_map(move |table| {
+        let at = columns_like(table, column_like);
+        let rows = table.rows.iter();
+        rows.flat_map(move |row| {
+            let found = at.iter().filter_map(|i| {
+                let text = row.get(*i)?.as_str();
+                Some(Place { table, column: &table.columns[*i], text, number: leading_number(text)? })
+            });
+            found.collect::<Vec<_>>()
+        })
+    })
+}
+
+/// `dd read, encrypted: MB/s 86`.
+fn told_cell(table: &Table, row_like: &Pattern, column_like: &Pattern) -> Option<String> {
+    let row = table.rows.iter().find(|row| row.iter().any(|c| row_like.matches_any_case(c)))?;
+    let name = row.iter().find(|c| row_like.matches_any_case(c))?;
+    let at = columns_like(table, column_like).into_iter().find(|i| row.get(*i).is_some())?;
+    let (column, cell) = (table.columns[at].trim(), row.get(at)?);
+    Some(format!("{}, {}: {column} {}", quoted(&table.tool), clipped(name), clipped(cell)))
+}
+
+/// `“lockstat -W” has taskq_thread+0x2cd`.
+fn told_match(table: &Table, column_like: &Pattern, text: &Pattern) -> Option<String> {
+    let at = columns_like(table, column_like);
+    let mut cells = table.rows.iter().flat_map(|row| at.iter().filter_map(|i| row.get(*i)));
+    let cell = cells.find(|c| text.matches_any_case(c.trim()))?;
+    Some(format!("{} has {}", quoted(&table.tool), clipped(cell)))
+}
+
+fn quoted(title: &str) -> String {
+    format!("“{}”", clipped(title))
+}
+
+/// The text without what is around it, cut where it would fill a line.
+fn clipped(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(TITLE) {
+        Some((at, _)) => format!("{}…", text[..at].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anatomy::Anatomy;
+    use crate::knowledge::Fixture;
+    use crate::wording;
+
+    /// What is printed of a question that the evidence (TOML, as in a cause's tests) answers.
+    fn printed(evidence: &str, function: &str, arguments: &[&str]) -> String {
+        let fixture: Fixture = toml::from_str(evidence).unwrap();
+        let (evidence, bad) = fixture.evidence();
+        assert!(bad.is_empty(), "{bad:?}");
+        let anatomy = Anatomy::load(&[], &mut Vec::new());
+        let facts = FactBase::new(&evidence, &anatomy);
+        let query = Query::new(function, arguments.iter().map(|a| (*a).to_owned()).collect()).unwrap();
+        let reading = facts.answer(&query).unwrap();
+        wording::measure(&query, &reading, &facts)
+    }
+
+    #[test]
+    fn tables_are_told_by_their_own_names() {
+        let ioping = r#"tables = [{ tool = "ioping -WWW", columns = ["request", "ms"], rows = [[1, 24.9], [2, 16300]] }]"#;
+        for (function, arguments, expected) in [
+            ("column_max", vec!["*ioping*|*fsync*", "*ms*"], "ms of “ioping -WWW”: at most 16300"),
+            ("column_min", vec!["*ioping*|*fsync*", "*ms*"], "ms of “ioping -WWW”: at least 24.9"),
+            ("table", vec!["*ioping*|*fsync*"], "a table of “ioping -WWW”"),
+            ("cell", vec!["*", "2", "*ms*"], "“ioping -WWW”, 2: ms 16300"),
+        ] {
+            assert_eq!(printed(ioping, function, &arguments), expected);
+        }
+        let lockstat = r#"tables = [{ tool = "lockstat -W", columns = ["Count", "Caller"], rows = [[9, "taskq_thread+0x2cd"]] }]"#;
+        let has = printed(lockstat, "column_has", &["lockstat*", "caller*", "taskq_thread*|taskq_dispatch*"]);
+        assert_eq!(has, "“lockstat -W” has taskq_thread+0x2cd");
+    }
+
+    #[test]
+    fn settings_are_told_by_the_name_that_was_given() {
+        let evidence = r#"params = { lru_gen = "enabled" }"#;
+        assert_eq!(printed(evidence, "chosen", &["lru_gen|lru_gen.enabled"]), "lru_gen = enabled");
+        assert_eq!(printed(evidence, "picked", &["lru_gen|other"]), "lru_gen looked at");
+    }
+
+    #[test]
+    fn threads_of_stacks_are_told_by_their_names() {
+        let evidence = r#"stacks = ["z_fr_iss_3;taskq_thread;_raw_spin_lock_irqsave"]"#;
+        assert_eq!(printed(evidence, "thread_seen", &["z_fr_iss|z_free_iss"]), "thread z_fr_iss");
+    }
+
+    #[test]
+    fn long_titles_are_cut_between_characters() {
+        assert_eq!(clipped(&"é".repeat(60)).chars().count(), TITLE + 1);
+        assert_eq!(clipped(" short "), "short");
+    }
+}
