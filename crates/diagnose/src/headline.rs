@@ -111,16 +111,37 @@ fn nothing_found(facts: &FactBase<'_>, stages: &[crate::answer::StageRow]) -> St
                 wording::percent(busy, false)
             )
         }
+        None if !facts.evidence.flat.is_empty() && !facts.evidence.trees.iter().any(|t| t.waiting) => {
+            format!("No function that ZFS alone calls is in the list, so it names no cause.{}", seen(facts))
+        }
         None => format!("The evidence is too little to name a cause.{}", seen(facts)),
     }
 }
 
+/// What to do next where no measurement of a cause is asked for: by the kind of evidence there is.
 fn first_request(facts: &FactBase<'_>) -> String {
     if facts.has_samples() {
-        "If something is slow, record while it is: zwhy record -a -d 60 -o host.zwhy".to_owned()
-    } else {
-        "Record the host while it happens: zwhy record -a -d 30 -o host.zwhy".to_owned()
+        return "If something is slow, record while it is: zwhy record -a -d 60 -o host.zwhy".to_owned();
     }
+    let tables = &facts.evidence.tables;
+    let hung = tables.iter().any(|t| {
+        t.tool == "kernel log" && t.rows.iter().any(|r| r.first().is_some_and(|what| what == "hung task"))
+    });
+    if hung || facts.evidence.trees.iter().any(|t| t.waiting) {
+        return "What waits takes no CPU, and what it waits for may be another task: while it hangs, collect the \
+                stacks of all blocked tasks (echo w > /proc/sysrq-trigger; dmesg) and zpool iostat -vlqy POOL 5 2; \
+                while it is only slow: zwhy record --off-cpu -a -d 30 -o host.zwhy"
+            .to_owned();
+    }
+    const DISKS: [&str; 5] = ["zpool iostat", "zpool status", "iostat", "iotop", "gstat"];
+    let disks = tables.iter().any(|t| DISKS.iter().any(|d| t.tool.starts_with(d)));
+    if disks && facts.evidence.flat.is_empty() && facts.evidence.threads.is_empty() {
+        return "Tell slow disks from a busy CPU first: zpool iostat -vly POOL 5 2 (one disk with a longer disk_wait \
+                than its neighbours holds up the pool) beside top -H; if CPUs are busy: zwhy record -a -d 30 -o \
+                host.zwhy"
+            .to_owned();
+    }
+    "Record the host while it happens: zwhy record -a -d 30 -o host.zwhy".to_owned()
 }
 
 /// What there is, when it says nothing by itself.
@@ -129,13 +150,29 @@ fn seen(facts: &FactBase<'_>) -> String {
     let evidence = facts.evidence;
     let threads = evidence.threads.iter().map(|t| format!("thread {}", t.comm.trim()));
     let rows = evidence.flat.iter().map(|r| r.symbol.clone());
-    let leaves = evidence.trees.iter().filter_map(|t| t.frames.last().cloned());
-    let tables = evidence.tables.iter().map(|t| format!("a table of {}", t.tool));
+    let leaves = evidence.trees.iter().filter_map(|t| {
+        let leaf = t.frames.last()?;
+        let comm = t.comm.as_deref().filter(|c| t.waiting && !c.is_empty());
+        Some(comm.map_or_else(|| leaf.clone(), |comm| format!("{comm} waits in {leaf}")))
+    });
+    // Quantiles are computed from a histogram that is listed itself.
+    let tables =
+        evidence.tables.iter().filter(|t| t.tool != "quantiles").map(|t| format!("a table of {}", t.tool));
+    let kstats = evidence.kstats.iter().map(|k| format!("the kstat {}", k.source));
+    let properties = evidence.properties.len();
+    let properties = (properties > 0).then(|| counted(properties, "property", "properties"));
+    let params = evidence.params.len();
+    let params = (params > 0).then(|| counted(params, "parameter", "parameters"));
     let mut all: Vec<String> = Vec::new();
-    for item in threads.chain(rows).chain(leaves).chain(tables) {
-        if all.len() < MOST && !all.contains(&item) {
+    for item in threads.chain(rows).chain(leaves).chain(tables).chain(kstats).chain(properties).chain(params)
+    {
+        if all.len() < MOST && !item.is_empty() && !all.contains(&item) {
             all.push(item);
         }
     }
     if all.is_empty() { String::new() } else { format!(" What was seen: {}.", all.join(", ")) }
+}
+
+fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }

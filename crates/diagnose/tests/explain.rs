@@ -140,6 +140,43 @@ fn a_finding_names_the_dataset_and_a_hostile_name_never_reaches_a_command() {
 }
 
 /// Where shares come from decides how sure an answer can be.
+/// Where nothing is known, the answer says what was read, and asks for what the evidence lacks.
+#[test]
+fn what_was_read_is_told_and_the_next_step_fits_it() {
+    use zwhy_evidence::{PctKind, PctStack, Table};
+    let origin = Default::default();
+    let table = |tool: &str, cells: &[&str]| Table {
+        tool: tool.into(),
+        columns: vec!["a".into(); cells.len()],
+        rows: vec![cells.iter().map(|c| (*c).to_owned()).collect()],
+        origin,
+    };
+    let explained = |evidence: &Evidence| explain(evidence, &KNOWLEDGE, &Options::default());
+    let disks = Evidence {
+        tables: vec![table("zpool iostat -l", &["tank", "3"]), table("quantiles", &["x", "1"])],
+        ..Evidence::default()
+    };
+    let answer = explained(&disks);
+    assert!(answer.why.ends_with("What was seen: a table of zpool iostat -l."), "{}", answer.why);
+    assert!(answer.act.is_some_and(|act| act.contains("disk_wait")));
+
+    let stack = PctStack {
+        pct: None,
+        kind: PctKind::Unclear,
+        comm: Some("nfsd".into()),
+        waiting: true,
+        frames: vec!["vfs_fsync_range".into()],
+        origin,
+    };
+    let answer = explained(&Evidence { trees: vec![stack], ..Evidence::default() });
+    assert!(answer.why.contains("nfsd waits in vfs_fsync_range"), "{}", answer.why);
+    assert!(answer.act.is_some_and(|act| act.contains("sysrq-trigger")));
+
+    let row = FlatRow { pct: Some(24.0), symbol: "intel_idle".into(), ..FlatRow::default() };
+    let answer = explained(&Evidence { flat: vec![row], ..Evidence::default() });
+    assert!(answer.why.starts_with("No function that ZFS alone calls is in the list"), "{}", answer.why);
+}
+
 #[test]
 fn few_samples_make_no_confident_finding() {
     let knowledge = &*KNOWLEDGE;

@@ -6,7 +6,8 @@ use common::{Random, describe, golden, import_as, import_detected, input, surviv
 use proptest::prelude::*;
 use zwhy_formats::ErrorKind;
 
-const INPUTS: [&str; 7] = ["issue-arc-prune", "tables", "pool", "host", "arc", "bench", "prose"];
+const INPUTS: [&str; 9] =
+    ["issue-arc-prune", "tables", "pool", "host", "arc", "bench", "prose", "shapes", "freebsd-top"];
 
 #[test]
 fn goldens() {
@@ -14,6 +15,17 @@ fn goldens() {
         let imported = import_detected("pasted", &input(&format!("pasted/{name}.txt")));
         golden(&format!("pasted/{name}.txt"), &describe(&imported));
     }
+}
+
+/// A table of figures is no profile: what looks like an address and a name is a row of another tool.
+#[test]
+fn tables_of_figures_are_not_taken_for_samples() {
+    for name in ["freebsd-top", "shapes"] {
+        let imported = import_detected("pasted", &input(&format!("pasted/{name}.txt")));
+        assert!(imported.evidence.profile.samples.is_empty(), "{name}");
+    }
+    let rows = b"31601060 200767729900000  C  3597824  83968  5695488  6  901  2576229000  1608  1920669000  3201070000\n";
+    assert_eq!(import_detected("pasted", rows).evidence.tables[0].tool, "txgs");
 }
 
 #[test]

@@ -356,7 +356,14 @@ fn quality(answer: &Answer, style: Style) -> String {
     if q.lost > 0 {
         lines.push(format!("{} of {} samples were lost", grouped(q.lost), grouped(q.read)));
     }
-    lines.extend(q.dropped.iter().map(|(reason, n)| format!("{} dropped: {reason}", grouped(*n))));
+    // Lines that cannot say anything are no loss, and lines that were not recognised have a warning.
+    let told = |reason: &str| {
+        matches!(reason, "blank line" | "command line" | "comment")
+            || (reason == "line not recognised"
+                && q.warnings.iter().any(|w| w.contains("were not recognised")))
+    };
+    let dropped = q.dropped.iter().filter(|(reason, _)| !told(reason));
+    lines.extend(dropped.map(|(reason, n)| format!("{} dropped: {reason}", grouped(*n))));
     lines.extend(q.warnings.iter().cloned());
     if lines.is_empty() {
         return String::new();

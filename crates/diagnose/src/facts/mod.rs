@@ -161,7 +161,21 @@ impl<'a> FactBase<'a> {
     /// Functions of the evidence that a pattern matches, heaviest first.
     pub fn names(&self, pattern: &Pattern, most: usize) -> Vec<String> {
         let counted = self.cpu.heaviest(pattern, most);
-        if counted.is_empty() { self.percent.names(pattern, most) } else { counted }
+        let listed = if counted.is_empty() { self.percent.names(pattern, most) } else { counted };
+        if listed.is_empty() { self.names_in_tables(pattern, most) } else { listed }
+    }
+
+    /// Functions that only cells of tables name, in their order there.
+    fn names_in_tables(&self, pattern: &Pattern, most: usize) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for cell in self.evidence.tables.iter().flat_map(|t| t.rows.iter().flatten()) {
+            for name in bare_names(cell).filter(|name| pattern.matches(name)) {
+                if found.len() < most && !found.iter().any(|f| f == name) {
+                    found.push(name.to_owned());
+                }
+            }
+        }
+        found
     }
 
     /// Names behind an answer, heaviest first: the functions that a pattern matched.

@@ -3,6 +3,7 @@
 use super::{FactBase, Query, Value};
 use crate::anatomy::Anatomy;
 use crate::knowledge::Fixture;
+use crate::pattern::Pattern;
 
 /// The answer to a question such as `share('a')` by evidence in TOML.
 fn ask(evidence: &str, question: &str) -> Option<Value> {
@@ -246,6 +247,18 @@ fn lock_statistics_are_waiting_stacks() {
             ("share('dbuf_hold')", None),
         ],
     );
+}
+
+/// Of a pattern with many names only those that a table holds are told as seen.
+#[test]
+fn names_in_tables_are_told_and_no_others() {
+    let fixture: Fixture = toml::from_str(
+        r#"tables = [{ tool = "slabtop", columns = ["objs", "name"], rows = [["12", "zio_buf_512"], ["3", "dentry"]] }]"#,
+    )
+    .unwrap();
+    let (evidence, anatomy) = (fixture.evidence().0, Anatomy::load(&[], &mut Vec::new()));
+    let facts = FactBase::new(&evidence, &anatomy);
+    assert_eq!(facts.names(&Pattern::new("zio_buf_512|zio_buf_1024|zio_buf_1536"), 4), ["zio_buf_512"]);
 }
 
 #[test]

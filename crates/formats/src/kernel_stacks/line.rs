@@ -39,7 +39,11 @@ impl KernelLine<'_> {
     pub fn starts_block(&self) -> bool {
         matches!(
             self,
-            KernelLine::Task(_) | KernelLine::Running { .. } | KernelLine::CallTrace | KernelLine::Frame(_)
+            KernelLine::Task(_)
+                | KernelLine::Running { .. }
+                | KernelLine::CallTrace
+                | KernelLine::Frame(_)
+                | KernelLine::Instruction(_)
         )
     }
 

@@ -55,13 +55,15 @@ impl Task {
     pub fn finish(&mut self, out: &mut Vec<PctStack>) {
         let task = std::mem::take(self);
         let mut frames = task.frames;
+        // A register dump is of a processor, so the task was on it.
+        let ran = task.instruction.is_some();
         if let Some(leaf) = task.instruction.filter(|leaf| frames.first() != Some(leaf)) {
             frames.insert(0, leaf);
         }
         let Some(leaf) = frames.first() else { return };
         // Who sleeps is in the scheduler; /proc/PID/stack leaves that frame out and says nothing else.
         let asleep = ["schedule", "__schedule", "io_schedule", "cv_wait_common"].contains(&leaf.as_str());
-        let waiting = task.waiting.unwrap_or(asleep || task.comm.is_none());
+        let waiting = task.waiting.unwrap_or(asleep || (task.comm.is_none() && !ran));
         frames.reverse();
         out.push(PctStack {
             pct: None,

@@ -75,12 +75,38 @@ impl Block for Command {
         if !TOOLS.contains(&base) {
             return None;
         }
-        sink.command = Some(typed.to_owned());
-        if super::prose::command_settings(typed, &lines[..1], sink) {
-            return Taken::kept(1);
+        let (typed, used) = whole(typed, lines);
+        sink.command = Some(typed.clone());
+        if super::prose::command_settings(&typed, &lines[..used], sink) {
+            return Taken::kept(used);
         }
         let mut taken = Taken::default();
-        taken.drop("command line", 1);
+        taken.drop("command line", used);
         Some(taken)
+    }
+}
+
+/// A command with the lines that it goes on over, each ended by a backslash; how many lines it has.
+fn whole(typed: &str, lines: &[Line]) -> (String, usize) {
+    const MOST: usize = 20;
+    let (mut whole, mut used) = (typed.to_owned(), 1);
+    while let Some(begun) = whole.strip_suffix('\\').filter(|_| used < MOST) {
+        let Some(next) = lines.get(used) else { break };
+        whole = format!("{} {}", begun.trim_end(), next.text.trim());
+        used += 1;
+    }
+    (whole, used)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::clean_lines;
+
+    #[test]
+    fn a_backslash_joins_lines() {
+        let lines = clean_lines(b"# fio --name=x \\\n>  --rw=write \\\n> --bs=1M\nfio-3.1");
+        let got = whole("fio --name=x \\", &lines);
+        assert_eq!(got, ("fio --name=x --rw=write --bs=1M".to_owned(), 3));
     }
 }

@@ -163,11 +163,15 @@ pub struct SplTable;
 
 impl Block for SplTable {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        if let Some(taken) = txg_rows(lines, sink) {
+            return Some(taken);
+        }
         let headers = usize::from(is_spl_header(&lines.first()?.text));
         let columns = &lines.get(headers)?.text;
         let words: Vec<&str> = columns.split_whitespace().collect();
         let tool = match words[..] {
-            ["txg", "birth", "state", ..] => "txgs",
+            // Releases before 0.6.4 have the state first.
+            ["txg", "birth", "state", ..] | ["txg", "state", "birth", ..] => "txgs",
             ["implementation", "native", ..] => "fletcher_4_bench",
             ["implementation", second, ..] if second.starts_with("gen") || second.starts_with("rec") => {
                 "vdev_raidz_bench"
@@ -219,6 +223,30 @@ impl Block for SplTable {
         taken.drop("tasks of a queue", lists);
         Some(taken)
     }
+}
+
+/// Rows of `txgs` whose header was not pasted with them: no other table has their shape.
+fn txg_rows(lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+    const COLUMNS: [&str; 12] = [
+        "txg", "birth", "state", "ndirty", "nread", "nwritten", "reads", "writes", "otime", "qtime", "wtime",
+        "stime",
+    ];
+    let row = |l: &Line| {
+        let words: Vec<&str> = l.text.split_whitespace().take(COLUMNS.len() + 1).collect();
+        let figure = |w: &&str| w.bytes().all(|b| b.is_ascii_digit());
+        let fits = words.len() == COLUMNS.len()
+            && matches!(words[2], "B" | "O" | "Q" | "W" | "S" | "C")
+            && words[..2].iter().chain(&words[3..]).all(figure);
+        fits.then(|| cells::names(&words))
+    };
+    let rows: Vec<Vec<String>> = lines.iter().map_while(row).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let used = rows.len();
+    let origin = sink.origin("kstat txgs without its header", &lines[..used]);
+    cells::table(sink, "txgs", cells::names(&COLUMNS), rows, origin);
+    Taken::kept(used)
 }
 
 /// The pool in `cat /proc/spl/kstat/zfs/tank/txgs`.

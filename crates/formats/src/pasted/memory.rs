@@ -65,6 +65,32 @@ fn zone(text: &str) -> Option<Vec<String>> {
         .then(|| std::iter::once(node).chain(words).map(str::to_owned).collect())
 }
 
+/// The five lines above the rows of slabtop: ` Active / Total Size (% used)  : 49650.94K / 59513.12K (83.4%)`.
+pub struct SlabtopHead;
+
+impl Block for SlabtopHead {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let rows: Vec<Vec<String>> = lines.iter().map_while(|l| total(&l.text)).collect();
+        if rows.is_empty() {
+            return None;
+        }
+        let mut taken = Taken { kept: rows.len(), dropped: Vec::new() };
+        let sizes =
+            lines.get(rows.len()).is_some_and(|l| l.text.trim().starts_with("Minimum / Average / Max"));
+        taken.drop("sizes of the smallest and largest slab object", usize::from(sizes));
+        let origin = sink.origin("slabtop", &lines[..taken.used()]);
+        cells::table(sink, "slabtop totals", cells::names(&["what", "active", "total"]), rows, origin);
+        Some(taken)
+    }
+}
+
+fn total(text: &str) -> Option<Vec<String>> {
+    let (what, rest) = text.trim().strip_prefix("Active / Total ")?.split_once('(')?;
+    let (active, total) = rest.split_once(':')?.1.split_once('/')?;
+    let figure = |t: &str| t.split_whitespace().next().map(cells::plain);
+    Some(vec![what.trim().to_lowercase(), figure(active)?, figure(total)?])
+}
+
 /// `free`, `free -m`, `free -h`, old and new: `Mem:  64316  9212  …` under a line of names.
 pub struct Free;
 

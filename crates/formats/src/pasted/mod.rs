@@ -7,12 +7,15 @@
 mod arc_summary;
 mod arcstat;
 mod benchmarks;
+mod blocked;
 mod cells;
 mod clock_tables;
 mod command;
+mod ddt_histogram;
 mod fio;
 mod folded_lines;
 mod histograms;
+mod iotop;
 mod kstats;
 mod lists;
 mod memory;
@@ -20,6 +23,7 @@ mod params;
 mod properties;
 mod prose;
 mod report_lines;
+mod spl_slab;
 mod sysctl;
 mod tables;
 mod threads;
@@ -44,6 +48,8 @@ static BLOCKS: &[&dyn Block] = &[
     &histograms::TracerHistogram,
     &StackList,
     &clock_tables::ClockTable,
+    &iotop::Iotop,
+    &blocked::Blocked,
     &threads::Threads,
     &threads::TopHeader,
     &kstats::SplTable,
@@ -67,6 +73,8 @@ static BLOCKS: &[&dyn Block] = &[
     &memory::Free,
     &memory::Buddyinfo,
     &memory::Slabinfo,
+    &memory::SlabtopHead,
+    &spl_slab::SplSlab,
     &tables::KnownTable,
     &memory::Meminfo,
     &versions::Versions,

@@ -34,27 +34,6 @@ const TABLES: &[Known] = &[
         needs: &["OBJS", "ACTIVE", "USE", "OBJ", "SIZE"],
         columns: &["objs", "active", "use", "object", "slabs", "obj/slab", "cache size", "name"],
     },
-    Known {
-        tool: "spl kmem slab",
-        needs: &["name", "flags", "size", "alloc", "slabsize"],
-        columns: &[
-            "name",
-            "flags",
-            "size",
-            "alloc",
-            "slab bytes",
-            "object bytes",
-            "slabs",
-            "slabs alloc",
-            "slabs max",
-            "objs",
-            "objs alloc",
-            "objs max",
-            "emergency dlock",
-            "emergency alloc",
-            "emergency max",
-        ],
-    },
     known("vmstat -z", &["ITEM", "SIZE", "LIMIT", "USED", "FREE"]),
     known("lockstat", &["Count", "indv", "cuml"]),
     known("lsblk", &["NAME", "ALIGNMENT", "MIN-IO", "PHY-SEC"]),
@@ -66,18 +45,13 @@ const TABLES: &[Known] = &[
         needs: &["%", "time", "seconds", "usecs/call", "calls"],
         columns: &["% time", "seconds", "usecs/call", "calls", "errors", "syscall"],
     },
-    Known {
-        tool: "iotop",
-        needs: &["*", "PRIO", "USER", "DISK", "IO>"],
-        columns: &["tid", "prio", "user", "disk read", "disk write", "swapin %", "io %", "command"],
-    },
 ];
 
 pub struct KnownTable;
 
 impl Block for KnownTable {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
-        // Group headings stand one line above: `capacity  operations  bandwidth`, `procs ---memory---`.
+        // Group headings stand one line above: `procs ---memory---`.
         let headings = usize::from(is_heading(&lines.first()?.text));
         let header = &lines.get(headings)?.text;
         let known = find(header)?;
@@ -135,17 +109,15 @@ fn columns(known: &Known, words: &[&str]) -> Vec<String> {
     }
 }
 
-/// Words that only stand above groups of columns: `procs ---memory--- …`, `--- cache --- … -- slab --`.
+/// Words that only stand above groups of columns: `procs ---memory--- …`.
 fn is_heading(text: &str) -> bool {
-    let text = text.trim();
-    text.starts_with("procs ")
-        || (text.starts_with("---") && text.contains("- cache -") && text.contains("- slab -"))
+    text.trim().starts_with("procs ")
 }
 
 /// Cells of a row: not many more or fewer than columns, and some figure among them.
 fn row(text: &str, columns: usize) -> Option<Vec<String>> {
     let words: Vec<&str> = text.split_whitespace().take(columns + 8).collect();
-    // Units stand apart in some tools (iotop: `0.00 B/s`, `99.99 %`): they belong to the figure before.
+    // Units stand apart in some tools (`0.00 B/s`, `99.99 %`): they belong to the figure before.
     let mut cells: Vec<String> = Vec::new();
     for word in words {
         match cells.last_mut() {

@@ -13,7 +13,9 @@ impl Block for Threads {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let header = Columns::of(&lines.first()?.text);
         let columns = header.unwrap_or(TOP);
-        let first = usize::from(header.is_some());
+        // A web page may have put a blank line below the header.
+        let blank = header.is_some() && lines.get(1).is_some_and(Line::is_blank);
+        let first = usize::from(header.is_some()) + usize::from(blank);
         let rows: Vec<(String, f64, Option<i32>)> =
             lines[first..].iter().map_while(|l| columns.row(&l.text)).collect();
         if rows.is_empty() {
@@ -24,7 +26,9 @@ impl Block for Threads {
         let thread = |(comm, pct, nice)| ThreadCpu { comm, cpu_pct: Some(pct), nice, origin };
         let threads = rows.into_iter().map(thread);
         sink.evidence.threads.extend(threads);
-        Taken::kept(used)
+        let mut taken = Taken { kept: used - usize::from(blank), dropped: Vec::new() };
+        taken.drop("blank line", usize::from(blank));
+        Some(taken)
     }
 }
 
@@ -121,6 +125,14 @@ impl Block for TopHeader {
             taken.kept = 1;
             return Some(taken);
         }
+        if let Some(sizes) = freebsd_arc(text) {
+            let origin = sink.origin("top header", &lines[..1]);
+            for (name, bytes) in sizes {
+                super::cells::kstat(sink, "arcstats", name, bytes, origin);
+            }
+            taken.kept = 1;
+            return Some(taken);
+        }
         if let Some((columns, row)) = memory_line(text) {
             let origin = sink.origin("top header", &lines[..1]);
             sink.evidence.tables.push(Table { tool: "top".to_owned(), columns, rows: vec![row], origin });
@@ -128,7 +140,12 @@ impl Block for TopHeader {
             return Some(taken);
         }
         const OTHER: [&str; 3] = ["Tasks:", "Threads:", "Processes:"];
-        if OTHER.iter().any(|o| text.starts_with(o)) && text.contains("total") {
+        let freebsd = text.split_once(' ').is_some_and(|(n, rest)| {
+            n.bytes().all(|b| b.is_ascii_digit())
+                && rest.starts_with("processes: ")
+                && rest.contains("running")
+        });
+        if freebsd || OTHER.iter().any(|o| text.starts_with(o)) && text.contains("total") {
             taken.drop("header of top without CPU figures", 1);
             return Some(taken);
         }
@@ -149,13 +166,18 @@ fn memory_line(text: &str) -> Option<(Vec<String>, Vec<String>)> {
         "Swap" => "swap",
         _ => return None,
     };
-    rest.contains("total").then_some(())?;
+    // FreeBSD: `404M Active, 998M Inact, 13G Wired, 741M Free`; the unit is with each figure.
+    const FREEBSD: [&str; 7] = ["Active", "Inact", "Laundry", "Wired", "Buf", "Free", "Inuse"];
+    let freebsd = rest.contains(" Wired") || rest.contains("M Total");
+    (freebsd || rest.contains("total")).then_some(())?;
     let (mut columns, mut row) = (Vec::new(), Vec::new());
     let words: Vec<&str> = rest.split_whitespace().collect();
     for pair in words.windows(2) {
         let name = pair[1].trim_end_matches([',', '.']);
         let figure = pair[0].trim_end_matches('+');
-        if !matches!(name, "total" | "free" | "used") || !figure.starts_with(|c: char| c.is_ascii_digit()) {
+        let told = matches!(name, "total" | "free" | "used")
+            || (freebsd && (FREEBSD.contains(&name) || matches!(name, "Total" | "Used")));
+        if !told || !figure.starts_with(|c: char| c.is_ascii_digit()) {
             continue;
         }
         let letter = figure.chars().last().filter(char::is_ascii_alphabetic);
@@ -166,7 +188,7 @@ fn memory_line(text: &str) -> Option<(Vec<String>, Vec<String>)> {
             ("KiB", _) | ("", Some('k' | 'K')) => value / 1024.0,
             _ => return None,
         };
-        columns.push(format!("{kind}_{name}_MiB"));
+        columns.push(format!("{kind}_{}_MiB", name.to_lowercase()));
         row.push(super::cells::show(mib));
     }
     (!row.is_empty()).then_some((columns, row))
@@ -175,6 +197,9 @@ fn memory_line(text: &str) -> Option<(Vec<String>, Vec<String>)> {
 /// `%Cpu(s):  0.1 us, 49.8 sy`, `Cpu(s):  0.2%us, 50.4%sy`.
 fn cpu_line(text: &str) -> Option<(Vec<String>, Vec<String>)> {
     let (name, rest) = text.split_once(':')?;
+    if name == "CPU" && rest.contains("% idle") {
+        return freebsd_cpu(rest);
+    }
     if !matches!(name.trim_end(), "%Cpu(s)" | "Cpu(s)") && !name.starts_with("%Cpu") {
         return None;
     }
@@ -198,12 +223,54 @@ fn cpu_line(text: &str) -> Option<(Vec<String>, Vec<String>)> {
     (columns.len() > 2).then_some((columns, row))
 }
 
-/// `top - 12:34:56 up 3 days,  load average: 12.01, 11.50, 9.70`.
+/// `CPU:  0.2% user,  0.0% nice, 59.3% system,  0.0% interrupt, 40.5% idle` of FreeBSD, under the names
+/// that Linux uses.
+fn freebsd_cpu(rest: &str) -> Option<(Vec<String>, Vec<String>)> {
+    let (mut columns, mut row) = (Vec::new(), Vec::new());
+    for part in rest.split(',') {
+        let (figure, what) = part.trim().split_once("% ")?;
+        let name = match what.trim() {
+            "user" => "us",
+            "nice" => "ni",
+            "system" => "sy",
+            "interrupt" => "hi",
+            "idle" => "id",
+            _ => continue,
+        };
+        columns.push(name.to_owned());
+        row.push(numbers::decimal(figure)?.to_string());
+    }
+    (columns.len() > 2).then_some((columns, row))
+}
+
+/// `ARC: 11G Total, 2633M MFU, 7893M MRU, 36M Anon, 256M Header, 935M Other` of FreeBSD, in bytes.
+fn freebsd_arc(text: &str) -> Option<Vec<(&'static str, f64)>> {
+    let rest = text.strip_prefix("ARC: ").filter(|r| r.contains(" Total"))?;
+    let size = |part: &str| {
+        let (figure, what) = part.trim().split_once(' ')?;
+        // `Header` adds up two counters of the kernel, so it is no kstat of its own.
+        let name = match what.trim() {
+            "Total" => "size",
+            "MFU" => "mfu_size",
+            "MRU" => "mru_size",
+            "Anon" => "anon_size",
+            _ => return None,
+        };
+        Some((name, super::cells::bytes(figure)?))
+    };
+    Some(rest.split(',').filter_map(size).collect())
+}
+
+/// `top - 12:34:56 up 3 days,  load average: 12.01, 11.50, 9.70`, `load averages:  4.56,  3.61,  3.89`.
 fn load_line(text: &str) -> Option<(Vec<String>, Vec<String>)> {
-    let (before, loads) = text.split_once("load average:")?;
-    if !before.contains(" up ") {
+    let (before, loads) = text.split_once("load average:").or_else(|| {
+        text.split_once("load averages:").filter(|(before, _)| before.starts_with("last pid:"))
+    })?;
+    if !before.contains(" up ") && !before.starts_with("last pid:") {
         return None;
     }
+    // FreeBSD puts the time that it is up behind them.
+    let loads = loads.split(" up ").next().unwrap_or(loads);
     let loads: Vec<String> = loads.split(", ").filter_map(numbers::decimal).map(|l| l.to_string()).collect();
     let columns = ["load1", "load5", "load15"].map(str::to_owned).to_vec();
     (loads.len() == 3).then_some((columns, loads))
@@ -246,5 +313,15 @@ mod tests {
             ["0.1", "49.8", "0", "40"]
         );
         assert_eq!(cpu_line("Cpu(s):  0.2%us, 50.4%sy,  0.0%ni").unwrap().0, ["us", "sy", "ni"]);
+        let (columns, row) = cpu_line("CPU:  0.2% user, 59.3% system,  0.0% interrupt, 40.5% idle").unwrap();
+        assert_eq!((columns.join(" "), row.join(" ")), ("us sy hi id".into(), "0.2 59.3 0 40.5".into()));
+        let loads =
+            load_line("last pid: 92403;  load averages:  4.56,  3.61,  3.89   up 2+19:45:36  08:26:33");
+        assert_eq!(loads.unwrap().1, ["4.56", "3.61", "3.89"]);
+        let (columns, row) = memory_line("Mem: 404M Active, 13G Wired, 1624K Cache, 741M Free").unwrap();
+        assert_eq!(columns.join(" "), "mem_active_MiB mem_wired_MiB mem_free_MiB");
+        assert_eq!(row, ["404", "13312", "741"]);
+        let arc = freebsd_arc("ARC: 11G Total, 2633M MFU, 36M Anon, 256M Header").unwrap();
+        assert_eq!((arc[0], arc.len()), (("size", 11.0 * 1024f64.powi(3)), 3));
     }
 }

@@ -1,9 +1,10 @@
 //! `zdb`: metaslabs (-m, -mm), the DDT (-D) and block statistics (-b, -bb).
 //!
-//! Tables `zdb -m` (metaslab, offset, spacemap, free and, where told, fragmentation), `zdb -D`, `zdb -b`
-//! (name, value, avg, ratio) and `zdb -bb` (by block type); the pool's ratios are properties.
+//! Tables `zdb -m` (metaslab, offset, spacemap, free and, where told, fragmentation), `zdb -D`, its
+//! histogram `zdb -DD` (`zdb -S` where it was simulated), `zdb -b` (name, value, avg, ratio) and `zdb -bb` (by block type); the pool's ratios are properties.
 
 use super::cells::{self, is_rule};
+use super::ddt_histogram::{DdtHistogram, is_start};
 use super::report_lines::report_lines;
 use crate::blocks::{Block, Line, Sink, Taken};
 
@@ -73,23 +74,40 @@ pub struct Ddt;
 
 impl Block for Ddt {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
-        if ddt(&lines.first()?.text).is_none() && ratios(&lines.first()?.text).is_none() {
+        let first = &lines.first()?.text;
+        if ddt(first).is_none() && ratios(first).is_none() && !is_start(first) {
             return None;
         }
         let (mut rows, mut found, mut taken) = (Vec::new(), None, Taken::default());
+        // Each DDT has a histogram of its own, the last is of all: one table holds the one read last.
+        let (mut histogram, mut simulated) = (DdtHistogram::default(), false);
         for (blanks, line) in report_lines(lines) {
+            // A heading without rows is looked at once.
+            const MOST_HEADERS: usize = 16;
+            if rows.is_empty() && histogram.is_empty() && taken.used() > MOST_HEADERS {
+                break;
+            }
             if let Some(row) = ddt(&line.text) {
                 rows.push(row);
+                histogram = DdtHistogram::default();
             } else if let Some(values) = ratios(&line.text) {
                 found = Some(values);
-            } else {
+            } else if is_start(&line.text) {
+                simulated |= line.text.contains("Simulated");
+                histogram = DdtHistogram::default();
+            } else if !histogram.line(&line.text) {
                 break;
             }
             taken.drop("blank line", blanks);
             taken.kept += 1;
         }
+        if rows.is_empty() && histogram.is_empty() && found.is_none() {
+            return None;
+        }
         let origin = sink.origin("zdb -D", &lines[..taken.used()]);
-        for (name, value) in found.into_iter().flatten() {
+        histogram.finish(if simulated { "zdb -S" } else { "zdb -DD" }, origin, sink);
+        // What a simulation finds is no ratio that the pool has.
+        for (name, value) in found.into_iter().flatten().filter(|_| !simulated) {
             cells::property(sink, "", name, &value, origin);
         }
         if !rows.is_empty() {

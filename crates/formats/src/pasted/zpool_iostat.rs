@@ -8,7 +8,7 @@ use super::cells::{self, is_rule};
 use super::histograms::{Histogram, quantiles};
 use crate::blocks::{Block, Line, Sink, Taken};
 
-const GROUPS: [&str; 21] = [
+const GROUPS: [&str; 23] = [
     "capacity",
     "operations",
     "bandwidth",
@@ -16,6 +16,9 @@ const GROUPS: [&str; 21] = [
     "disk_wait",
     "syncq_wait",
     "asyncq_wait",
+    // -w of 0.7 calls the queues so.
+    "sync_queue",
+    "async_queue",
     "scrub",
     "trim",
     "rebuild",
@@ -82,10 +85,15 @@ fn columns(groups: &[&str], header: &[&str]) -> Vec<String> {
             at += 1;
             continue;
         };
+        let group = match *group {
+            "sync_queue" => "syncq_wait",
+            "async_queue" => "asyncq_wait",
+            group => group,
+        };
         let several = if header[at] == "wait" { 1 } else { 2 };
         for sub in header.iter().skip(at).take(several) {
             let letter = sub.get(..1).unwrap_or(sub);
-            out.push(match *group {
+            out.push(match group {
                 "capacity" if at == 1 && out.len() == 1 => "alloc".to_owned(),
                 "capacity" => "free".to_owned(),
                 "operations" => format!("{letter} op"),

@@ -3,7 +3,8 @@
 //! Emits the table `zpool status` (pool, name, state, read, write, cksum, note and columns of -s and -d),
 //! the properties `health` and `scan` of the pool, kstats `POOL/ddt` and the table `zpool status -D`.
 
-use super::cells::{self, is_rule};
+use super::cells;
+use super::ddt_histogram::DdtHistogram;
 use super::report_lines::report_lines;
 use crate::blocks::{Block, Line, Sink, Taken};
 
@@ -62,7 +63,7 @@ struct Reader {
     columns: Vec<String>,
     vdevs: Vec<Vec<String>>,
     ddt: Option<[f64; 3]>,
-    ddt_rows: Vec<Vec<String>>,
+    ddt_rows: DdtHistogram,
     in_ddt: bool,
 }
 
@@ -93,7 +94,7 @@ impl Reader {
             return true;
         }
         if self.in_ddt {
-            return self.ddt_line(text);
+            return self.ddt_rows.line(text);
         }
         if !self.columns.is_empty() && self.field == "config:" && self.vdev(text) {
             return true;
@@ -131,19 +132,6 @@ impl Reader {
         true
     }
 
-    fn ddt_line(&mut self, text: &str) -> bool {
-        let words: Vec<&str> = text.split_whitespace().take(12).collect();
-        let heading = matches!(words.first(), Some(&"bucket" | &"refcnt")) || is_rule(text);
-        if heading {
-            return true;
-        }
-        let row = words.len() == 9 && words[1..].iter().all(|w| w.starts_with(|c: char| c.is_ascii_digit()));
-        if row {
-            self.ddt_rows.push(cells::names(&words));
-        }
-        row
-    }
-
     fn finish(self, lines: &[Line], sink: &mut Sink) {
         if lines.is_empty() {
             return;
@@ -162,20 +150,7 @@ impl Reader {
         for (name, value) in ["entries", "dspace", "mspace"].iter().zip(self.ddt.into_iter().flatten()) {
             cells::kstat(sink, &source, name, value, origin);
         }
-        if !self.ddt_rows.is_empty() {
-            let columns = cells::names(&[
-                "refcnt",
-                "blocks",
-                "lsize",
-                "psize",
-                "dsize",
-                "ref blocks",
-                "ref lsize",
-                "ref psize",
-                "ref dsize",
-            ]);
-            cells::table(sink, "zpool status -D", columns, self.ddt_rows, origin);
-        }
+        self.ddt_rows.finish("zpool status -D", origin, sink);
     }
 }
 

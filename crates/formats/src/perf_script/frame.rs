@@ -31,6 +31,20 @@ pub fn is_frame_line(line: &[u8]) -> bool {
         && !text[digits..].trim_ascii_start().first().is_some_and(u8::is_ascii_digit)
 }
 
+/// Whether the address of a frame line stands where perf puts it: right-aligned in sixteen columns, or
+/// behind a tab. A row of another tool's table may begin with a small number too.
+pub fn is_address_wide(line: &[u8]) -> bool {
+    let text = line.trim_ascii_start();
+    let digits = text.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+    line.first() == Some(&b'\t') || line.len() - text.len() + digits >= 16
+}
+
+/// Whether what follows an address is a name and not the next figures of a table.
+pub fn is_named(here: &[u8]) -> bool {
+    let words = here.split(u8::is_ascii_whitespace).skip(1).filter(|w| !w.is_empty());
+    !words.clone().any(|w| w.iter().all(u8::is_ascii_digit)) && words.count() > 0
+}
+
 /// Splits a frame line or the frame part of a one-line sample.
 pub fn parse(line: &[u8]) -> FrameText<'_> {
     let text = line.trim_ascii();

@@ -52,12 +52,12 @@ fn sniff(head: &[u8]) -> Confidence {
             after_header |= line.is_empty() && headers == 0;
             continue;
         }
-        if frame::is_frame_line(line) {
+        if frame::is_frame_line(line) && frame::is_address_wide(line) {
             frames += 1;
             pairs += usize::from(after_header);
         } else if let Some(header) = header::parse(line) {
             headers += 1;
-            one_line += usize::from(header.here.is_some());
+            one_line += usize::from(header.here.is_some_and(frame::is_named));
             after_header = true;
             continue;
         } else if !line.starts_with(b"  ") {
