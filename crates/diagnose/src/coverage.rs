@@ -9,7 +9,7 @@ use crate::classify::classify;
 use crate::name::bare;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use zwhy_profile::{Event, Profile, StackId, ThreadId};
+use zwhy_profile::{Event, Profile, StackId, StringId, ThreadId};
 
 /// CPU samples of ZFS by what the anatomy says of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -101,9 +101,12 @@ fn unlisted(
     for frame in profile.stacks.leaf_to_root(stack) {
         match frames.get(frame.index()) {
             Some((None, ModuleKind::Zfs)) => {
-                let name = bare(profile.function_of(frame));
+                let printed = profile.function_of(frame);
+                let name = bare(printed);
                 let module = if name.module.is_empty() { profile.module_of(frame) } else { name.module };
-                return Some((name.function.to_owned(), module.to_owned()));
+                // Without a name its address is all that tells it from others.
+                let nameless = profile.frames.get(frame).reason != StringId::default();
+                return Some((if nameless { printed } else { name.function }.to_owned(), module.to_owned()));
             }
             Some((Some(FrameRule::Label(_) | FrameRule::Syscall), _) | (None, _)) | None => {}
             Some(_) => return None,

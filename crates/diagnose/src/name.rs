@@ -48,6 +48,14 @@ pub fn bare(printed: &str) -> BareName<'_> {
     BareName { function: without_suffix(member(name)), module }
 }
 
+/// The named functions before and after one that has no name: of
+/// `libzpool.so.6+0x286ee0 (gcm_mul_pclmulqdq..aesni_gcm_decrypt)`, as `zwhy_symbols::unnamed_label` writes it.
+pub fn neighbours(printed: &str) -> Option<(&str, &str)> {
+    let (place, inside) = printed.strip_suffix(')')?.rsplit_once(" (")?;
+    let (before, after) = inside.split_once("..")?;
+    (place.contains("+0x") && is_name(before) && is_name(after)).then_some((before, after))
+}
+
 /// Bare names of a place where somebody wrote several: `mutex_lock / mutex_unlock`.
 pub fn bare_names(printed: &str) -> impl Iterator<Item = &str> {
     let several = || printed.split(['/', ',']).map(str::trim);
@@ -132,6 +140,16 @@ mod tests {
             ("ptr<a>::operator->", "ptr<a>::operator->", ""),
         ] {
             assert_eq!(bare(printed), BareName { function, module }, "{printed}");
+        }
+    }
+
+    #[test]
+    fn a_function_without_a_name_may_have_neighbours() {
+        let found = neighbours("libzpool.so.6+0x286ee0 (gcm_mul_pclmulqdq..aesni_gcm_decrypt)");
+        assert_eq!(found, Some(("gcm_mul_pclmulqdq", "aesni_gcm_decrypt")));
+        for printed in ["libzpool.so.6+0x10", "f (a..b)", "a+0x1 (b)", "a+0x1 (b..)", "a+0x1 (b..c..d d)", ""]
+        {
+            assert_eq!(neighbours(printed), None, "{printed}");
         }
     }
 

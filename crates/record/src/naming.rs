@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use zwhy_profile::{Frame, FrameId, FrameKind, Profile};
 use zwhy_symbols::{
     ElfSymbol, ElfSymbols, ImageKind, KernelSymbol, KernelSymbols, Reason, demangle, module_name,
+    unnamed_label,
 };
 
 /// Index of an address seen, until it has a frame.
@@ -404,15 +405,16 @@ impl Names {
             }
         };
         let at = symbols.address_of_offset(offset);
-        let start = match at.map(|at| symbols.resolve(at)) {
+        let (start, between) = match at.map(|at| symbols.resolve(at)) {
             Some(ElfSymbol::Named { name, .. }) => {
                 return profile.frame(&demangle(&name), module, FrameKind::User);
             }
-            Some(ElfSymbol::Unnamed { start }) => start,
-            None => None,
+            Some(ElfSymbol::Unnamed { start, between }) => (start, between),
+            None => (None, None),
         };
         // Without a function start addresses fold by page, or each would be a stack of its own.
-        let label = format!("{module}+{:#x}", start.unwrap_or(at.unwrap_or(offset) & !0xfff));
+        let address = start.unwrap_or(at.unwrap_or(offset) & !0xfff);
+        let label = unnamed_label(module, address, between.as_ref());
         self.reasoned(profile, FrameKind::User, &label, module, Reason::NoSymbol)
     }
 

@@ -21,8 +21,10 @@ pub struct ElfError(pub String);
 pub enum ElfSymbol {
     /// A function; its name as in the symbol table (see [`crate::demangle`]) and first address.
     Named { name: String, start: u64 },
-    /// No symbol; the address of the function's first byte where the unwind table has it.
-    Unnamed { start: Option<u64> },
+    /// No symbol; the address of the function's first byte where the unwind table has it, and then the
+    /// named functions it lies between. A linker keeps the functions of a source file together, so
+    /// these two often tell what an unnamed one is for.
+    Unnamed { start: Option<u64>, between: Option<(String, String)> },
 }
 
 /// Consecutive symbols of one object.
@@ -32,7 +34,8 @@ pub struct SymbolGroup {
     count: u32,
 }
 
-/// Code further from the last known function start belongs to one that the unwind table leaves out.
+/// Code further from the last known function start belongs to one that the unwind table leaves out,
+/// and named functions further away are of other source files.
 const LARGEST_UNNAMED: u64 = 64 << 10;
 /// Symbols that may lie inside another or at the same address, and are looked at for one answer.
 const LOOK_BACK: usize = 24;
@@ -172,6 +175,16 @@ impl ElfSymbols {
         }
     }
 
+    /// The nearest named functions before and after an address that none of them holds.
+    fn between(&self, address: u64) -> Option<(String, String)> {
+        let after = self.functions.partition_point(|f| f.start <= address);
+        let name = |function: &Function| self.names.get(function.name()).filter(|n| is_function_name(n));
+        let near = |start: &u64| start.abs_diff(address) < LARGEST_UNNAMED;
+        let mut back = self.functions[..after].iter().rev().take(LOOK_BACK).filter(|f| near(&f.start));
+        let mut ahead = self.functions[after..].iter().take(LOOK_BACK).filter(|f| near(&f.start));
+        Some((back.find_map(name)?, ahead.find_map(name)?))
+    }
+
     fn resolve_itself(&self, address: u64) -> ElfSymbol {
         let near = self.near(address).map(|(_, f)| f);
         // The innermost start wins; among its aliases the best name.
@@ -191,7 +204,8 @@ impl ElfSymbols {
             return ElfSymbol::Named { name, start: function.start };
         }
         let start = self.starts.before(address);
-        ElfSymbol::Unnamed { start: start.filter(|start| address - start < LARGEST_UNNAMED) }
+        let start = start.filter(|start| address - start < LARGEST_UNNAMED);
+        ElfSymbol::Unnamed { start, between: start.and_then(|_| self.between(address)) }
     }
 }
 

@@ -80,7 +80,24 @@ fn a_stripped_library_is_named_from_its_dynamic_table() {
     assert!(name.ends_with("getpid"), "{name}");
     assert_eq!(start, getpid);
     assert!(symbols.starts.memory() > 4000, "libc is stripped and has an unwind table");
-    assert!(matches!(symbols.resolve(0), ElfSymbol::Unnamed { start: None }));
+    assert!(matches!(symbols.resolve(0), ElfSymbol::Unnamed { start: None, .. }));
+}
+
+#[test]
+fn a_function_without_a_name_lies_between_two_that_have_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = "int first(int x) { return x + 1; }\n\
+                  __attribute__((noinline)) static int hidden(int x) { return x * 3 + 1; }\n\
+                  int last(int x) { return hidden(x) + hidden(x + 1); }\n";
+    std::fs::write(dir.path().join("a.c"), source).unwrap();
+    let args = ["-O1", "-fno-toplevel-reorder", "-s", "-shared", "-fPIC", "a.c", "-o", "a.so"];
+    assert!(std::process::Command::new("gcc").current_dir(dir.path()).args(args).status().unwrap().success());
+    let symbols = ElfSymbols::parse(&std::fs::read(dir.path().join("a.so")).unwrap()).unwrap();
+    let neighbours = Some(("first".to_owned(), "last".to_owned()));
+    assert!((0..0x4000).any(|at| matches!(
+        symbols.resolve(at),
+        ElfSymbol::Unnamed { start: Some(start), between } if start == at && between == neighbours
+    )));
 }
 
 /// A library stripped as Fedora does: static functions are only in `.gnu_debugdata`.

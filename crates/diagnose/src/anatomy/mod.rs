@@ -12,7 +12,7 @@ pub use matcher::NameMap;
 #[cfg(test)]
 mod tests;
 
-use crate::name::bare;
+use crate::name::{bare, neighbours};
 use threads::ThreadStage;
 
 /// Index into [`Anatomy::stages`].
@@ -136,6 +136,24 @@ impl Anatomy {
             let other = matches!(rule, FrameRule::Label(_) | FrameRule::Shared(_) | FrameRule::Syscall);
             other || (kind != ModuleKind::Foreign && !(bounds && kind == ModuleKind::Zfs))
         });
-        (rule, kind)
+        match rule {
+            None if kind == ModuleKind::Zfs => (self.of_neighbours(printed), kind),
+            _ => (rule, kind),
+        }
+    }
+
+    /// A function without a name serves its callers; where they are not known, as below assembly that
+    /// keeps no frame pointer, it has the stage that both functions next to it share: they are of one source file.
+    fn of_neighbours(&self, printed: &str) -> Option<FrameRule> {
+        let (before, after) = neighbours(printed)?;
+        let stage = |name| match self.functions.get(name)? {
+            FrameRule::Stage(stage)
+            | FrameRule::Context(stage)
+            | FrameRule::AmbiguousStage(stage)
+            | FrameRule::AmbiguousContext(stage) => Some(stage),
+            _ => None,
+        };
+        let shared = stage(before)?;
+        (stage(after)? == shared).then_some(FrameRule::Context(shared))
     }
 }

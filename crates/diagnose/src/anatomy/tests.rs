@@ -85,3 +85,18 @@ fn stacks_of_real_hosts_land_where_a_reader_would_put_them() {
         assert_eq!(leaf(frames, &anatomy), (stage.to_owned(), label.to_owned()), "{frames:?}");
     }
 }
+
+#[test]
+fn a_function_without_a_name_has_its_callers_stage_else_its_neighbours() {
+    let anatomy = Knowledge::embedded().anatomy;
+    let of_gcm = "libzpool.so.6!libzpool.so.6+0x286ee0 (gcm_mul_pclmulqdq..aesni_gcm_decrypt)";
+    for (frames, stage) in [
+        (&[of_gcm][..], "crypto"),
+        (&["libzpool.so.6!zio_decrypt", of_gcm], "decrypt"),
+        (&["libzpool.so.6!libzpool.so.6+0x10 (arc_read..zil_commit)"], "unknown"),
+        (&["libzpool.so.6!libzpool.so.6+0x10"], "unknown"),
+        (&["libcrypto.so.3!libcrypto.so.3+0x10 (gcm_mul_pclmulqdq..aesni_gcm_decrypt)"], "not zfs"),
+    ] {
+        assert_eq!(leaf(frames, &anatomy).0, stage, "{frames:?}");
+    }
+}

@@ -5,8 +5,11 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// `[{"path", "build_id"?, "inode"?, "names": {"offset": "function" | [offset, "reason"]}}, …]`, bytes
-/// in hexadecimal, as a path need not be text.
+/// `[{"path", "build_id"?, "inode"?, "names": {"offset": "function" | [offset, "reason", [before, after]?]}},
+/// …]`, bytes in hexadecimal, as a path need not be text.
+///
+/// `before` and `after` are the named functions next to one that has no name; bundles of earlier
+/// versions have none.
 pub fn encode(objects: &FxHashMap<ImageKey, KnownNames>) -> Vec<u8> {
     let mut list: Vec<(&ImageKey, &KnownNames)> = objects.iter().collect();
     list.sort_by(|a, b| a.0.path.cmp(&b.0.path).then(a.0.build_id.cmp(&b.0.build_id)));
@@ -16,7 +19,7 @@ pub fn encode(objects: &FxHashMap<ImageKey, KnownNames>) -> Vec<u8> {
             .map(|(offset, name)| {
                 let value = match name {
                     KnownName::Function(function) => json!(function),
-                    KnownName::Unnamed(start, reason) => json!([start, reason]),
+                    KnownName::Unnamed(start, reason, between) => json!([start, reason, between]),
                 };
                 (offset.to_string(), value)
             })
@@ -41,7 +44,11 @@ fn object(value: &Value) -> Option<(ImageKey, KnownNames)> {
     let names = value["names"].as_object()?.iter().filter_map(|(offset, name)| {
         let name = match name {
             Value::String(function) => KnownName::Function(function.clone()),
-            unnamed => KnownName::Unnamed(unnamed[0].as_u64()?, unnamed[1].as_str()?.to_owned()),
+            unnamed => {
+                let name = |at: usize| unnamed[2][at].as_str().map(str::to_owned);
+                let between = name(0).zip(name(1));
+                KnownName::Unnamed(unnamed[0].as_u64()?, unnamed[1].as_str()?.to_owned(), between)
+            }
         };
         Some((offset.parse().ok()?, name))
     });
@@ -65,10 +72,14 @@ mod tests {
     #[test]
     fn names_come_back_as_they_went() {
         let key = ImageKey { path: b"/x/\xff".to_vec(), build_id: Some(vec![1, 255]), inode: Some(7) };
-        let names: KnownNames =
-            [(16, KnownName::Function("a\"b".into())), (u64::MAX, KnownName::Unnamed(3, "no symbol".into()))]
-                .into_iter()
-                .collect();
+        let between = Some(("a".to_owned(), "b".to_owned()));
+        let names: KnownNames = [
+            (16, KnownName::Function("a\"b".into())),
+            (17, KnownName::Unnamed(3, "no symbol".into(), between)),
+            (u64::MAX, KnownName::Unnamed(3, "no symbol".into(), None)),
+        ]
+        .into_iter()
+        .collect();
         let objects: FxHashMap<ImageKey, KnownNames> = [(key, names)].into_iter().collect();
         assert_eq!(decode(&encode(&objects)), objects);
         assert!(decode(b"[{\"path\": \"zz\"}, 3, {\"path\": \"1\"}]").is_empty());

@@ -7,8 +7,9 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KnownName {
     Function(String),
-    /// Offset of the function's first byte (or the offset itself) and the reason.
-    Unnamed(u64, String),
+    /// Offset of the function's first byte (or the offset itself), the reason, and the functions it
+    /// lies between.
+    Unnamed(u64, String, Option<(String, String)>),
 }
 
 /// Names by offset in the object.

@@ -11,7 +11,7 @@ use super::spaces::{Era, Image, Spaces};
 use super::user_names::{UserName, UserNames};
 use rustc_hash::FxHashMap;
 use zwhy_profile::{Frame, FrameId, FrameKind, Profile, StackId, StringId};
-use zwhy_symbols::{Reason, SymbolGroup};
+use zwhy_symbols::{Reason, SymbolGroup, unnamed_label};
 
 /// Marks in a call chain that say whose addresses follow (`enum perf_callchain_context`).
 const FIRST_MARK: u64 = -4095i64 as u64;
@@ -283,8 +283,9 @@ impl Stacks {
                 named = true;
                 profile.frame(&function, module, FrameKind::User)
             }
-            UserName::Unnamed { module, offset, reason } => {
-                unnamed(profile, module, offset, reason, FrameKind::User)
+            UserName::Unnamed { module, offset, reason, between } => {
+                let label = unnamed_label(module, offset, between.as_ref());
+                anonymous(profile, &label, module, reason, FrameKind::User)
             }
         };
         if let Some(group) = group.filter(|_| named) {
@@ -306,7 +307,7 @@ fn kernel_frame(profile: &mut Profile, kernel: &KernelNames, at: u64) -> FrameId
 
 /// A frame shown as `module+0xoffset`.
 fn unnamed(profile: &mut Profile, module: &str, offset: u64, reason: &str, kind: FrameKind) -> FrameId {
-    anonymous(profile, &format!("{module}+{offset:#x}"), module, reason, kind)
+    anonymous(profile, &unnamed_label(module, offset, None), module, reason, kind)
 }
 
 fn anonymous(profile: &mut Profile, function: &str, module: &str, reason: &str, kind: FrameKind) -> FrameId {

@@ -43,6 +43,8 @@ pub enum UserName<'a> {
         /// Of the function's first byte where the object tells functions apart, else as asked.
         offset: u64,
         reason: &'a str,
+        /// Named functions before and after that function.
+        between: Option<(String, String)>,
     },
 }
 
@@ -135,7 +137,7 @@ impl UserNames {
     pub fn resolve(&mut self, image: Image, offset: u64) -> UserName<'_> {
         let (dirs, host) = (&self.dirs, self.host);
         let Some(object) = self.objects.get_mut(image.0 as usize) else {
-            return UserName::Unnamed { module: "", offset, reason: Reason::NotMapped.text() };
+            return unnamed("", offset, Reason::NotMapped.text());
         };
         let module = object.module.as_str();
         // Looked up twice, as the borrow of a first answer would last.
@@ -143,7 +145,7 @@ impl UserNames {
             let key = &object.key;
             let symbols = match object.symbols.get_or_insert_with(|| load(key, dirs, host)) {
                 Ok(symbols) => symbols,
-                Err(reason) => return UserName::Unnamed { module, offset, reason },
+                Err(reason) => return unnamed(module, offset, reason),
             };
             let symbol = symbols.address_of_offset(offset).map(|address| symbols.resolve(address));
             if !self.keep {
@@ -153,8 +155,10 @@ impl UserNames {
         }
         match object.answers.get(&offset) {
             Some(KnownName::Function(name)) => UserName::Named { function: Cow::Borrowed(name), module },
-            Some(KnownName::Unnamed(offset, reason)) => UserName::Unnamed { module, offset: *offset, reason },
-            None => UserName::Unnamed { module, offset, reason: Reason::NoSymbol.text() },
+            Some(KnownName::Unnamed(offset, reason, between)) => {
+                UserName::Unnamed { module, offset: *offset, reason, between: between.clone() }
+            }
+            None => unnamed(module, offset, Reason::NoSymbol.text()),
         }
     }
 }
@@ -165,18 +169,24 @@ fn name_of<'a>(symbol: Option<ElfSymbol>, module: &'a str, offset: u64) -> UserN
         Some(ElfSymbol::Named { name, .. }) => {
             UserName::Named { function: Cow::Owned(demangle(&name).into_owned()), module }
         }
-        Some(ElfSymbol::Unnamed { start: Some(start) }) => {
-            UserName::Unnamed { module, offset: start, reason }
+        Some(ElfSymbol::Unnamed { start: Some(offset), between }) => {
+            UserName::Unnamed { module, offset, reason, between }
         }
-        _ => UserName::Unnamed { module, offset, reason },
+        _ => unnamed(module, offset, reason),
     }
+}
+
+fn unnamed<'a>(module: &'a str, offset: u64, reason: &'a str) -> UserName<'a> {
+    UserName::Unnamed { module, offset, reason, between: None }
 }
 
 impl UserName<'_> {
     fn into_known(self) -> KnownName {
         match self {
             UserName::Named { function, .. } => KnownName::Function(function.into_owned()),
-            UserName::Unnamed { offset, reason, .. } => KnownName::Unnamed(offset, reason.to_owned()),
+            UserName::Unnamed { offset, reason, between, .. } => {
+                KnownName::Unnamed(offset, reason.to_owned(), between)
+            }
         }
     }
 }
