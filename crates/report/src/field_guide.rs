@@ -51,6 +51,7 @@ const CHAPTERS: [(&str, &[&str]); 8] = [
             "dsl-dir-",
             "fat-zap-",
             "free-",
+            "gang-",
             "ganging-",
             "metaslab-",
             "unlinked-",

@@ -16,8 +16,10 @@ pub struct Settings {
     pub random: bool,
     /// With O_DIRECT.
     pub direct: bool,
-    /// Begin each access so many bytes after a multiple of the block.
+    /// Begin each access so many bytes after a multiple of the stride.
     pub shift: u64,
+    /// Bytes from one access to the next, the block when zero: a larger one leaves out what is between.
+    stride: u64,
     /// fdatasync after each write.
     pub sync: bool,
     /// How many files.
@@ -38,6 +40,7 @@ impl Settings {
             random: false,
             direct: false,
             shift: 0,
+            stride: 0,
             sync: false,
             count: 100,
             nice: 0,
@@ -53,6 +56,7 @@ impl Settings {
                 "random" => settings.random = value == "1",
                 "direct" => settings.direct = value == "1",
                 "shift" => settings.shift = bytes(value)?,
+                "stride" => settings.stride = bytes(value)?,
                 "sync" => settings.sync = value == "1",
                 "count" => settings.count = u32::try_from(bytes(value)?).map_err(|e| e.to_string())?,
                 "nice" => settings.nice = value.parse().map_err(|e| format!("nice={value}: {e}"))?,
@@ -64,6 +68,10 @@ impl Settings {
             return Err(format!("{} bytes do not hold one block of {}", settings.size, settings.block));
         }
         Ok(settings)
+    }
+
+    pub fn stride(&self) -> u64 {
+        if self.stride == 0 { self.block as u64 } else { self.stride }
     }
 
     pub fn clock(&self) -> Clock {
@@ -109,6 +117,7 @@ mod tests {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let settings = Settings::parse(&words("block=4K size=1G do=read")).unwrap();
         assert_eq!((settings.block, settings.size, settings.operation.as_str()), (4096, 1 << 30, "read"));
+        assert_eq!(settings.stride(), 4096);
         assert!(Settings::parse(&words("blok=4K")).is_err());
         assert!(Settings::parse(&words("block=4X")).is_err());
         assert!(Settings::parse(&words("block=1M size=4K")).is_err());

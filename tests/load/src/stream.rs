@@ -37,14 +37,14 @@ fn open(path: &Path, settings: &Settings, write: bool) -> io::Result<File> {
 
 /// Offsets of one pass.
 fn offsets(settings: &Settings, noise: &mut Noise) -> Vec<u64> {
-    let blocks = settings.size / settings.block as u64;
-    let mut at: Vec<u64> = (0..blocks).collect();
+    let accesses = settings.size / settings.stride();
+    let mut at: Vec<u64> = (0..accesses).collect();
     if settings.random {
         for i in (1..at.len()).rev() {
             at.swap(i, (noise.next() % (i as u64 + 1)) as usize);
         }
     }
-    at.into_iter().map(|block| block * settings.block as u64 + settings.shift).collect()
+    at.into_iter().map(|access| access * settings.stride() + settings.shift).collect()
 }
 
 /// Writes with new content each time, unless it is zeros.
