@@ -75,12 +75,12 @@ fn candidates(findings: &[Finding], evidence: &str, facts: &FactBase<'_>, stages
         );
     }
     let fits = match titles.as_slice() {
-        [one] => format!("only one known cause: {one}"),
-        several => format!("several known causes: {}", several.join("; or ")),
+        [one] => format!("one: {one}"),
+        several => format!("several: {}", several.join("; or ")),
     };
     let seen =
         if evidence.is_empty() { "What was seen".to_owned() } else { format!("What was seen ({evidence})") };
-    format!("Too little is known to name one cause. {seen} fits {fits}.")
+    format!("Too little is known to name the cause. {seen} only hints at {fits}.")
 }
 
 /// Whether a finding rests on the release, the kernel and the CPU, and on nothing that happened.

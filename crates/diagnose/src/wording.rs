@@ -128,8 +128,11 @@ fn number_measure(query: &Query, n: f64, facts: &FactBase<'_>) -> String {
     use Function as F;
     let name = setting(query, facts);
     match query.function {
-        F::ThreadCpu | F::ThreadMax => {
-            format!("{}: {} of one CPU", threads(query, facts), percent(n, false))
+        F::ThreadMax => format!("the busiest {}: {} of one CPU", threads(query, facts), percent(n, false)),
+        F::ThreadCpu => {
+            let many = query.patterns.first().map_or(0, |p| facts.threads_listed(p));
+            let together = if many > 1 { format!(" ({many} threads)") } else { String::new() };
+            format!("{}{together}: {} of one CPU", threads(query, facts), percent(n, false))
         }
         F::ThreadNice => format!("nice value of {}: {n:.0}", threads(query, facts)),
         F::Count => format!("{n:.0} {name}"),
@@ -137,7 +140,6 @@ fn number_measure(query: &Query, n: f64, facts: &FactBase<'_>) -> String {
         F::Kstat => format!("{name}.{} = {}", query.argument(1), amount(query, n)),
         F::Rate => format!("{name}.{}: {} a second", query.argument(1), amount(query, n)),
         F::Param | F::PropNumber => format!("{name} = {}", plain(n)),
-        F::Growth => format!("{} grows with {} to the power {n:.1}", query.argument(2), query.argument(1)),
         F::Cell => format!("{}, {} of {} = {}", name, query.argument(2), query.argument(1), plain(n)),
         _ => format!("{} = {}", query.text(), plain(n)),
     }

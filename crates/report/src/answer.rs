@@ -160,10 +160,12 @@ fn times(bound: &SpeedUp) -> String {
 
 /// Claim and measure in one sentence.
 fn evidence_text(item: &EvidenceLine) -> String {
-    if item.measure.is_empty() {
+    let claim = item.claim.trim_end_matches('.');
+    // A setting that is the claim itself would be there twice.
+    if item.measure.is_empty() || item.measure.eq_ignore_ascii_case(claim) {
         return item.claim.clone();
     }
-    format!("{}: {}", item.claim.trim_end_matches('.'), item.measure)
+    format!("{claim}: {}", item.measure)
 }
 
 /// Everything a finding says.

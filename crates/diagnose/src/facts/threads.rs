@@ -70,6 +70,11 @@ impl FactBase<'_> {
         names
     }
 
+    /// How many listed threads a pattern matches.
+    pub fn threads_listed(&self, pattern: &Pattern) -> usize {
+        self.listed(pattern).map_or(0, |(listed, _)| listed.len())
+    }
+
     /// CPUs' worth of each matching thread that is listed, and where; `None` when none is.
     fn listed(&self, pattern: &Pattern) -> Option<(Vec<Option<f64>>, String)> {
         let like = |comm: &str| pattern.matches(thread_base(comm)) || pattern.matches(comm);

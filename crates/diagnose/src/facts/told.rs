@@ -33,6 +33,20 @@ impl FactBase<'_> {
                 let (row_like, column_like) = (second?, query.patterns.get(2)?);
                 tables.find_map(|table| told_cell(table, row_like, column_like))
             }
+            Function::ColumnSum => {
+                let sum = self.answer(query)?.value.number()?;
+                let first = cells(tables, second?).next()?;
+                Some(format!("{}: {sum:.0} together", first.place()))
+            }
+            Function::Growth => {
+                let exponent = self.answer(query)?.value.number()?;
+                let (x, y) = (second?, query.patterns.get(2)?);
+                let named = |table: &Table, like| {
+                    Some(table.columns.get(*columns_like(table, like).first()?)?.trim().to_owned())
+                };
+                let (table, x, y) = tables.find_map(|t| Some((t, named(t, x)?, named(t, y)?)))?;
+                Some(format!("{}: {y} grows with {x} to the power {exponent:.1}", quoted(&table.tool)))
+            }
             Function::ColumnHas if truth => {
                 let (column_like, text) = (second?, query.patterns.get(2)?);
                 tables.find_map(|table| told_match(table, column_like, text))
@@ -131,9 +145,13 @@ mod tests {
             ("column_min", vec!["*ioping*|*fsync*", "*ms*"], "ms of “ioping -WWW”: at least 24.9"),
             ("table", vec!["*ioping*|*fsync*"], "a table of “ioping -WWW”"),
             ("cell", vec!["*", "2", "*ms*"], "“ioping -WWW”, 2: ms 16300"),
+            ("column_sum", vec!["*ioping*", "*ms*"], "ms of “ioping -WWW”: 16325 together"),
         ] {
             assert_eq!(printed(ioping, function, &arguments), expected);
         }
+        let dd = r#"tables = [{ tool = "dd", columns = ["bs", "MB/s"], rows = [[1, 8], [2, 4], [4, 2]] }]"#;
+        let growth = printed(dd, "growth", &["*", "block*|bs", "mb/s|mib/s"]);
+        assert_eq!(growth, "“dd”: MB/s grows with bs to the power -1.0");
         let lockstat = r#"tables = [{ tool = "lockstat -W", columns = ["Count", "Caller"], rows = [[9, "taskq_thread+0x2cd"]] }]"#;
         let has = printed(lockstat, "column_has", &["lockstat*", "caller*", "taskq_thread*|taskq_dispatch*"]);
         assert_eq!(has, "“lockstat -W” has taskq_thread+0x2cd");
@@ -144,6 +162,13 @@ mod tests {
         let evidence = r#"params = { lru_gen = "enabled" }"#;
         assert_eq!(printed(evidence, "chosen", &["lru_gen|lru_gen.enabled"]), "lru_gen = enabled");
         assert_eq!(printed(evidence, "picked", &["lru_gen|other"]), "lru_gen looked at");
+    }
+
+    #[test]
+    fn several_threads_are_counted_where_their_time_is_told() {
+        let evidence = r#"threads = ["z_fr_iss_0 40", "z_fr_iss_1 20"]"#;
+        assert_eq!(printed(evidence, "thread_cpu", &["z_fr_iss"]), "z_fr_iss (2 threads): 60 % of one CPU");
+        assert_eq!(printed(evidence, "thread_max", &["z_fr_iss"]), "the busiest z_fr_iss: 40 % of one CPU");
     }
 
     #[test]
