@@ -1,9 +1,10 @@
 //! The first sentence and what to do: for a tired reader, no surer than the evidence.
 
 use crate::answer::{CONFIDENT, Finding, StageRow};
-use crate::facts::FactBase;
+use crate::facts::{FactBase, thread_base};
 use crate::knowledge::Knowledge;
 use crate::names::{PROSE, fill_names};
+use crate::readings::readings;
 use crate::wording;
 
 /// From here on the first finding is the answer; below, it is only the likeliest.
@@ -30,6 +31,8 @@ pub fn headline(
     let separating = separating.map(|text| fill_names(&text, PROSE, dataset, facts));
     if top.confidence < TELLING {
         let when = if facts.has_samples() { "If something is slow, look at" } else { "Measure first" };
+        // A profile of the CPU says nothing of tasks that only wait.
+        let separating = separating.filter(|_| !only_waits(facts));
         let act = separating.map_or_else(|| first_request(facts), |text| format!("{when}: {text}"));
         return (candidates(findings, &evidence, facts, stages), Some(act));
     }
@@ -118,6 +121,12 @@ fn nothing_found(facts: &FactBase<'_>, stages: &[crate::answer::StageRow]) -> St
     }
 }
 
+/// All that is known are stacks of tasks that wait.
+fn only_waits(facts: &FactBase<'_>) -> bool {
+    let (trees, flat) = (&facts.evidence.trees, &facts.evidence.flat);
+    !facts.has_samples() && flat.is_empty() && !trees.is_empty() && trees.iter().all(|t| t.waiting)
+}
+
 /// What to do next where no measurement of a cause is asked for: by the kind of evidence there is.
 fn first_request(facts: &FactBase<'_>) -> String {
     if facts.has_samples() {
@@ -153,24 +162,32 @@ fn seen(facts: &FactBase<'_>) -> String {
     let leaves = evidence.trees.iter().filter_map(|t| {
         let leaf = t.frames.last()?;
         let comm = t.comm.as_deref().filter(|c| t.waiting && !c.is_empty());
-        Some(comm.map_or_else(|| leaf.clone(), |comm| format!("{comm} waits in {leaf}")))
+        Some(comm.map_or_else(|| leaf.clone(), |comm| format!("{} waits in {leaf}", thread_base(comm))))
     });
-    // Quantiles are computed from a histogram that is listed itself.
-    let tables =
-        evidence.tables.iter().filter(|t| t.tool != "quantiles").map(|t| format!("a table of {}", t.tool));
-    let kstats = evidence.kstats.iter().map(|k| format!("the kstat {}", k.source));
+    let read = readings(evidence);
+    let is_told = |name: &str| read.told.iter().any(|told| told == name);
+    let tables = evidence
+        .tables
+        .iter()
+        .filter(|t| t.tool != "quantiles" && !is_told(&t.tool))
+        .map(|t| format!("a table of {}", t.tool));
+    let kstats = evidence.kstats.iter().filter(|k| !is_told(&k.source));
+    let kstats = kstats.map(|k| format!("the kstat {}", k.source));
     let properties = evidence.properties.len();
     let properties = (properties > 0).then(|| counted(properties, "property", "properties"));
     let params = evidence.params.len();
     let params = (params > 0).then(|| counted(params, "parameter", "parameters"));
     let mut all: Vec<String> = Vec::new();
-    for item in threads.chain(rows).chain(leaves).chain(tables).chain(kstats).chain(properties).chain(params)
-    {
+    let sentences = read.sentences.iter().cloned();
+    let named = threads.chain(rows).chain(leaves);
+    let listed = tables.chain(kstats).chain(properties).chain(params);
+    for item in named.chain(sentences).chain(listed) {
         if all.len() < MOST && !item.is_empty() && !all.contains(&item) {
             all.push(item);
         }
     }
-    if all.is_empty() { String::new() } else { format!(" What was seen: {}.", all.join(", ")) }
+    let between = if read.sentences.is_empty() { ", " } else { "; " };
+    if all.is_empty() { String::new() } else { format!(" What was seen: {}.", all.join(between)) }
 }
 
 fn counted(n: usize, one: &str, many: &str) -> String {

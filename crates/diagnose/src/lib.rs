@@ -20,6 +20,7 @@ mod names;
 mod next;
 mod paths;
 mod pattern;
+mod readings;
 mod score;
 mod share;
 mod solidity;

@@ -134,10 +134,33 @@ const ROLES: &[Role] = &[
 
 /// What the thread of this name does, or `None` when it is not known as a thread of OpenZFS.
 pub fn thread_role(comm: &str) -> Option<Role> {
+    let renamed = of_old_freebsd(comm);
+    let comm = renamed.as_deref().unwrap_or(comm);
     // Most names of a host are not of ZFS and differ in their first letter.
     let first = comm.bytes().next()?;
     let alike = ROLES.iter().filter(|role| role.name.starts_with(char::from(first)));
     alike.filter(|role| is_named(comm, role.name)).max_by_key(|role| role.name.len()).copied()
+}
+
+/// `zio_write_issue_3` of FreeBSD before 13 and of illumos is what others call `z_wr_iss_3`.
+fn of_old_freebsd(comm: &str) -> Option<String> {
+    const TYPES: [(&str, &str); 6] = [
+        ("null_", "null"),
+        ("read_", "rd"),
+        ("write_", "wr"),
+        ("free_", "fr"),
+        ("claim_", "cl"),
+        ("ioctl_", "ioctl"),
+    ];
+    let rest = comm.strip_prefix("zio_")?;
+    let (kind, rest) = TYPES.iter().find_map(|(old, new)| Some((new, rest.strip_prefix(old)?)))?;
+    let (stage, rest) = match rest.strip_prefix("issue") {
+        Some(rest) => ("iss", rest),
+        None => ("int", rest.strip_prefix("intr")?),
+    };
+    let (high, rest) = rest.strip_prefix("_high").map_or(("", rest), |rest| ("_h", rest));
+    // Cut before its number.
+    Some(format!("z_{kind}_{stage}{high}{}", if rest == "_" { "" } else { rest }))
 }
 
 /// `comm` is `name`, cut at 15 bytes or followed by numbers.
@@ -179,6 +202,9 @@ mod tests {
             ("spl_dynamic_tas", "spl_dynamic_taskq"),
             ("metaslab_group_", "metaslab_group_taskq"),
             ("zvol", "zvol"),
+            ("zio_write_issue_", "z_wr_iss"),
+            ("zio_write_issue_high_2", "z_wr_iss_h"),
+            ("zio_read_intr_1_3", "z_rd_int"),
             ("zvol_tq-1", "zvol_tq"),
             ("zvol_tq-10_2", "zvol_tq"),
             ("dbuf_evict", "dbuf_evict"),
