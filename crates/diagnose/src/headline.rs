@@ -5,12 +5,16 @@ use crate::facts::{FactBase, thread_base};
 use crate::knowledge::Knowledge;
 use crate::names::{PROSE, fill_names};
 use crate::readings::readings;
+use crate::waiting::{place_of, sleeps};
 use crate::wording;
+use zwhy_evidence::PctStack;
 
 /// From here on the first finding is the answer; below, it is only the likeliest.
 const TELLING: f64 = 0.4;
 /// Candidates that are named when none stands out.
 const CANDIDATES: usize = 3;
+/// Measures that the first sentence repeats.
+const MEASURES: usize = 3;
 /// A share below this is no reason to speak of CPU.
 const WORTH_A_SHARE: f64 = 0.005;
 
@@ -27,7 +31,7 @@ pub fn headline(
     };
     let cause = knowledge.cause(&top.class);
     let dataset = cause.and_then(|c| c.dataset.as_ref());
-    let evidence = top.evidence.first().map(|e| e.measure.clone()).unwrap_or_default();
+    let evidence = top.evidence.first().map(|e| fewer(&e.measure)).unwrap_or_default();
     let separating = separating.map(|text| fill_names(&text, PROSE, dataset, facts));
     if top.confidence < TELLING {
         let when = if facts.has_samples() { "If something is slow, look at" } else { "Measure first" };
@@ -55,6 +59,15 @@ pub fn headline(
     };
     let first = top.next.first().filter(|_| !sure);
     (why, act.map(|act| first.map_or(act.clone(), |n| format!("{act} Make sure first: {n}"))))
+}
+
+/// The first measures of a line of evidence: the rest is read where the evidence is listed.
+fn fewer(measures: &str) -> String {
+    let all: Vec<&str> = measures.split("; ").collect();
+    if all.len() <= MEASURES + 1 {
+        return measures.to_owned();
+    }
+    format!("{}; and {} more", all[..MEASURES].join("; "), all.len() - MEASURES)
 }
 
 /// What is seen, and what it fits, where no cause is likelier than not.
@@ -136,7 +149,8 @@ fn first_request(facts: &FactBase<'_>) -> String {
     let hung = tables.iter().any(|t| {
         t.tool == "kernel log" && t.rows.iter().any(|r| r.first().is_some_and(|what| what == "hung task"))
     });
-    if hung || facts.evidence.trees.iter().any(|t| t.waiting) {
+    let asleep = |t: &PctStack| t.waiting || t.frames.last().is_some_and(|leaf| sleeps(leaf));
+    if hung || facts.evidence.trees.iter().any(asleep) {
         return "What waits takes no CPU, and what it waits for may be another task: while it hangs, collect the \
                 stacks of all blocked tasks (echo w > /proc/sysrq-trigger; dmesg) and zpool iostat -vlqy POOL 5 2; \
                 while it is only slow: zwhy record --off-cpu -a -d 30 -o host.zwhy"
@@ -161,8 +175,11 @@ fn seen(facts: &FactBase<'_>) -> String {
     let rows = evidence.flat.iter().map(|r| r.symbol.clone());
     let leaves = evidence.trees.iter().filter_map(|t| {
         let leaf = t.frames.last()?;
-        let comm = t.comm.as_deref().filter(|c| t.waiting && !c.is_empty());
-        Some(comm.map_or_else(|| leaf.clone(), |comm| format!("{} waits in {leaf}", thread_base(comm))))
+        // Who called what puts a thread to sleep says more than how it sleeps.
+        let names: Vec<&str> = t.frames.iter().rev().map(String::as_str).collect();
+        let inside = if sleeps(leaf) { place_of(&names).0 } else { leaf.clone() };
+        let comm = t.comm.as_deref().filter(|c| (t.waiting || sleeps(leaf)) && !c.is_empty());
+        Some(comm.map_or_else(|| inside.clone(), |comm| format!("{} waits in {inside}", thread_base(comm))))
     });
     let read = readings(evidence);
     let is_told = |name: &str| read.told.iter().any(|told| told == name);
@@ -192,4 +209,16 @@ fn seen(facts: &FactBase<'_>) -> String {
 
 fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_repeats_few_measures() {
+        assert_eq!(fewer("a is 1; b is 2; c is 3; d is 4"), "a is 1; b is 2; c is 3; d is 4");
+        assert_eq!(fewer("a is 1; b is 2; c is 3; d is 4; e is 5"), "a is 1; b is 2; c is 3; and 2 more");
+        assert_eq!(fewer(""), "");
+    }
 }

@@ -82,8 +82,17 @@ pub(crate) fn waiting(facts: &FactBase<'_>) -> Vec<WaitRow> {
 /// The function that waits with its caller, and whether it waits for work.
 fn place(profile: &Profile, stack: StackId) -> (String, bool) {
     let names: Vec<&str> = profile.stacks.leaf_to_root(stack).map(|f| profile.function_of(f)).collect();
-    let awake = |name: &&&str| !SLEEPERS.iter().any(|s| name.starts_with(s));
-    let mut waiters = names.iter().filter(awake);
+    place_of(&names)
+}
+
+/// Whether a function only puts the thread to sleep.
+pub(crate) fn sleeps(name: &str) -> bool {
+    SLEEPERS.iter().any(|s| name.starts_with(s))
+}
+
+/// The same of names, innermost first.
+pub(crate) fn place_of(names: &[&str]) -> (String, bool) {
+    let mut waiters = names.iter().filter(|name| !sleeps(name));
     match (waiters.next(), waiters.next()) {
         (Some(waiter), _) if IDLE.iter().any(|idle| waiter.split('.').next() == Some(idle)) => {
             ((*waiter).to_owned(), true)

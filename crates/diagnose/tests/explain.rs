@@ -168,6 +168,16 @@ fn what_was_read_is_told_and_the_next_step_fits_it() {
         frames: vec!["vfs_fsync_range".into()],
         origin,
     };
+    let asleep = PctStack {
+        comm: Some("zpool".into()),
+        waiting: false,
+        frames: ["zvol_create_minor", "zil_replay", "__cv_wait", "schedule"].map(str::to_owned).to_vec(),
+        ..stack.clone()
+    };
+    let answer = explained(&Evidence { trees: vec![asleep], ..Evidence::default() });
+    assert!(answer.why.contains("zpool waits in zvol_create_minor > zil_replay"), "{}", answer.why);
+    assert!(answer.act.is_some_and(|act| act.starts_with("What waits takes no CPU")));
+
     let answer = explained(&Evidence { trees: vec![stack], ..Evidence::default() });
     assert!(answer.why.contains("nfsd waits in vfs_fsync_range"), "{}", answer.why);
     assert!(answer.act.is_some_and(|act| act.contains("sysrq-trigger")));

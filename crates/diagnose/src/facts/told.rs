@@ -97,12 +97,12 @@ fn told_cell(table: &Table, row_like: &Pattern, column_like: &Pattern) -> Option
     Some(format!("{}, {}: {column} {}", quoted(&table.tool), clipped(name), clipped(cell)))
 }
 
-/// `“lockstat -W” has taskq_thread+0x2cd`.
+/// `“lockstat -W”: Caller taskq_thread+0x2cd`.
 fn told_match(table: &Table, column_like: &Pattern, text: &Pattern) -> Option<String> {
     let at = columns_like(table, column_like);
-    let mut cells = table.rows.iter().flat_map(|row| at.iter().filter_map(|i| row.get(*i)));
-    let cell = cells.find(|c| text.matches_any_case(c.trim()))?;
-    Some(format!("{} has {}", quoted(&table.tool), clipped(cell)))
+    let mut cells = table.rows.iter().flat_map(|row| at.iter().filter_map(|i| Some((*i, row.get(*i)?))));
+    let (column, cell) = cells.find(|(_, c)| text.matches_any_case(c.trim()))?;
+    Some(format!("{}: {} {}", quoted(&table.tool), table.columns[column].trim(), clipped(cell)))
 }
 
 fn quoted(title: &str) -> String {
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(growth, "“dd”: MB/s grows with bs to the power -1.0");
         let lockstat = r#"tables = [{ tool = "lockstat -W", columns = ["Count", "Caller"], rows = [[9, "taskq_thread+0x2cd"]] }]"#;
         let has = printed(lockstat, "column_has", &["lockstat*", "caller*", "taskq_thread*|taskq_dispatch*"]);
-        assert_eq!(has, "“lockstat -W” has taskq_thread+0x2cd");
+        assert_eq!(has, "“lockstat -W”: Caller taskq_thread+0x2cd");
     }
 
     #[test]
