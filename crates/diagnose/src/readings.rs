@@ -58,13 +58,19 @@ fn of_table(table: &Table) -> Option<String> {
     let t = Rows { table };
     match table.tool.as_str() {
         "zpool status" => errors(&t),
+        "zpool iostat" => rates(&t),
+        "kernel log" => events(&t),
         "zpool iostat -l" | "zpool iostat -lq" => waits(&t),
         "zpool iostat -q" => queues(&t),
         "quantiles" => quantiles(&t),
         "iostat" => busiest_disk(&t),
         "txgs" => txgs(&t),
         "taskq" => task_queues(&t),
-        "top" => cpu(&t),
+        "top" => cpu(&t, ["sy", "id", "wa"]),
+        "vmstat" => cpu(&t, ["sy", "id", "wa"]),
+        "avg-cpu" => cpu(&t, ["%system", "%idle", "%iowait"]),
+        "dstat" => cpu(&t, ["sys", "idl", "wai"]),
+        "dd" => copy(&t),
         "zdb -m" => metaslabs(&t),
         "iotop" => waiting_thread(&t),
         "slabtop" => largest_cache(&t, "cache size"),
@@ -124,6 +130,31 @@ fn errors(t: &Rows) -> Option<String> {
         return t.rows().next().map(|_| "no device listed has errors".to_owned());
     }
     Some(format!("device {}", found.join(", device ")))
+}
+
+/// The row that moves most; the first row of a report is the mean since the pool was imported.
+fn rates(t: &Rows) -> Option<String> {
+    let figures = t.rows().filter_map(|row| Some((row, t.number(row, "r bw")? + t.number(row, "w bw")?)));
+    let (row, _) = figures.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+    let most = if t.table.rows.len() > 1 { " at most" } else { "" };
+    let (read, written) = (t.text(row, "r bw")?, t.text(row, "w bw")?);
+    Some(format!("{} reads {read} and writes {written} a second{most}", row.first()?))
+}
+
+/// What the kernel reports of tasks, each kind once.
+fn events(t: &Rows) -> Option<String> {
+    const MOST: usize = 3;
+    let mut told: Vec<String> = Vec::new();
+    for row in t.rows() {
+        let Some(event) = t.text(row, "event") else { continue };
+        let task = t.text(row, "task").map_or(String::new(), |task| format!(" of {task}"));
+        let lasted = t.text(row, "lasted s").map_or(String::new(), |s| format!(" ({s} s)"));
+        let one = format!("{event}{task}{lasted}");
+        if told.len() < MOST && !told.contains(&one) {
+            told.push(one);
+        }
+    }
+    (!told.is_empty()).then(|| format!("the kernel reports: {}", told.join(", ")))
 }
 
 /// The longest wait, and how much of it was on the device.
@@ -213,21 +244,27 @@ fn task_queues(t: &Rows) -> Option<String> {
     }
 }
 
-/// The head of top.
-fn cpu(t: &Rows) -> Option<String> {
-    let row = t.rows().next()?;
-    let value = |column: &str| t.number(row, column);
-    if let Some(load) = value("load1") {
+/// What the processors do, by the names of the columns in the kernel, idle and waiting; of several rows
+/// that with most time in the kernel.
+fn cpu(t: &Rows, [system, idle, waits]: [&str; 3]) -> Option<String> {
+    if let Some(load) = t.rows().next().and_then(|row| t.number(row, "load1")) {
         return Some(format!(
             "the load average is {} (on Linux tasks that wait for a disk count too)",
             plain(load)
         ));
     }
-    let (system, idle) = (value("sy")?, value("id")?);
-    let waits = value("wa").filter(|wa| *wa >= 1.0);
-    // Time that top calls waiting is idle time of a CPU that some I/O was started from.
+    let (row, system) = t.most(system)?;
+    let most = if t.table.rows.len() > 1 { "at most " } else { "" };
+    let idle = t.number(row, idle)?;
+    // What tools call waiting is idle time of a CPU that some I/O was started from.
+    let waits = t.number(row, waits).filter(|wa| *wa >= 1.0);
     let waits = waits.map_or(String::new(), |wa| format!(" and {} % idle beside I/O", plain(wa)));
-    Some(format!("of all CPU time {} % is in the kernel, {} % idle{waits}", plain(system), plain(idle)))
+    Some(format!("of all CPU time {most}{} % is in the kernel, {} % idle{waits}", plain(system), plain(idle)))
+}
+
+fn copy(t: &Rows) -> Option<String> {
+    let rate = t.rows().filter_map(|row| t.number(row, "MB/s")).reduce(f64::min)?;
+    Some(format!("dd moves {} MB a second", plain(rate)))
 }
 
 fn metaslabs(t: &Rows) -> Option<String> {
@@ -415,6 +452,31 @@ mod tests {
                 "w|138|226320000",
                 "fio's w does 138 operations a second of 226 ms on average",
             ),
+            (
+                "zpool iostat",
+                "pool|r op|w op|r bw|w bw",
+                "t|0|0|460|0/t|2|1.04K|12.5K|7.51M",
+                "t reads 12.5K and writes 7.51M a second at most",
+            ),
+            (
+                "kernel log",
+                "event|task|lasted s",
+                "hung task|zfs|120/hung task|zfs|120/rcu stall||",
+                "the kernel reports: hung task of zfs (120 s), rcu stall",
+            ),
+            (
+                "vmstat",
+                "r|sy|id|wa",
+                "1|4|95|0/21|68|31|1",
+                "of all CPU time at most 68 % is in the kernel, 31 % idle and 1 % idle beside I/O",
+            ),
+            (
+                "avg-cpu",
+                "%user|%system|%iowait|%idle",
+                "2|38.18|0|56.5",
+                "of all CPU time 38.2 % is in the kernel, 56.5 % idle",
+            ),
+            ("dd", "bytes|MB/s", "1|0.425", "dd moves 0.42 MB a second"),
             ("lsblk", "NAME|ROTA", "sda|1", ""),
         ] {
             assert_eq!(said(&table(tool, columns, rows)), want, "{tool}");

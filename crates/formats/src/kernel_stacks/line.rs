@@ -124,6 +124,11 @@ fn classify(text: &str) -> KernelLine<'_> {
         let end = [" Tainted:", " Not tainted", " Kdump:"].iter().filter_map(|m| rest.find(m)).min();
         return KernelLine::Running { comm: rest[..end.unwrap_or(rest.len())].trim() };
     }
+    // Before 3.9: `Pid: 28672, comm: mount.zfs Tainted: G …`.
+    if let Some((_, rest)) = text.split_once(", comm: ").filter(|(before, _)| before.starts_with("Pid: ")) {
+        let end = [" Tainted:", " Not tainted"].iter().filter_map(|m| rest.find(m)).min();
+        return KernelLine::Running { comm: rest[..end.unwrap_or(rest.len())].trim() };
+    }
     if is_dump(text) { KernelLine::Dump } else { KernelLine::No }
 }
 
@@ -272,6 +277,14 @@ fn is_dump(text: &str) -> bool {
     {
         return true;
     }
+    // Lines of old kernels around them: `CPU 1`, `Process mount.zfs (pid: 28672, threadinfo ffff88…`.
+    let numbered = text.strip_prefix("CPU ").is_some_and(|n| n.parse::<u32>().is_ok());
+    if numbered
+        || text == "sending NMI to all CPUs:"
+        || (text.starts_with("Process ") && text.contains("(pid: ") && text.contains("threadinfo"))
+    {
+        return true;
+    }
     let words = text.split_whitespace();
     text.len() >= 33
         && words.clone().count() >= 2
@@ -318,6 +331,10 @@ mod tests {
                 Instruction("_raw_spin_lock"),
             ),
             ("RIP: 0033:0x7f0011223344", Dump),
+            ("Pid: 28672, comm: mount.zfs Tainted: G           O 3.7.1 #3", Running { comm: "mount.zfs" }),
+            ("Process mount.zfs (pid: 28672, threadinfo ffff880205dca000, task ffff8801027747c0)", Dump),
+            ("CPU 1", Dump),
+            ("CPU 1 is slow", No),
             ("PID: 12  TASK: ffff88  CPU: 3  COMMAND: \"txg_sync\"", head(Some("txg_sync"), None)),
             ("#1 [ffff880] schedule at ffffffff81", Frame("schedule")),
             (" 0000000000000046 ffff88085fc13fd8 0000000000013180", Dump),

@@ -12,6 +12,8 @@ pub struct Task {
     instruction: Option<String>,
     /// Leaf first.
     frames: Vec<String>,
+    /// A line said that a call trace follows, which /proc/PID/stack does not print.
+    traced: bool,
 }
 
 impl Task {
@@ -35,6 +37,7 @@ impl Task {
             self.finish(out);
             (self.comm, self.waiting) = (comm, waiting);
         }
+        self.traced = true;
     }
 
     pub fn push(&mut self, name: &str) {
@@ -63,7 +66,7 @@ impl Task {
         let Some(leaf) = frames.first() else { return };
         // Who sleeps is in the scheduler; /proc/PID/stack leaves that frame out and says nothing else.
         let asleep = ["schedule", "__schedule", "io_schedule", "cv_wait_common"].contains(&leaf.as_str());
-        let waiting = task.waiting.unwrap_or(asleep || (task.comm.is_none() && !ran));
+        let waiting = task.waiting.unwrap_or(asleep || (task.comm.is_none() && !ran && !task.traced));
         frames.reverse();
         out.push(PctStack {
             pct: None,

@@ -12,6 +12,7 @@ mod cells;
 mod clock_tables;
 mod command;
 mod ddt_histogram;
+mod dstat;
 mod fio;
 mod folded_lines;
 mod histograms;
@@ -47,6 +48,7 @@ static BLOCKS: &[&dyn Block] = &[
     &BpftraceMap,
     &histograms::TracerHistogram,
     &StackList,
+    &dstat::Dstat,
     &clock_tables::ClockTable,
     &iotop::Iotop,
     &blocked::Blocked,

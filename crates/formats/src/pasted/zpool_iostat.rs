@@ -45,6 +45,9 @@ impl Block for ZpoolIostat {
         {
             return histogram(&first, lines, sink);
         }
+        if bare_row(&lines[0].text).is_some() {
+            return bare_rows(lines, sink);
+        }
         let groups: Vec<&str> = if first.first() == Some(&"capacity") && first.iter().all(|w| is_group(w)) {
             first
         } else {
@@ -59,6 +62,34 @@ impl Block for ZpoolIostat {
         let columns = columns(&groups, &header);
         rates(lines, headings + 1, columns, sink)
     }
+}
+
+/// Rows whose header was not pasted with them: a name, two sizes and four figures.
+fn bare_rows(lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+    let rows: Vec<Vec<String>> = lines.iter().map_while(|l| bare_row(&l.text)).collect();
+    let used = rows.len();
+    let origin = sink.origin("zpool iostat without its header", &lines[..used]);
+    let columns = columns(
+        &["capacity", "operations", "bandwidth"],
+        &["pool", "alloc", "free", "read", "write", "read", "write"],
+    );
+    cells::table(sink, "zpool iostat", columns, rows, origin);
+    Taken::kept(used)
+}
+
+fn bare_row(text: &str) -> Option<Vec<String>> {
+    let words = words(text);
+    let size = |w: &str| {
+        w.starts_with(|c: char| c.is_ascii_digit())
+            && w.ends_with(['K', 'M', 'G', 'T', 'P'])
+            && cells::bytes(w).is_some()
+    };
+    let figure = |w: &&str| w.starts_with(|c: char| c.is_ascii_digit()) && cells::bytes(w).is_some();
+    let fits = words.len() == 7
+        && words[0].starts_with(|c: char| c.is_ascii_alphabetic())
+        && words[1..3].iter().all(|w| size(w))
+        && words[3..].iter().all(figure);
+    fits.then(|| words.iter().map(|w| cells::plain(w)).collect())
 }
 
 fn words(text: &str) -> Vec<&str> {
