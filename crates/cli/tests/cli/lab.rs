@@ -1,5 +1,6 @@
 //! `zwhy lab`: what is checked before OpenZFS runs, and what happens when its process dies.
 
+use crate::record::may_sample;
 use crate::support::{Ran, Reaped, call, run, signal, skip, wait_until, zwhy};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -120,4 +121,24 @@ fn ctrl_c_ends_the_lab_in_order() {
     assert!(!wait_until(&mut program.0, || false), "it ends by itself");
     assert_eq!(program.0.wait().expect("it ended").code(), Some(1));
     assert!(!folder.path().join("out/scratch").exists());
+}
+
+#[test]
+fn nearly_every_sample_of_openzfs_has_a_stage() {
+    let test = "nearly_every_sample_of_openzfs_has_a_stage";
+    if libzpool().is_none() {
+        return skip(test, "no libzpool is installed");
+    }
+    if !may_sample(test) {
+        return;
+    }
+    let folder = TempDir::new().expect("a folder");
+    call(folder.path(), "lab run encryption --quick -o out").ok();
+    // GCM's assembly has no symbol and keeps no frame pointer; the others are here for all the rest.
+    for capture in ["aes-256-ccm-read", "aes-256-gcm-read", "aes-256-gcm-write", "off-write"] {
+        let found = call(folder.path(), &format!("knowledge unknown --json out/{capture}.zwhy")).json();
+        let count = |key: &str| found[key].as_u64().expect("a count");
+        assert!(count("zfs") > 50, "{capture}: {found}");
+        assert!(count("named") * 100 >= count("zfs") * 95, "{capture}: {found}");
+    }
 }
