@@ -56,6 +56,11 @@ pub fn classify(profile: &Profile, anatomy: &Anatomy) -> Classified {
             if frame.kind == FrameKind::User && of_kernel { (None, kind) } else { (rule, kind) }
         })
         .collect();
+    // Libraries of a program are ZFS's own only where ZFS is one of them: in zdb, ztest and the lab.
+    let in_user_space = profile
+        .frames
+        .iter()
+        .any(|(id, frame)| frame.kind == FrameKind::User && frames[id.index()].1 == ModuleKind::Zfs);
     let n = profile.stacks.len();
     let mut walks = vec![Walk::default(); n];
     let mut out = Classified {
@@ -68,7 +73,8 @@ pub fn classify(profile: &Profile, anatomy: &Anatomy) -> Classified {
     for (id, parent, frame, depth) in profile.stacks.iter() {
         let (rule, kind) = frames.get(frame.index()).copied().unwrap_or((None, ModuleKind::Foreign));
         let mut walk = walks[parent.index()];
-        walk.step(rule, kind, depth == 1, anatomy);
+        let of_program = profile.frames.get(frame).kind == FrameKind::User;
+        walk.step(rule, kind, depth == 1 && (in_user_space || !of_program), anatomy);
         walks[id.index()] = walk;
         out.node_stage[id.index()] = walk.result();
         out.node_label[id.index()] = walk.label;
@@ -86,6 +92,7 @@ pub fn classify_alone(printed: &str, module: &str, anatomy: &Anatomy) -> (StageI
 }
 
 impl Walk {
+    /// `alone`: the frame has no caller, and may be ZFS's all the same.
     fn step(&mut self, rule: Option<FrameRule>, kind: ModuleKind, alone: bool, anatomy: &Anatomy) {
         if kind == ModuleKind::Zfs {
             self.zfs = true;

@@ -8,7 +8,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const BUILTIN: [(&str, &str); 1] = [("encryption", include_str!("../../../experiments/encryption.toml"))];
+const BUILTIN: [(&str, &str); 3] = [
+    ("encryption", include_str!("../../../experiments/encryption.toml")),
+    ("compression", include_str!("../../../experiments/compression.toml")),
+    ("checksum", include_str!("../../../experiments/checksum.toml")),
+];
 
 /// More runs than this are a mistake in the file rather than a wish.
 const MAX_RUNS: u64 = 10_000;

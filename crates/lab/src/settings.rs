@@ -18,6 +18,7 @@ pub struct Settings {
     pub io_size: Bytes,
     /// Threads that write or read, each its own object.
     pub threads: u32,
+    pub data: Content,
     /// `zfs_arc_max`.
     pub arc_max: Bytes,
     /// The memory OpenZFS is told the host has; it sizes the ARC and the dirty data limit by it.
@@ -33,6 +34,7 @@ impl Default for Settings {
             recordsize: Bytes(128 << 10),
             io_size: Bytes(1 << 20),
             threads: 1,
+            data: Content::Random,
             arc_max: Bytes(512 << 20),
             memory: Bytes(4 << 30),
         }
@@ -63,6 +65,16 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Content {
+    /// Does not compress.
+    Random,
+    /// Every other 512 bytes are zeros, so that it compresses to about half.
+    Half,
 }
 
 /// A property value: its name in `zfs set`, and its number in OpenZFS.

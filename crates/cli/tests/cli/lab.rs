@@ -21,6 +21,12 @@ fn experiments_are_listed_with_their_question() {
     let folder = TempDir::new().expect("a folder");
     let list = call(folder.path(), "lab list").ok();
     assert!(list.lines().any(|l| l.starts_with("encryption ") && l.ends_with('?')), "{list}");
+    // What an answer offers as proof can be run.
+    let known: Vec<&str> = list.lines().filter_map(|l| l.split_whitespace().next()).collect();
+    for cause in zwhy_diagnose::Knowledge::embedded().causes {
+        let experiment = cause.experiment.as_deref();
+        assert!(experiment.is_none_or(|name| known.contains(&name)), "{}: {experiment:?}", cause.class);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! `stages.toml` lists the stages, `generic.toml` what is not of ZFS, `threads.toml` the threads that
 //! do one thing only, every other file the functions of some OpenZFS source files. Which is which is told by the keys, not by the name.
 
-use super::threads::ThreadStage;
+use super::threads::{Only, ThreadStage};
 use super::{Anatomy, FrameRule, NameMap, PatternSource, Stage, StageId};
 use crate::knowledge::{KnowledgeError, SourceText};
 use serde::Deserialize;
@@ -42,6 +42,7 @@ struct ThreadEntry {
     stage: String,
     #[serde(default)]
     between: bool,
+    cut_by: Option<String>,
     names: Vec<String>,
 }
 
@@ -172,8 +173,12 @@ impl Builder {
                 if zwhy_zfs::thread_role(thread).is_none_or(|role| role.name != thread) {
                     problems.push(KnowledgeError::new(name, format!("no thread's role is `{thread}`")));
                 }
-                let (name, between) = (thread.clone(), entry.between);
-                self.threads.push(ThreadStage { name, stage, between });
+                let only = match &entry.cut_by {
+                    Some(library) => Only::CutBy(library.clone()),
+                    None if entry.between => Only::Whole,
+                    None => Only::Any,
+                };
+                self.threads.push(ThreadStage { name: thread.clone(), stage, only });
             }
         }
         for (label, functions) in &file.labels {

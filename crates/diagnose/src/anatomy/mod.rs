@@ -136,10 +136,12 @@ impl Anatomy {
             let other = matches!(rule, FrameRule::Label(_) | FrameRule::Shared(_) | FrameRule::Syscall);
             other || (kind != ModuleKind::Foreign && !(bounds && kind == ModuleKind::Zfs))
         });
-        match rule {
-            None if kind == ModuleKind::Zfs => (self.of_neighbours(printed), kind),
-            _ => (rule, kind),
-        }
+        let rule = rule.or_else(|| match kind {
+            ModuleKind::Zfs => self.of_neighbours(printed),
+            ModuleKind::Foreign => self.of_next(printed),
+            ModuleKind::Kernel => None,
+        });
+        (rule, kind)
     }
 
     /// A function without a name serves its callers; where they are not known, as below assembly that
@@ -155,5 +157,12 @@ impl Anatomy {
         };
         let shared = stage(before)?;
         (stage(after)? == shared).then_some(FrameRule::Context(shared))
+    }
+
+    /// A function without a name of a library that ZFS calls does what the next one does: a source file
+    /// begins with what only itself calls, as `longest_match` of zlib's deflate.c.
+    fn of_next(&self, printed: &str) -> Option<FrameRule> {
+        let (_, after) = neighbours(printed)?;
+        self.functions.get(after).filter(|rule| matches!(rule, FrameRule::Shared(_)))
     }
 }

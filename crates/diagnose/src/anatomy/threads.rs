@@ -11,8 +11,17 @@ pub(super) struct ThreadStage {
     /// Role of the thread, as [`zwhy_zfs::Role::name`].
     pub name: String,
     pub stage: StageId,
-    /// Only where the stack is whole: the thread is between two pieces of work.
-    pub between: bool,
+    pub only: Only,
+}
+
+/// Which stacks of a thread say no more than it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Only {
+    Any,
+    /// Those that are whole: the thread is between two pieces of work.
+    Whole,
+    /// Those that end in a library whose name begins so, cut off by its code.
+    CutBy(String),
 }
 
 /// Where threads begin: the function of the C library, Linux, FreeBSD or illumos at the root.
@@ -44,8 +53,13 @@ impl Anatomy {
             return stage;
         }
         let Some(role) = role else { return stage };
-        let of_thread = self.threads.iter().find(|t| t.name == role);
-        of_thread.filter(|t| !t.between || self.between(profile, stack)).map_or(UNKNOWN, |t| t.stage)
+        let applies = |of_thread: &&ThreadStage| match &of_thread.only {
+            _ if of_thread.name != role => false,
+            Only::Any => true,
+            Only::Whole => self.between(profile, stack),
+            Only::CutBy(library) => cut_by(profile, stack, library),
+        };
+        self.threads.iter().find(applies).map_or(UNKNOWN, |t| t.stage)
     }
 
     /// The stack is whole and names no function of ZFS: one that has a name, but no stage, is work
@@ -64,4 +78,13 @@ impl Anatomy {
         }
         root.is_some_and(|frame| STARTS.contains(&bare(profile.function_of(frame)).function))
     }
+}
+
+/// The outermost function of the stack is the library's, so what called it is not known.
+fn cut_by(profile: &Profile, stack: StackId, library: &str) -> bool {
+    profile
+        .stacks
+        .leaf_to_root(stack)
+        .last()
+        .is_some_and(|frame| profile.module_of(frame).starts_with(library))
 }

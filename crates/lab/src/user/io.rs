@@ -1,7 +1,7 @@
 //! Data through the DMU: write, read front to back, compare.
 //!
-//! The data does not compress and no two 4 KiB pieces are alike: one random buffer, and in each
-//! piece a mark made of its object and offset. Reading checks the marks (cheap, so that it does not
+//! No two 4 KiB pieces are alike: one random buffer, with zeros in it where the data shall compress,
+//! and in each piece a mark made of its object and offset. Reading checks the marks (cheap, so that it does not
 //! count as work of ZFS); verifying compares every byte.
 
 use super::abi::Zpool;
@@ -9,6 +9,7 @@ use super::dataset::{Dataset, Open, transaction};
 use super::protocol::Failure;
 use crate::plan::SplitMix;
 use crate::result::ThreadGroup;
+use crate::settings::Content;
 use crate::{Bytes, Settings};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,6 +18,8 @@ use std::time::Duration;
 use zwhy_profile::Nanos;
 
 const PIECE: u64 = 4096;
+/// Half of the data in pieces of this size is zeros where it shall compress.
+const SECTOR: usize = 512;
 
 /// One object of each thread, all of the same size.
 pub struct Data {
@@ -67,7 +70,10 @@ impl Data {
         let objects: Result<Vec<u64>, Failure> =
             (0..settings.threads).map(|_| dataset.new_object(settings.recordsize.0)).collect();
         let mut random = SplitMix(seed);
-        let random = (0..io_size / 8).flat_map(|_| random.next().to_le_bytes()).collect();
+        let mut random: Vec<u8> = (0..io_size / 8).flat_map(|_| random.next().to_le_bytes()).collect();
+        if settings.data == Content::Half {
+            random.chunks_mut(SECTOR).skip(1).step_by(2).for_each(|sector| sector.fill(0));
+        }
         Ok(Data { objects: objects?, each, io_size, random })
     }
 
