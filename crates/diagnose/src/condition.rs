@@ -85,10 +85,14 @@ impl Condition {
     }
 
     fn value(&self, answers: &dyn Answers) -> Option<CelValue> {
-        let resolver = Resolver(answers);
-        let mut context = Context::with_env(LANGUAGE.clone());
-        context.set_variable_resolver(&resolver);
-        CelValue::resolve(&self.expression, &context).ok()
+        value(&self.expression, answers)
+    }
+
+    /// The questions that make it true, in the order of the text: of alternatives only those that hold.
+    pub fn reasons(&self, answers: &dyn Answers) -> Vec<QueryId> {
+        let mut reasons = Vec::new();
+        collect_reasons(&self.expression, answers, &mut reasons);
+        reasons
     }
 
     /// Whether the expression is one of truth, given answers of the declared types.
@@ -96,6 +100,32 @@ impl Condition {
         let sample = |number: f64| SampleAnswers { bank, number };
         // One of the two may be decided early on the left side of || or &&; both never are.
         [0.0, 1.0].iter().all(|n| matches!(self.value(&sample(*n)), Some(CelValue::Bool(_))))
+    }
+}
+
+fn value(expression: &IdedExpr, answers: &dyn Answers) -> Option<CelValue> {
+    let resolver = Resolver(answers);
+    let mut context = Context::with_env(LANGUAGE.clone());
+    context.set_variable_resolver(&resolver);
+    CelValue::resolve(expression, &context).ok()
+}
+
+fn collect_reasons(node: &IdedExpr, answers: &dyn Answers, reasons: &mut Vec<QueryId>) {
+    match &node.expr {
+        Expr::Call(call) => {
+            let alternatives = call.func_name == "_||_";
+            for part in call.target.iter().map(|target| &**target).chain(&call.args) {
+                if !alternatives || matches!(value(part, answers), Some(CelValue::Bool(true))) {
+                    collect_reasons(part, answers, reasons);
+                }
+            }
+        }
+        Expr::List(list) => list.elements.iter().for_each(|e| collect_reasons(e, answers, reasons)),
+        Expr::Ident(name) => {
+            let id = name.strip_prefix('q').and_then(|id| id.parse().ok());
+            reasons.extend(id.filter(|id| !reasons.contains(id)));
+        }
+        _ => {}
     }
 }
 
@@ -250,6 +280,22 @@ mod tests {
         ] {
             assert_eq!(truth(text, &answers), expected, "{text} {answers:?}");
         }
+    }
+
+    #[test]
+    fn of_alternatives_those_that_hold_are_the_reasons() {
+        let mut bank = QueryBank::default();
+        let text =
+            "share('a') > 0.5 && (share('b') > 0.5 || share('c') > 0.5 || share('d') > 0.5 && seen('e'))";
+        let condition = Condition::compile(text, &mut bank).unwrap();
+        let reasons = |answers: [Option<f64>; 5]| {
+            let mut answers: Vec<_> = answers.iter().map(|a| a.map(Value::Number)).collect();
+            answers[4] = answers[4].take().map(|_| Value::Truth(true));
+            condition.reasons(&Fixed(answers))
+        };
+        assert_eq!(reasons([Some(0.9), Some(0.1), Some(0.8), None, None]), [0, 2]);
+        assert_eq!(reasons([Some(0.9), Some(0.6), Some(0.8), Some(0.7), Some(1.0)]), [0, 1, 2, 3, 4]);
+        assert_eq!(reasons([Some(0.9), None, None, Some(0.7), Some(1.0)]), [0, 3, 4]);
     }
 
     /// Kleene's tables: unknown stays unknown exactly where another value could change the result.

@@ -159,11 +159,12 @@ fn evidence_line(sign: &Sign, knowledge: &Knowledge, asked: &Asked<'_>) -> Evide
         frames: Vec::new(),
     };
     let mut measures: Vec<String> = Vec::new();
-    for id in &sign.when.queries {
+    let reasons = sign.when.reasons(asked);
+    for id in &reasons {
         let (Some(query), Some(reading)) = (knowledge.bank.get(*id), asked.reading(*id)) else { continue };
-        // Of alternatives, those that are not so add nothing to the line.
+        // What is not so, and has to be, adds nothing to the line.
         let negative = matches!(reading.value, crate::facts::Value::Truth(false));
-        if negative && sign.when.queries.len() > 1 {
+        if negative && reasons.len() > 1 {
             continue;
         }
         let measure = wording::measure(query, reading, asked.facts);
