@@ -1,6 +1,6 @@
 //! The first sentence and what to do: for a tired reader, no surer than the evidence.
 
-use crate::answer::{CONFIDENT, Finding, StageRow};
+use crate::answer::{CONFIDENT, EvidenceLine, Finding, StageRow};
 use crate::facts::{FactBase, thread_base};
 use crate::knowledge::Knowledge;
 use crate::names::{PROSE, fill_names};
@@ -31,7 +31,7 @@ pub fn headline(
     };
     let cause = knowledge.cause(&top.class);
     let dataset = cause.and_then(|c| c.dataset.as_ref());
-    let evidence = top.evidence.first().map(|e| fewer(&e.measure)).unwrap_or_default();
+    let evidence = top.evidence.first().map(in_short).unwrap_or_default();
     let separating = separating.map(|text| fill_names(&text, PROSE, dataset, facts));
     if top.confidence < TELLING {
         let when = if facts.has_samples() { "If something is slow, look at" } else { "Measure first" };
@@ -68,6 +68,21 @@ fn fewer(measures: &str) -> String {
         return measures.to_owned();
     }
     format!("{}; and {} more", all[..MEASURES].join("; "), all.len() - MEASURES)
+}
+
+/// What was measured; of a calculation with many parts what it shows.
+fn in_short(line: &EvidenceLine) -> String {
+    let claim = line.claim.trim_end_matches('.');
+    if line.measure.split("; ").count() <= MEASURES || claim.is_empty() {
+        return fewer(&line.measure);
+    }
+    // The name of a function or a setting keeps its letters.
+    match claim.split_once(' ') {
+        Some((first, rest)) if first.chars().skip(1).all(char::is_lowercase) => {
+            format!("{} {rest}", first.to_lowercase())
+        }
+        _ => claim.to_owned(),
+    }
 }
 
 /// What is seen, and what it fits, where no cause is likelier than not.
@@ -214,6 +229,24 @@ fn counted(n: usize, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_calculation_is_told_by_what_it_shows() {
+        let line = |claim: &str, measure: &str| EvidenceLine {
+            claim: claim.to_owned(),
+            measure: measure.to_owned(),
+            source: String::new(),
+            frames: Vec::new(),
+        };
+        for (claim, measure, expected) in [
+            ("Groups are short.", "a = 1; b = 2", "a = 1; b = 2"),
+            ("Groups are short.", "a = 1; b = 2; c = 3; d = 4", "groups are short"),
+            ("ZFS waits.", "a = 1; b = 2; c = 3; d = 4", "ZFS waits"),
+            ("", "a = 1; b = 2; c = 3; d = 4", "a = 1; b = 2; c = 3; d = 4"),
+        ] {
+            assert_eq!(in_short(&line(claim, measure)), expected);
+        }
+    }
 
     #[test]
     fn a_sentence_repeats_few_measures() {

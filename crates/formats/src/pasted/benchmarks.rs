@@ -109,17 +109,31 @@ pub struct Time;
 
 impl Block for Time {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let (typed, above) = timed(lines);
         let names = ["real", "user", "sys"];
         let found: Vec<f64> =
-            names.iter().zip(lines).map_while(|(name, line)| seconds(name, &line.text)).collect();
+            names.iter().zip(&lines[above..]).map_while(|(name, line)| seconds(name, &line.text)).collect();
         let [real, user, sys] = found[..] else { return None };
-        let origin = sink.origin("time", &lines[..3]);
-        let command =
-            sink.command.as_deref().unwrap_or("").trim_start_matches("sudo ").trim_start_matches("time ");
+        let used = above + names.len();
+        let origin = sink.origin("time", &lines[..used]);
+        let command = typed.or(sink.command.as_deref()).unwrap_or("");
+        let command = command.trim_start_matches("sudo ").trim_start_matches("time ");
         let row = [command.to_owned()].into_iter().chain([real, user, sys].map(cells::show)).collect();
         let columns = cells::names(&["command", "real s", "user s", "sys s"]);
         cells::table(sink, "time", columns, vec![row], origin);
-        Taken::kept(3)
+        Taken::kept(used)
+    }
+}
+
+/// A command without a prompt that was timed (`time zfs list`), and the lines down to its result.
+fn timed<'l>(lines: &'l [Line]) -> (Option<&'l str>, usize) {
+    const MOST_BLANKS: usize = 2;
+    let typed =
+        lines.first().map(|l| l.text.trim()).filter(|t| t.trim_start_matches("sudo ").starts_with("time "));
+    let blanks = lines.iter().skip(1).take_while(|l| l.text.trim().is_empty()).count();
+    match typed {
+        Some(typed) if blanks <= MOST_BLANKS => (Some(typed), 1 + blanks),
+        _ => (None, 0),
     }
 }
 

@@ -25,6 +25,7 @@ mod properties;
 mod prose;
 mod report_lines;
 mod spl_slab;
+mod strace;
 mod sysctl;
 mod tables;
 mod threads;
@@ -68,10 +69,12 @@ static BLOCKS: &[&dyn Block] = &[
     &zdb::Metaslabs,
     &zdb::Ddt,
     &zdb::Blocks,
+    &zdb::FatZap,
     &fio::Fio,
     &benchmarks::Dd,
     &benchmarks::PerfStat,
     &benchmarks::Time,
+    &strace::Strace,
     &memory::Free,
     &memory::Buddyinfo,
     &memory::Slabinfo,

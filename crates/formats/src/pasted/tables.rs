@@ -35,6 +35,12 @@ const TABLES: &[Known] = &[
         columns: &["objs", "active", "use", "object", "slabs", "obj/slab", "cache size", "name"],
     },
     known("vmstat -z", &["ITEM", "SIZE", "LIMIT", "USED", "FREE"]),
+    // The name of the column of locks has two words where the hottest of several is told.
+    Known {
+        tool: "lockstat",
+        needs: &["Count", "indv", "cuml", "rcnt", "nsec", "Hottest", "Lock", "Caller"],
+        columns: &["Count", "indv", "cuml", "rcnt", "nsec", "Hottest Lock", "Caller"],
+    },
     known("lockstat", &["Count", "indv", "cuml"]),
     known("lsblk", &["NAME", "ALIGNMENT", "MIN-IO", "PHY-SEC"]),
     known("lsblk", &["NAME", "MAJ:MIN", "SIZE"]),

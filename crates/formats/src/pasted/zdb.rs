@@ -1,7 +1,8 @@
-//! `zdb`: metaslabs (-m, -mm), the DDT (-D) and block statistics (-b, -bb).
+//! `zdb`: metaslabs (-m, -mm), the DDT (-D), block statistics (-b, -bb) and hash tables (-dddd).
 //!
 //! Tables `zdb -m` (metaslab, offset, spacemap, free and, where told, fragmentation), `zdb -D`, its
-//! histogram `zdb -DD` (`zdb -S` where it was simulated), `zdb -b` (name, value, avg, ratio) and `zdb -bb` (by block type); the pool's ratios are properties.
+//! histogram `zdb -DD` (`zdb -S` where it was simulated), `zdb -b` (name, value, avg, ratio), `zdb -bb` (by block type) and
+//! `zdb -dddd` (name, value: entries and blocks of a fat ZAP); the pool's ratios are properties.
 
 use super::cells::{self, is_rule};
 use super::ddt_histogram::{DdtHistogram, is_start};
@@ -140,6 +141,56 @@ fn ratios(text: &str) -> Option<Vec<(&'static str, String)>> {
     };
     let found = [("dedupratio", value("dedup = ")), ("compressratio", value("compress = "))];
     Some(found.into_iter().filter_map(|(name, v)| Some((name, v?))).collect())
+}
+
+/// `Fat ZAP stats:` of one object, with its histograms; only the counts of entries and blocks are kept.
+pub struct FatZap;
+
+impl Block for FatZap {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        const MOST_LINES: usize = 200;
+        if lines.first()?.text.trim() != "Fat ZAP stats:" {
+            return None;
+        }
+        let (mut rows, mut used) = (Vec::new(), 1);
+        for line in lines[1..].iter().take(MOST_LINES) {
+            let text = line.text.trim();
+            let Some((name, value)) = text.split_once(':').filter(|_| zap_line(text)) else {
+                if text.ends_with(" elements") {
+                    used += 1;
+                    continue;
+                }
+                break;
+            };
+            if matches!(name, "ZAP entries" | "Leaf blocks" | "Total blocks") {
+                rows.push(cells::names(&[name, value.trim()]));
+            }
+            used += 1;
+        }
+        if rows.is_empty() {
+            return None;
+        }
+        let origin = sink.origin("zdb -dddd", &lines[..used]);
+        cells::table(sink, "zdb -dddd", cells::names(&["name", "value"]), rows, origin);
+        Taken::kept(used)
+    }
+}
+
+/// A line of these statistics: a name it has, or a row of a histogram (`3:  1421 ***`).
+fn zap_line(text: &str) -> bool {
+    const NAMES: [&str; 8] = [
+        "Pointer table:",
+        "ZAP entries:",
+        "Leaf blocks:",
+        "Total blocks:",
+        "Leafs with ",
+        "Blocks ",
+        "Entries with ",
+        "Buckets with ",
+    ];
+    let row =
+        text.split_once(':').is_some_and(|(n, _)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    row || text.starts_with("zt_") || text.starts_with("zap_") || NAMES.iter().any(|n| text.starts_with(n))
 }
 
 /// `bp logical:  123456789  avg:  12345  compression:  1.50` and the table of block types.
