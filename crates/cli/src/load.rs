@@ -1,6 +1,7 @@
 //! Any input as evidence: a capture, a recording under way, or a file of any known format.
 
 use crate::failure::usage;
+use crate::output;
 use anyhow::{Context, Result};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -110,7 +111,7 @@ fn capture_path(path: &Path) -> Result<Option<PathBuf>> {
         return Ok(is_part.then(|| path.to_owned()));
     }
     let mut head = [0u8; 64];
-    let mut file = std::fs::File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let mut file = std::fs::File::open(path).map_err(|e| output::file_error("open", path, &e))?;
     // A pipe must not be read twice; captures are regular files.
     if !file.metadata().is_ok_and(|m| m.is_file()) {
         return Ok(None);

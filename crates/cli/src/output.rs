@@ -92,7 +92,22 @@ pub fn write_pieces(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
-    written.with_context(|| format!("cannot write {}", path.display()))
+    written.map_err(|error| match error.downcast_ref::<io::Error>() {
+        Some(cause) => file_error("write", path, cause),
+        None => error.context(format!("cannot write {}", path.display())),
+    })
+}
+
+/// `cannot open x: …`, with what to do about it.
+pub fn file_error(doing: &str, path: &Path, error: &io::Error) -> anyhow::Error {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound if doing == "write" => "; the folder has to be there",
+        io::ErrorKind::NotFound => "; check the name",
+        io::ErrorKind::PermissionDenied => "; check who may, or run as that user",
+        io::ErrorKind::StorageFull => "; free some space or write elsewhere",
+        _ => "",
+    };
+    anyhow::anyhow!("cannot {doing} {}: {error}{hint}", path.display())
 }
 
 /// As [`write_file`], then says on standard output which file was written.

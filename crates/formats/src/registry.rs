@@ -103,7 +103,7 @@ fn detect(input: &Input) -> Result<&'static dyn Importer, FormatError> {
     }
     best.map(|(_, importer)| importer).ok_or_else(|| {
         FormatError::read(ErrorKind::UnknownFormat, input.name(), "its content is of no known format")
-            .hint(format!("force one with --format: {}", names()))
+            .hint(format!("force one with --format (export: --input-format): {}", names()))
     })
 }
 

@@ -13,7 +13,7 @@ use zwhy_report::{Align, Grid, labelled, plain, wrap_command};
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct KnowledgeArgs {
     /// Add the cause and anatomy files of this folder (DIR/causes/*.toml, DIR/anatomy/*.toml).
-    #[arg(long = "knowledge", value_name = "DIR")]
+    #[arg(long = "knowledge", value_name = "DIR", global = true)]
     dir: Option<PathBuf>,
 }
 
@@ -25,7 +25,7 @@ impl KnowledgeArgs {
         let Some(dir) = &self.dir else { return Ok(Knowledge::embedded()) };
         let (anatomy, causes) = (texts(&dir.join("anatomy"))?, texts(&dir.join("causes"))?);
         if anatomy.is_empty() && causes.is_empty() {
-            bail!("{} has no causes/*.toml and no anatomy/*.toml", dir.display());
+            bail!("{} has no causes/*.toml and no anatomy/*.toml; name the folder above them", dir.display());
         }
         let knowledge = Knowledge::with(&anatomy, &causes);
         match knowledge.problems.first() {

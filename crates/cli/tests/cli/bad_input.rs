@@ -53,7 +53,11 @@ fn a_directory() {
 #[test]
 fn a_program() {
     let folder = inputs::bare_folder();
-    refused(folder.path(), "/bin/sh", "no known format; force one with --format: perf.data");
+    refused(
+        folder.path(),
+        "/bin/sh",
+        "no known format; force one with --format (export: --input-format): perf.data",
+    );
 }
 
 #[test]
