@@ -23,11 +23,7 @@ impl KnowledgeArgs {
     /// make answers wrong.
     pub fn load(&self) -> Result<Knowledge> {
         let Some(dir) = &self.dir else { return Ok(Knowledge::embedded()) };
-        let (anatomy, causes) = (texts(&dir.join("anatomy"))?, texts(&dir.join("causes"))?);
-        if anatomy.is_empty() && causes.is_empty() {
-            bail!("{} has no causes/*.toml and no anatomy/*.toml; name the folder above them", dir.display());
-        }
-        let knowledge = Knowledge::with(&anatomy, &causes);
+        let knowledge = with(dir)?;
         match knowledge.problems.first() {
             Some(problem) => {
                 bail!("{problem}; `zwhy knowledge lint --knowledge {}` lists all", dir.display())
@@ -35,6 +31,15 @@ impl KnowledgeArgs {
             None => Ok(knowledge),
         }
     }
+}
+
+/// What is built in and the files of a folder, with the problems of both.
+fn with(dir: &Path) -> Result<Knowledge> {
+    let (anatomy, causes) = (texts(&dir.join("anatomy"))?, texts(&dir.join("causes"))?);
+    if anatomy.is_empty() && causes.is_empty() {
+        bail!("{} has no causes/*.toml and no anatomy/*.toml; name the folder above them", dir.display());
+    }
+    Ok(Knowledge::with(&anatomy, &causes))
 }
 
 fn texts(folder: &Path) -> Result<Vec<SourceText>> {
@@ -185,7 +190,7 @@ fn unknown(knowledge: &Knowledge, imported: &Imported, count: usize, json: bool)
 fn check(source: &KnowledgeArgs) -> Result<()> {
     let knowledge = match &source.dir {
         None => Knowledge::embedded(),
-        Some(dir) => Knowledge::with(&texts(&dir.join("anatomy"))?, &texts(&dir.join("causes"))?),
+        Some(dir) => with(dir)?,
     };
     let mut lines: Vec<String> =
         lint(&knowledge).into_iter().map(|i| format!("{}: {}", i.file, i.what)).collect();

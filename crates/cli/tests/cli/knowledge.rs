@@ -40,8 +40,10 @@ fn causes_of_ones_own_are_checked() {
 fn a_folder_without_causes_is_refused() {
     let folder = inputs::bare_folder();
     fs::create_dir(folder.path().join("mine")).expect("a folder");
-    let line = run(folder.path(), ["explain", "--knowledge", "mine", "ccm.folded"]).failed(1);
-    assert!(line.contains("mine") && line.contains("causes/*.toml"), "{line}");
+    for args in ["explain --knowledge mine ccm.folded", "knowledge lint --knowledge mine"] {
+        let line = call(folder.path(), args).failed(1);
+        assert!(line.contains("mine") && line.contains("causes/*.toml"), "{line}");
+    }
 }
 
 #[test]
