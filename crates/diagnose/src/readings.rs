@@ -71,6 +71,7 @@ fn of_table(table: &Table) -> Option<String> {
         "avg-cpu" => cpu(&t, ["%system", "%idle", "%iowait"]),
         "dstat" => cpu(&t, ["sys", "idl", "wai"]),
         "dd" => copy(&t),
+        "time" => command(&t),
         "zdb -m" => metaslabs(&t),
         "iotop" => waiting_thread(&t),
         "slabtop" => largest_cache(&t, "cache size"),
@@ -265,6 +266,14 @@ fn cpu(t: &Rows, [system, idle, waits]: [&str; 3]) -> Option<String> {
 fn copy(t: &Rows) -> Option<String> {
     let rate = t.rows().filter_map(|row| t.number(row, "MB/s")).reduce(f64::min)?;
     Some(format!("dd moves {} MB a second", plain(rate)))
+}
+
+/// How much of a command's time was CPU; the rest it waited.
+fn command(t: &Rows) -> Option<String> {
+    let (row, real) = t.most("real s")?;
+    let cpu = t.number(row, "user s")? + t.number(row, "sys s")?;
+    let most = if t.table.rows.len() > 1 { "the longest" } else { "a" };
+    Some(format!("{most} timed command took {}, {} of it on a CPU", time(real * 1e9), time(cpu * 1e9)))
 }
 
 fn metaslabs(t: &Rows) -> Option<String> {
@@ -475,6 +484,12 @@ mod tests {
                 "%user|%system|%iowait|%idle",
                 "2|38.18|0|56.5",
                 "of all CPU time 38.2 % is in the kernel, 56.5 % idle",
+            ),
+            (
+                "time",
+                "command|real s|user s|sys s",
+                "ls|21.713|0.164|0.37",
+                "a timed command took 21.7 s, 534 ms of it on a CPU",
             ),
             ("dd", "bytes|MB/s", "1|0.425", "dd moves 0.42 MB a second"),
             ("lsblk", "NAME|ROTA", "sda|1", ""),

@@ -188,6 +188,26 @@ fn what_was_read_is_told_and_the_next_step_fits_it() {
 }
 
 #[test]
+fn what_is_only_likely_is_looked_into_before_anything_is_changed() {
+    use zwhy_evidence::{PctKind, PctStack};
+    let stack = PctStack {
+        pct: None,
+        kind: PctKind::Unclear,
+        comm: Some("z_wr_iss".into()),
+        waiting: false,
+        frames: ["zio_execute", "vdev_queue_io", "mutex_lock", "__mutex_lock_slowpath"]
+            .map(str::to_owned)
+            .to_vec(),
+        origin: Default::default(),
+    };
+    let evidence = Evidence { trees: vec![stack], ..Evidence::default() };
+    let answer = explain(&evidence, &KNOWLEDGE, &Options::default());
+    assert!(answer.why.starts_with("Probably: "), "{}", answer.why);
+    let act = answer.act.unwrap();
+    assert!(act.starts_with("Make sure first: ") && act.contains(". If it is so: "), "{act}");
+}
+
+#[test]
 fn few_samples_make_no_confident_finding() {
     let knowledge = &*KNOWLEDGE;
     let confidence = |count: u32| {

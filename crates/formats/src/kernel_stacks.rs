@@ -13,7 +13,7 @@ use crate::blocks::{self, Block, Line, Sink, Taken};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use event::LogEvent;
 use line::KernelLine;
-use task::Task;
+use task::{Task, Unsure};
 use zwhy_evidence::{OriginId, PctStack, Table};
 
 pub(crate) struct KernelStacks;
@@ -59,13 +59,13 @@ impl Block for KernelStackBlock {
                     break;
                 }
                 reader.taken.drop("blank line", 1);
-                reader.task.finish(&mut reader.stacks);
+                reader.finish();
             } else if !reader.line(&line.text) {
                 break;
             }
             at += 1;
         }
-        reader.task.finish(&mut reader.stacks);
+        reader.finish();
         if reader.stacks.is_empty() && !reader.events.is_empty() {
             let origin = sink.origin("kernel log", &lines[..at]);
             push_events(sink, &reader.events, origin);
@@ -122,6 +122,16 @@ struct Reader {
 }
 
 impl Reader {
+    fn finish(&mut self) {
+        let unsure = self.task.finish(&mut self.stacks);
+        self.account(unsure);
+    }
+
+    fn account(&mut self, unsure: Unsure) {
+        self.taken.kept += unsure.kept;
+        self.taken.drop("unreliable frame (marked ?)", unsure.dropped);
+    }
+
     /// Takes one line; `false` when it is not of the kernel.
     fn line(&mut self, text: &str) -> bool {
         let mut kept = true;
@@ -130,14 +140,21 @@ impl Reader {
         self.events.extend(event);
         match line::read(text) {
             KernelLine::Task(head) => {
-                self.task.finish(&mut self.stacks);
+                self.finish();
                 self.task.begin(head);
             }
-            KernelLine::Running { comm } => self.task.running(comm, &mut self.stacks),
-            KernelLine::CallTrace => self.task.call_trace(&mut self.stacks),
-            KernelLine::Frame(name) => self.task.push(name),
-            KernelLine::Unreliable => {
-                self.taken.drop("unreliable frame (marked ?)", 1);
+            KernelLine::Running { comm } => {
+                let unsure = self.task.running(comm, &mut self.stacks);
+                self.account(unsure);
+            }
+            KernelLine::CallTrace => {
+                let unsure = self.task.call_trace(&mut self.stacks);
+                self.account(unsure);
+            }
+            KernelLine::Frame(name) => self.task.push(name, line::is_logged(text)),
+            // Whether it is kept is known at the end of its stack.
+            KernelLine::Unreliable(name) => {
+                self.task.push_unsure(name);
                 kept = false;
             }
             KernelLine::Instruction(name) => self.task.instruction(name),

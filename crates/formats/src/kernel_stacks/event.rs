@@ -25,7 +25,7 @@ pub fn read(text: &str) -> Option<LogEvent> {
         let comm = who.rsplit_once(':').map_or("", |(comm, _)| comm);
         return event(what, comm, text.split_once("stuck for ").and_then(|(_, r)| leading(r)));
     }
-    if text.contains("self-detected stall") || text.contains("detected stalls on CPUs") {
+    if text.contains("self-detected stall") || text.contains("stalls on CPUs") {
         return event("rcu stall", "", None);
     }
     if let Some((before, _)) = text.split_once(" invoked oom-killer") {

@@ -21,7 +21,7 @@ pub enum KernelLine<'a> {
     CallTrace,
     Frame(&'a str),
     /// `? name+0x…`: left over on the stack, perhaps.
-    Unreliable,
+    Unreliable(&'a str),
     /// `RIP: 0010:name+0x…`.
     Instruction(&'a str),
     /// What was above is the interrupt that printed the stack.
@@ -50,8 +50,13 @@ impl KernelLine<'_> {
     /// A block goes on over a blank line to such a line.
     pub fn goes_on(&self) -> bool {
         self.starts_block()
-            || matches!(self, KernelLine::Instruction(_) | KernelLine::Unreliable | KernelLine::Marker)
+            || matches!(self, KernelLine::Instruction(_) | KernelLine::Unreliable(_) | KernelLine::Marker)
     }
+}
+
+/// Whether a line comes from a log of the kernel: /proc/PID/stack has no time stamps.
+pub fn is_logged(text: &str) -> bool {
+    without_stamp(text).1
 }
 
 /// Reads a line with or without syslog and dmesg prefixes.
@@ -220,7 +225,7 @@ fn frame(text: &str) -> Option<KernelLine<'_>> {
         return None;
     }
     if !reliable {
-        return Some(KernelLine::Unreliable);
+        return Some(KernelLine::Unreliable(name));
     }
     // The end of the stack has no name: 0xffffffffffffffff.
     if names::is_address(name) {
@@ -301,9 +306,9 @@ mod tests {
         let head = |comm, waiting| Task(Head { comm, waiting });
         for (text, want) in [
             ("[<0>] cv_wait_common+0x101/0x140 [spl]", Frame("cv_wait_common")),
-            ("[<ffffffffa0a1>] ? zio_wait+0x10/0x20 [zfs]", Unreliable),
+            ("[<ffffffffa0a1>] ? zio_wait+0x10/0x20 [zfs]", Unreliable("zio_wait")),
             ("[ 12.345678]  schedule+0x42/0xb0", Frame("schedule")),
-            ("[ 12.345678] [T77]  ? x+0x1/0x2", Unreliable),
+            ("[ 12.345678] [T77]  ? x+0x1/0x2", Unreliable("x")),
             ("[<ffffffffffffffff>] 0xffffffffffffffff", Marker),
             (
                 "Nov 21 07:00:00 db7 kernel: [    1.000000] INFO: task txg_sync:12 blocked for more than 120 seconds.",

@@ -109,6 +109,17 @@ pub struct Time;
 
 impl Block for Time {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        if let Some(row) = lines.first().and_then(|l| of_zsh(&l.text)) {
+            let origin = sink.origin("time", &lines[..1]);
+            cells::table(
+                sink,
+                "time",
+                cells::names(&["command", "real s", "user s", "sys s"]),
+                vec![row],
+                origin,
+            );
+            return Taken::kept(1);
+        }
         let (typed, above) = timed(lines);
         let names = ["real", "user", "sys"];
         let found: Vec<f64> =
@@ -137,6 +148,18 @@ fn timed<'l>(lines: &'l [Line]) -> (Option<&'l str>, usize) {
     }
 }
 
+/// `tar cf - /z  0.12s user 0.98s system 99% cpu 1.108 total`, also `1:02.5 total`.
+fn of_zsh(text: &str) -> Option<Vec<String>> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let [command @ .., user, "user", sys, "system", cpu, "cpu", real, "total"] = &words[..] else {
+        return None;
+    };
+    cpu.strip_suffix('%')?.parse::<f64>().ok()?;
+    let part = |w: &str| numbers::decimal(w.strip_suffix('s')?).map(cells::show);
+    let real = real.split(':').try_fold(0.0, |sum, part| Some(sum * 60.0 + numbers::decimal(part)?))?;
+    Some(vec![command.join(" "), cells::show(real), part(user)?, part(sys)?])
+}
+
 fn seconds(name: &str, text: &str) -> Option<f64> {
     let rest = text.trim().strip_prefix(name)?;
     rest.starts_with([' ', '\t']).then_some(())?;
@@ -162,6 +185,9 @@ mod tests {
         ] {
             assert_eq!(copied(text), want, "{text}");
         }
+        let zsh = of_zsh("tar cf - /z  0.12s user 0.98s system 99% cpu 1:02.5 total").unwrap();
+        assert_eq!(zsh, ["tar cf - /z", "62.5", "0.12", "0.98"]);
+        assert_eq!(of_zsh("the user said the system has a cpu in total"), None);
         assert_eq!(seconds("real", "real\t1m3.5s"), Some(63.5));
         assert_eq!(seconds("sys", "sys 0,12"), Some(0.12));
         assert_eq!(seconds("real", "really 5"), None);
