@@ -3,7 +3,7 @@
 use crate::answer::{CONFIDENT, EvidenceLine, Finding, StageRow};
 use crate::facts::{FactBase, thread_base};
 use crate::knowledge::Knowledge;
-use crate::names::{PROSE, fill_names};
+use crate::names::{COMMAND, PROSE, fill_names};
 use crate::readings::readings;
 use crate::waiting::{place_of, sleeps};
 use crate::wording;
@@ -32,7 +32,8 @@ pub fn headline(
     let cause = knowledge.cause(&top.class);
     let dataset = cause.and_then(|c| c.dataset.as_ref());
     let evidence = top.evidence.first().map(in_short).unwrap_or_default();
-    let separating = separating.map(|text| fill_names(&text, PROSE, dataset, facts));
+    // It is a command, or asks for one.
+    let separating = separating.map(|text| fill_names(&text, COMMAND, dataset, facts));
     if top.confidence < TELLING {
         let when = if facts.has_samples() { "If something is slow, look at" } else { "Measure first" };
         // A profile of the CPU says nothing of tasks that only wait.

@@ -92,7 +92,14 @@ fn cells<'t>(
 fn told_cell(table: &Table, row_like: &Pattern, column_like: &Pattern) -> Option<String> {
     let row = table.rows.iter().find(|row| row.iter().any(|c| row_like.matches_any_case(c)))?;
     let name = row.iter().find(|c| row_like.matches_any_case(c))?;
-    let at = columns_like(table, column_like).into_iter().find(|i| row.get(*i).is_some())?;
+    // Of several columns the one with a figure is meant.
+    let columns = columns_like(table, column_like);
+    let figure = |i: &usize| row.get(*i).is_some_and(|cell| cell != name && leading_number(cell).is_some());
+    let at = columns
+        .iter()
+        .copied()
+        .find(figure)
+        .or_else(|| columns.iter().copied().find(|i| row.get(*i).is_some()))?;
     let (column, cell) = (table.columns[at].trim(), row.get(at)?);
     Some(format!("{}, {}: {column} {}", quoted(&table.tool), clipped(name), clipped(cell)))
 }
@@ -145,6 +152,7 @@ mod tests {
             ("column_min", vec!["*ioping*|*fsync*", "*ms*"], "ms of “ioping -WWW”: at least 24.9"),
             ("table", vec!["*ioping*|*fsync*"], "a table of “ioping -WWW”"),
             ("cell", vec!["*", "2", "*ms*"], "“ioping -WWW”, 2: ms 16300"),
+            ("cell", vec!["*", "2", "*"], "“ioping -WWW”, 2: ms 16300"),
             ("column_sum", vec!["*ioping*", "*ms*"], "ms of “ioping -WWW”: 16325 together"),
         ] {
             assert_eq!(printed(ioping, function, &arguments), expected);

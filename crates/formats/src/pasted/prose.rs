@@ -372,6 +372,9 @@ fn is_setting(name: &str, value: &str) -> bool {
         "dnodesize" => matches!(value, "legacy" | "auto" | "1k" | "2k" | "4k" | "8k" | "16k"),
         "snapdir" => matches!(value, "hidden" | "visible"),
         "direct" => matches!(value, "standard" | "always" | "disabled"),
+        "quota" | "refquota" | "reservation" | "refreservation" | "volsize" => {
+            value == "none" || cells::bytes(value).is_some_and(|b| b >= 65536.0)
+        }
         "ashift" => value.parse::<u8>().is_ok_and(|a| (9..=16).contains(&a)),
         "redundant_metadata" => matches!(value, "all" | "most" | "some" | "none"),
         _ => false,

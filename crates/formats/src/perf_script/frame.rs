@@ -32,11 +32,12 @@ pub fn is_frame_line(line: &[u8]) -> bool {
 }
 
 /// Whether the address of a frame line stands where perf puts it: right-aligned in sixteen columns, or
-/// behind a tab. A row of another tool's table may begin with a small number too.
+/// behind one tab. A row of another tool's table may begin with a small number too.
 pub fn is_address_wide(line: &[u8]) -> bool {
     let text = line.trim_ascii_start();
     let digits = text.iter().take_while(|b| b.is_ascii_hexdigit()).count();
-    line.first() == Some(&b'\t') || line.len() - text.len() + digits >= 16
+    let after_tab = line.first() == Some(&b'\t') && line.get(1) != Some(&b'\t');
+    after_tab || line.len() - text.len() + digits >= 16
 }
 
 /// Whether what follows an address is a name and not the next figures of a table.

@@ -55,7 +55,7 @@ fn sniff(head: &[u8]) -> Confidence {
         if frame::is_frame_line(line) && frame::is_address_wide(line) {
             frames += 1;
             pairs += usize::from(after_header);
-        } else if let Some(header) = header::parse(line) {
+        } else if let Some(header) = header::parse(line).filter(|_| !line.starts_with(b"\t")) {
             headers += 1;
             one_line += usize::from(header.here.is_some_and(frame::is_named));
             after_header = true;
@@ -81,4 +81,17 @@ fn without_carriage_returns(bytes: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(bytes);
     }
     Cow::Owned(bytes.iter().copied().filter(|b| *b != b'\r').collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_tool_indents_by_tabs_is_no_sample() {
+        let zdb = b"\tFat ZAP stats:\n\t\tPointer table:\n\t\t\t524288 elements\n\t\tLeaf blocks: 445397\n";
+        assert!(matches!(sniff(zdb), Confidence::No));
+        let perf = b"bash 410 2374.923095: 1 cycles:\n\tffffffff81000000 do_syscall_64 ([kernel.kallsyms])\n";
+        assert!(matches!(sniff(perf), Confidence::Certain));
+    }
 }
