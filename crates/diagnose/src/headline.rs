@@ -1,7 +1,7 @@
 //! The first sentence and what to do: for a tired reader, no surer than the evidence.
 
 use crate::answer::{CONFIDENT, EvidenceLine, Finding, StageRow};
-use crate::facts::{FactBase, thread_base};
+use crate::facts::{FactBase, Query, thread_base};
 use crate::knowledge::Knowledge;
 use crate::names::{COMMAND, PROSE, fill_names};
 use crate::readings::readings;
@@ -125,7 +125,31 @@ fn of_zfs(stages: &[StageRow]) -> Option<&StageRow> {
     stages.iter().find(|s| !matches!(s.stage.as_str(), "idle" | "not zfs" | "unknown"))
 }
 
+/// Functions that wait for a lock on the CPU.
+const SPINNING: &str = "native_queued_spin_lock_slowpath|queued_spin_lock_slowpath|_raw_spin_lock*|osq_lock|\
+    mutex_spin_on_owner|mutex_optimistic_spin|rwsem_spin_on_owner|rwsem_optimistic_spin|lock_delay|\
+    mutex_vector_enter|__mtx_lock_sleep|_mtx_lock_spin_cookie|_sx_xlock_hard|__rw_wlock_hard";
+/// Part of busy CPU from which spinning is what a list shows.
+const MUCH_SPINNING: f64 = 0.3;
+
+/// A list without callers that is led by spinning: the lock is the cause, and it is not named.
+fn spins(facts: &FactBase<'_>) -> Option<String> {
+    if facts.has_samples() || facts.evidence.flat.is_empty() {
+        return None;
+    }
+    let query = Query::new("self_share", vec![SPINNING.to_owned()]).ok()?;
+    let share = facts.answer(&query)?.value.number().filter(|share| *share > MUCH_SPINNING)?;
+    let names = facts.names(query.patterns.first()?, CANDIDATES).join(", ");
+    Some(format!(
+        "{} of the CPU spins for locks ({names}); the list does not say for which, and that is the cause.",
+        wording::percent(share, false)
+    ))
+}
+
 fn nothing_found(facts: &FactBase<'_>, stages: &[crate::answer::StageRow]) -> String {
+    if let Some(spins) = spins(facts) {
+        return spins;
+    }
     match of_zfs(stages) {
         Some(stage) if facts.has_samples() => format!(
             "No known cause: ZFS spends most in {} ({} of all CPU), which is no sign of a fault by itself.",

@@ -187,6 +187,27 @@ fn what_was_read_is_told_and_the_next_step_fits_it() {
     assert!(answer.why.starts_with("No function that ZFS alone calls is in the list"), "{}", answer.why);
 }
 
+/// Locks that lead a list without callers are what it shows, however little of ZFS is in it.
+#[test]
+fn spinning_that_leads_a_list_is_told() {
+    let row =
+        |pct: f64, symbol: &str| FlatRow { pct: Some(pct), symbol: symbol.into(), ..FlatRow::default() };
+    for (spin, told) in [(74.7, true), (9.0, false)] {
+        let flat = vec![
+            row(spin, "osq_lock"),
+            row(4.0, "mutex_spin_on_owner"),
+            row(1.0, "fletcher_4_avx512f_native"),
+        ];
+        let answer = explain(&Evidence { flat, ..Evidence::default() }, &KNOWLEDGE, &Options::default());
+        assert_eq!(
+            answer.why.contains("spins for locks (osq_lock, mutex_spin_on_owner)"),
+            told,
+            "{}",
+            answer.why
+        );
+    }
+}
+
 #[test]
 fn what_is_only_likely_is_looked_into_before_anything_is_changed() {
     use zwhy_evidence::{PctKind, PctStack};

@@ -11,6 +11,7 @@ mod blocked;
 mod cells;
 mod clock_tables;
 mod command;
+mod dbgmsg;
 mod ddt_histogram;
 mod dstat;
 mod fio;
@@ -75,6 +76,7 @@ static BLOCKS: &[&dyn Block] = &[
     &benchmarks::PerfStat,
     &benchmarks::Time,
     &strace::Strace,
+    &dbgmsg::Dbgmsg,
     &memory::Free,
     &memory::Buddyinfo,
     &memory::Slabinfo,

@@ -12,6 +12,9 @@ impl Block for Parameters {
         if let Some(taken) = head_of_files(lines, sink) {
             return Some(taken);
         }
+        if let Some(taken) = printed_files(lines, sink) {
+            return Some(taken);
+        }
         let docs = lines.iter().take_while(|l| is_description(&l.text)).count();
         if docs > 0 {
             let mut taken = Taken::default();
@@ -58,6 +61,33 @@ fn head_of_files(lines: &[Line], sink: &mut Sink) -> Option<Taken> {
     Some(taken)
 }
 
+/// The values below `cat /sys/module/zfs/parameters/zfs_arc_max …`, one line a file; the command has
+/// a prompt, so that it was read before, or stands there as it is.
+fn printed_files(lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+    let typed = |text: &str| {
+        let files = text.trim().trim_start_matches("sudo ").strip_prefix("cat ")?;
+        let name = |file: &str| Some(file.split_once("/parameters/")?.1.to_owned());
+        files.split_whitespace().map(name).collect::<Option<Vec<String>>>()
+    };
+    let first = &lines.first()?.text;
+    let (names, above) = match typed(first) {
+        Some(names) => (names, 1),
+        None => (typed(sink.command.as_deref()?)?, 0),
+    };
+    let values: Vec<&str> = lines[above..].iter().take(names.len()).map(|l| l.text.trim()).collect();
+    let is_value = |v: &&str| !v.is_empty() && (!v.contains(' ') || v.contains('[')) && v.len() < 200;
+    let found: Vec<_> = names.iter().zip(&values).filter_map(|(n, v)| pair((n, v))).collect();
+    if found.len() != names.len() || !values.iter().all(is_value) {
+        return None;
+    }
+    // What follows is not of this command.
+    sink.command = None;
+    let used = above + names.len();
+    let origin = sink.origin("module parameters", &lines[..used]);
+    sink.evidence.params.extend(found.into_iter().map(|(name, value)| Param { name, value, origin }));
+    Taken::kept(used)
+}
+
 /// `parm:  zfs_arc_max:Maximum ARC size (ulong)` of modinfo: a description, not a value.
 fn is_description(text: &str) -> bool {
     let text = text.trim().strip_prefix("parm:").unwrap_or(text).trim();
@@ -90,8 +120,9 @@ fn read(text: &str, out: &mut Vec<(String, String)>) -> bool {
         }));
         return true;
     }
-    if let Some((_, rest)) = text.split_once("/sys/module/")
+    if let Some((before, rest)) = text.split_once("/sys/module/")
         && !text.contains('>')
+        && !before.trim_end().ends_with("cat")
         && let Some((_, rest)) = rest.split_once("/parameters/")
     {
         let found = rest
@@ -169,6 +200,7 @@ mod tests {
                 &[("zfs_arc_max", "5"), ("init_on_alloc", "0")],
             ),
             ("zfs_arc_max is too low", &[]),
+            ("# cat /sys/module/zfs/parameters/zfs_arc_max /sys/module/zfs/parameters/zfs_arc_min", &[]),
             ("zfs_arc_max -> 8589934592", &[]),
             ("zfs_read 5 times", &[]),
             ("options snd x=1", &[]),
