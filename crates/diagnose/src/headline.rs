@@ -11,6 +11,8 @@ use zwhy_evidence::{Evidence, PctStack};
 
 /// From here on the first finding is the answer; below, it is only the likeliest.
 const TELLING: f64 = 0.4;
+/// What causes call the whole that their share is of.
+const OF_HOST: &str = " of this host's CPU";
 /// Candidates that are named when none stands out.
 const CANDIDATES: usize = 3;
 /// Measures that the first sentence repeats.
@@ -46,7 +48,11 @@ pub fn headline(
     let word = wording::confidence_word(top.confidence_word);
     let why = match (cause, &top.share) {
         (Some(cause), Some(share)) if share.value >= WORTH_A_SHARE => {
-            wording::sentence(&fill(&cause.why), share, top.confidence_word)
+            let why = fill(&cause.why);
+            // A list of percentages counts busy time alone, and may be of one process: it is no share of a host.
+            let why =
+                if facts.has_samples() { why } else { why.replace(OF_HOST, " of the CPU time in the list") };
+            wording::sentence(&why, share, top.confidence_word)
         }
         _ if sure => format!("{} ({evidence}; confidence {word}).", top.title),
         _ => format!("Probably: {} ({evidence}; confidence {word}).", top.title),
@@ -195,6 +201,11 @@ fn first_request(facts: &FactBase<'_>) -> String {
         return "What waits takes no CPU, and what it waits for may be another task: while it hangs, collect the \
                 stacks of all blocked tasks (echo w > /proc/sysrq-trigger; dmesg) and zpool iostat -vlqy POOL 5 2; \
                 while it is only slow: zwhy record --off-cpu -a -d 30 -o host.zwhy"
+            .to_owned();
+    }
+    if tables.iter().any(|t| t.tool.starts_with("zpool iostat -l")) {
+        return "See which queue the requests wait in (zpool iostat -vqy POOL 5 2), and record beside it what ZFS \
+                does meanwhile: zwhy record -a -d 30 -o host.zwhy"
             .to_owned();
     }
     const DISKS: [&str; 5] = ["zpool iostat", "zpool status", "iostat", "iotop", "gstat"];

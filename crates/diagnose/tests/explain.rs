@@ -153,12 +153,17 @@ fn what_was_read_is_told_and_the_next_step_fits_it() {
     };
     let explained = |evidence: &Evidence| explain(evidence, &KNOWLEDGE, &Options::default());
     let disks = Evidence {
-        tables: vec![table("zpool iostat -l", &["tank", "3"]), table("quantiles", &["x", "1"])],
+        tables: vec![table("zpool iostat -v", &["tank", "3"]), table("quantiles", &["x", "1"])],
         ..Evidence::default()
     };
     let answer = explained(&disks);
-    assert!(answer.why.ends_with("What was seen: a table of zpool iostat -l."), "{}", answer.why);
+    assert!(answer.why.ends_with("What was seen: a table of zpool iostat -v."), "{}", answer.why);
     assert!(answer.act.is_some_and(|act| act.contains("disk_wait")));
+    // What is there already is not asked for again.
+    let latencies =
+        Evidence { tables: vec![table("zpool iostat -lq", &["tank", "3"])], ..Evidence::default() };
+    let act = explained(&latencies).act.unwrap();
+    assert!(act.contains("zpool iostat -vqy") && !act.contains("-vly"), "{act}");
 
     let stack = PctStack {
         pct: None,
@@ -206,6 +211,14 @@ fn spinning_that_leads_a_list_is_told() {
             answer.why
         );
     }
+}
+
+#[test]
+fn a_list_of_percentages_is_no_share_of_the_host() {
+    let row = |pct, symbol: &str| FlatRow { pct: Some(pct), symbol: symbol.into(), ..FlatRow::default() };
+    let flat = vec![row(77.5, "longest_match"), row(5.7, "deflate_slow"), row(1.1, "fill_window")];
+    let answer = explain(&Evidence { flat, ..Evidence::default() }, &KNOWLEDGE, &Options::default());
+    assert!(answer.why.contains("% of the CPU time in the list"), "{}", answer.why);
 }
 
 #[test]

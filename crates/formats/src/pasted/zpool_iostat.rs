@@ -45,7 +45,7 @@ impl Block for ZpoolIostat {
         {
             return histogram(&first, lines, sink);
         }
-        if bare_row(&lines[0].text).is_some() {
+        if bare_row(&lines[0].text).is_some_and(|row| row[1] != "-") {
             return bare_rows(lines, sink);
         }
         let groups: Vec<&str> = if first.first() == Some(&"capacity") && first.iter().all(|w| is_group(w)) {
@@ -64,7 +64,7 @@ impl Block for ZpoolIostat {
     }
 }
 
-/// Rows whose header was not pasted with them: a name, two sizes and four figures.
+/// Rows whose header was not pasted with them: a name, two sizes and four figures; devices have no sizes.
 fn bare_rows(lines: &[Line], sink: &mut Sink) -> Option<Taken> {
     let rows: Vec<Vec<String>> = lines.iter().map_while(|l| bare_row(&l.text)).collect();
     let used = rows.len();
@@ -87,7 +87,7 @@ fn bare_row(text: &str) -> Option<Vec<String>> {
     let figure = |w: &&str| w.starts_with(|c: char| c.is_ascii_digit()) && cells::bytes(w).is_some();
     let fits = words.len() == 7
         && words[0].starts_with(|c: char| c.is_ascii_alphabetic())
-        && words[1..3].iter().all(|w| size(w))
+        && (words[1..3] == ["-", "-"] || words[1..3].iter().all(|w| size(w)))
         && words[3..].iter().all(figure);
     fits.then(|| words.iter().map(|w| cells::plain(w)).collect())
 }
