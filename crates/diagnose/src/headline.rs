@@ -198,6 +198,11 @@ fn first_request(facts: &FactBase<'_>) -> String {
     });
     let asleep = |t: &PctStack| t.waiting || t.frames.last().is_some_and(|leaf| sleeps(leaf));
     if hung || facts.evidence.trees.iter().any(asleep) {
+        if of_freebsd(facts) {
+            return "What waits takes no CPU, and what it waits for may be another thread: while it hangs, collect \
+                    the stacks of all threads (procstat -kka) and zpool iostat -vlqy POOL 5 2"
+                .to_owned();
+        }
         return "What waits takes no CPU, and what it waits for may be another task: while it hangs, collect the \
                 stacks of all blocked tasks (echo w > /proc/sysrq-trigger; dmesg) and zpool iostat -vlqy POOL 5 2; \
                 while it is only slow: zwhy record --off-cpu -a -d 30 -o host.zwhy"
@@ -217,6 +222,13 @@ fn first_request(facts: &FactBase<'_>) -> String {
             .to_owned();
     }
     "Record the host while it happens: zwhy record -a -d 30 -o host.zwhy".to_owned()
+}
+
+/// Whether the host is one of FreeBSD, whose stacks of sleeping threads end in `mi_switch`.
+fn of_freebsd(facts: &FactBase<'_>) -> bool {
+    let evidence = facts.evidence;
+    let leaf = |t: &PctStack| t.frames.last().is_some_and(|leaf| leaf == "mi_switch");
+    evidence.host.os.as_deref().is_some_and(|os| os.contains("FreeBSD")) || evidence.trees.iter().any(leaf)
 }
 
 /// What there is, when it says nothing by itself.

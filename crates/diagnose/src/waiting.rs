@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use zwhy_profile::{Event, Profile, StackId};
 
 /// Begins of the names of functions that put a thread to sleep for others: who called them says why.
-/// Linux `kernel/sched`, and OpenZFS `module/os/linux/spl/spl-condvar.c`.
-const SLEEPERS: [&str; 16] = [
+/// Linux `kernel/sched`, OpenZFS `module/os/linux/spl/spl-condvar.c`, and FreeBSD `kern/kern_synch.c`.
+const SLEEPERS: [&str; 22] = [
     "schedule",
     "__schedule",
     "preempt_schedule",
@@ -26,6 +26,12 @@ const SLEEPERS: [&str; 16] = [
     "hrtimer_nanosleep",
     "wait_for_completion",
     "__wait_for_common",
+    "mi_switch",
+    "sched_switch",
+    "sleepq_",
+    "_sleep",
+    "_cv_",
+    "pause_sbt",
     "[",
 ];
 

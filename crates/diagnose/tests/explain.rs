@@ -183,6 +183,17 @@ fn what_was_read_is_told_and_the_next_step_fits_it() {
     assert!(answer.why.contains("zpool waits in zvol_create_minor > zil_replay"), "{}", answer.why);
     assert!(answer.act.is_some_and(|act| act.starts_with("What waits takes no CPU")));
 
+    let freebsd = PctStack {
+        comm: Some("zfs".into()),
+        frames: ["dmu_tx_assign", "dmu_tx_wait", "pause_sbt", "_sleep", "mi_switch"]
+            .map(str::to_owned)
+            .to_vec(),
+        ..stack.clone()
+    };
+    let answer = explained(&Evidence { trees: vec![freebsd], ..Evidence::default() });
+    assert!(answer.why.contains("zfs waits in dmu_tx_assign > dmu_tx_wait"), "{}", answer.why);
+    assert!(answer.act.is_some_and(|act| act.contains("procstat -kka") && !act.contains("sysrq")));
+
     let answer = explained(&Evidence { trees: vec![stack], ..Evidence::default() });
     assert!(answer.why.contains("nfsd waits in vfs_fsync_range"), "{}", answer.why);
     assert!(answer.act.is_some_and(|act| act.contains("sysrq-trigger")));

@@ -22,6 +22,7 @@ mod kstats;
 mod lists;
 mod memory;
 mod params;
+mod procstat;
 mod properties;
 mod prose;
 mod report_lines;
@@ -54,6 +55,7 @@ static BLOCKS: &[&dyn Block] = &[
     &clock_tables::ClockTable,
     &iotop::Iotop,
     &blocked::Blocked,
+    &procstat::Procstat,
     &threads::Threads,
     &threads::TopHeader,
     &kstats::SplTable,

@@ -139,6 +139,9 @@ fn field(text: &str, host: &mut Host, set: impl Fn(&mut Option<String>, &str) ->
         "spl version" | "architecture" | "type" if text.contains('|') && value.len() < 60 => true,
         "---" | ":---" | "--- " if text.contains('|') => true,
         "model name" => set(&mut host.cpu_model, value),
+        "cpu" | "processor" | "cpu model" if text.contains('|') && is_cpu(value) => {
+            set(&mut host.cpu_model, value)
+        }
         "flags" if value.split(' ').any(|w| w == "sse2") => {
             if host.cpu_flags.is_empty() {
                 host.cpu_flags = value.split_whitespace().map(str::to_owned).collect();
@@ -147,6 +150,15 @@ fn field(text: &str, host: &mut Host, set: impl Fn(&mut Option<String>, &str) ->
         }
         _ => false,
     }
+}
+
+/// A model of a CPU, not a number of them.
+fn is_cpu(value: &str) -> bool {
+    const MAKES: [&str; 11] = [
+        "intel", "amd", "xeon", "epyc", "ryzen", "opteron", "atom", "celeron", "pentium", "cortex", "ampere",
+    ];
+    let value = value.to_ascii_lowercase();
+    value.len() < 100 && MAKES.iter().any(|make| value.contains(make))
 }
 
 #[cfg(test)]
@@ -183,6 +195,9 @@ mod tests {
         );
         assert_eq!(host.cpu_model.as_deref(), Some("AMD EPYC 7302P 16-Core Processor"));
         assert_eq!(host.cpu_flags.len(), 4);
+        let mut host = Host::default();
+        assert!(read("CPU | Intel Xeon E5-2407", &mut host) && !read("| CPU | 8 |", &mut host));
+        assert_eq!(host.cpu_model.as_deref(), Some("Intel Xeon E5-2407"));
         for text in [
             "zfs is slow",
             "Linux is fine with that",
