@@ -13,6 +13,7 @@ use crate::names::{COMMAND, PROSE, fill_names};
 use crate::next::{next_steps, separating};
 use crate::score::{Asked, Verdict, judge};
 use crate::share::Claims;
+use crate::topic::{Topic, topic};
 use crate::{machine, what_if, wording};
 use std::collections::BTreeMap;
 use zwhy_evidence::{Evidence, ImportStats};
@@ -40,8 +41,18 @@ impl Default for Options {
 pub fn explain(evidence: &Evidence, knowledge: &Knowledge, options: &Options) -> Answer {
     let facts = FactBase::new(evidence, &knowledge.anatomy);
     let asked = Asked::new(&facts, &knowledge.bank);
-    let verdicts = judge(knowledge, &asked);
-    let findings = findings(&verdicts, knowledge, &asked, options);
+    let mut verdicts = judge(knowledge, &asked);
+    let found = verdicts.iter().any(|v| v.tells(options.least_confidence));
+    // Real samples say themselves what there is.
+    let topic = if found || facts.has_samples() { None } else { topic(knowledge, &asked) };
+    if let Some(topic) = &topic {
+        verdicts.retain(|v| v.cause.class != topic.cause.class);
+        verdicts.insert(0, Verdict::of_topic(topic.cause, &asked));
+    }
+    let mut findings = findings(&verdicts, knowledge, &asked, options);
+    if let (Some(topic), Some(finding)) = (&topic, findings.first_mut()) {
+        finding.evidence.insert(0, topic_line(topic));
+    }
     let tables = breakdown(&facts);
     let quality = quality(&facts, options.stats.as_ref());
     let shown = &verdicts[..findings.len().min(verdicts.len())];
@@ -122,6 +133,16 @@ fn evidence_lines(verdict: &Verdict<'_>, knowledge: &Knowledge, asked: &Asked<'_
     let mut signs: Vec<&Sign> = with_truth(verdict, Truth::Yes).collect();
     signs.sort_by(|a, b| b.weight.when_true().total_cmp(&a.weight.when_true()));
     signs.into_iter().map(|sign| evidence_line(sign, knowledge, asked)).collect()
+}
+
+/// What a finding rests on whose signs cannot be weighed.
+fn topic_line(topic: &Topic<'_>) -> EvidenceLine {
+    EvidenceLine {
+        claim: "The report speaks of what belongs to this cause.".to_owned(),
+        measure: topic.names.join(", "),
+        source: "names".to_owned(),
+        frames: Vec::new(),
+    }
 }
 
 /// What lowered the confidence: what the cause names, and a release that has the fix.

@@ -24,6 +24,7 @@ mod readings;
 mod score;
 mod share;
 mod solidity;
+mod topic;
 mod waiting;
 mod what_if;
 mod wording;

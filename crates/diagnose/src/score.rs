@@ -35,6 +35,8 @@ const MATERIAL_OF_ALL: f64 = 0.01;
 /// Most that the release, the kernel and the CPU say by themselves: what may be wrong with a host, not what
 /// is slow on it, so that anything that was seen comes first.
 const SYSTEM_MOST: f64 = 0.15;
+/// What names alone say: more than what is known of the system, less than any sign of what was seen.
+const TOPIC: f64 = 0.16;
 /// By how much few samples lower the most that can be said: at 45 of them to 0.7.
 const FEW: f64 = 2.0;
 /// Nothing is certain.
@@ -172,6 +174,30 @@ impl<'k> Verdict<'k> {
             kinds: kinds.len(),
             of_system,
         })
+    }
+
+    /// Whether it is worth showing for something that was seen.
+    pub fn tells(&self, least: f64) -> bool {
+        self.confidence >= least && !self.of_system
+    }
+
+    /// Of a cause that a report speaks of, without a sign that could be weighed.
+    pub fn of_topic(cause: &'k Cause, asked: &Asked<'_>) -> Verdict<'k> {
+        Verdict {
+            cause,
+            truths: cause.signs.iter().map(|s| s.when.truth(asked)).collect(),
+            against: Vec::new(),
+            log_odds: (TOPIC / (1.0 - TOPIC)).ln(),
+            confidence: TOPIC,
+            rules_out: Vec::new(),
+            fixed: None,
+            fix_counts: false,
+            measured: 0.0,
+            counted: false,
+            signs: 0,
+            kinds: 0,
+            of_system: false,
+        }
     }
 
     /// The most that the kind of evidence allows.
