@@ -86,7 +86,18 @@ fn setting(query: &Query, facts: &FactBase<'_>) -> String {
         F::Param | F::Chosen | F::Offered | F::Picked => {
             query.patterns.first().and_then(|p| facts.setting_told(p)).unwrap_or_else(|| asked.to_owned())
         }
+        F::Fact => fact_name(asked, facts),
         _ => asked.to_owned(),
+    }
+}
+
+/// `/pools/0/capacity_pct` is the capacity of tank, `/host/clocksource` the clocksource.
+fn fact_name(pointer: &str, facts: &FactBase<'_>) -> String {
+    let (of, name) = pointer.rsplit_once('/').unwrap_or(("", pointer));
+    let name = name.trim_end_matches("_pct").trim_end_matches("_bytes").replace('_', " ");
+    match facts.evidence.facts.pointer(&format!("{of}/name")).and_then(|name| name.as_str()) {
+        Some(whose) if of.starts_with("/pools/") => format!("{name} of {whose}"),
+        _ => name,
     }
 }
 
@@ -141,6 +152,9 @@ fn number_measure(query: &Query, n: f64, facts: &FactBase<'_>) -> String {
         F::Rate => format!("{name}.{}: {} a second", query.argument(1), amount(query, n)),
         F::Param | F::PropNumber => format!("{name} = {}", plain(n)),
         F::Cell => format!("{}, {} of {} = {}", name, query.argument(2), query.argument(1), plain(n)),
+        F::Fact if query.argument(0).ends_with("_pct") => format!("{name}: {} %", plain(n)),
+        F::Fact if query.argument(0).ends_with("_bytes") => format!("{name}: {}", format_bytes(n as u64)),
+        F::Fact => format!("{name}: {}", plain(n)),
         _ => format!("{} = {}", query.text(), plain(n)),
     }
 }
@@ -190,6 +204,7 @@ fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
         F::Os => format!("{} {}", known(&host.os), known(&host.kernel)).trim().to_owned(),
         F::CpuFlag => format!("this CPU has {is}{a}"),
         F::CpuModel => known(&host.cpu_model),
+        F::Fact => format!("{a}: {}", if truth { "yes" } else { "no" }),
         _ => format!("{} is {truth}", query.text()),
     }
 }

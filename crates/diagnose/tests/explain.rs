@@ -276,3 +276,20 @@ fn a_release_alone_names_no_cause() {
     assert!(answer.why.contains("OpenZFS 0.8.1"), "{}", answer.why);
     assert!(answer.findings[0].confidence <= 0.15, "{}", answer.findings[0].confidence);
 }
+
+#[test]
+fn facts_are_told_by_name_and_unit() {
+    let mut evidence = Evidence::default();
+    let p = &mut evidence.profile;
+    let frames =
+        ["zio_execute", "zio_gang_issue", "zio_free_gang"].map(|f| p.frame(f, "zfs", FrameKind::Kernel));
+    let (stack, thread) = (p.stack(&frames), p.thread(1, 1, "z_fr_iss"));
+    p.samples.push_counted(thread, stack, Event::Cpu, 1000);
+    evidence.facts = serde_json::json!({
+        "pools": [{ "name": "tank", "fragmentation_pct": 82, "capacity_pct": 91 }],
+    });
+    let answer = explain(&evidence, &KNOWLEDGE, &Options::default());
+    let gangs = answer.findings.iter().find(|f| f.class == "gang-blocks-on-fragmented-pool").expect("gangs");
+    let measures: Vec<&str> = gangs.evidence.iter().map(|line| line.measure.as_str()).collect();
+    assert!(measures.contains(&"fragmentation of tank: 82 %"), "{measures:?}");
+}
