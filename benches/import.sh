@@ -41,6 +41,8 @@ if [[ ! -s $longer || $text -nt $longer ]]; then
     for ((i = 0; i < text_times; i++)); do cat "$text"; done >"$longer"
 fi
 capture=$dir/bench.zwhy
+# A capture is never written over.
+rm -f "$capture" "$dir/tiny.zwhy"
 "$zwhy" import "$data" -o "$capture" >/dev/null
 printf 'dd;read;zfs_read;dmu_read;arc_read 30\n' >"$dir/tiny.folded"
 "$zwhy" import "$dir/tiny.folded" -o "$dir/tiny.zwhy" >/dev/null
