@@ -35,25 +35,6 @@ const SLEEPERS: [&str; 22] = [
     "[",
 ];
 
-/// Functions in which threads of ZFS and of the kernel wait until there is work: `spl-taskq.c`,
-/// `txg.c`, `zthr.c`, `dbuf.c`, `l2arc`, `mmp.c`; Linux `kernel/workqueue.c`, `kthread.c`.
-const IDLE: [&str; 14] = [
-    "taskq_thread",
-    "txg_thread_wait",
-    "zthr_wait_cv",
-    "zthr_procedure",
-    "dbuf_evict_thread",
-    "l2arc_feed_thread",
-    "mmp_thread",
-    "vdev_autotrim_thread",
-    "spa_async_thread",
-    "worker_thread",
-    "rescuer_thread",
-    "kthreadd",
-    "smpboot_thread_fn",
-    "arc_reclaim_thread",
-];
-
 /// Rows by waiting time, longest first; what is idle comes last.
 pub(crate) fn waiting(facts: &FactBase<'_>) -> Vec<WaitRow> {
     let profile = &facts.evidence.profile;
@@ -100,9 +81,7 @@ pub(crate) fn sleeps(name: &str) -> bool {
 pub(crate) fn place_of(names: &[&str]) -> (String, bool) {
     let mut waiters = names.iter().filter(|name| !sleeps(name));
     match (waiters.next(), waiters.next()) {
-        (Some(waiter), _) if IDLE.iter().any(|idle| waiter.split('.').next() == Some(idle)) => {
-            ((*waiter).to_owned(), true)
-        }
+        (Some(waiter), _) if zwhy_zfs::waits_for_work(waiter) => ((*waiter).to_owned(), true),
         (Some(waiter), Some(caller)) => (format!("{caller} > {waiter}"), false),
         (Some(waiter), None) => ((*waiter).to_owned(), false),
         _ => (names.first().map_or("(no stack)", |n| n).to_owned(), false),

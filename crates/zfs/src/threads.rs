@@ -132,6 +132,35 @@ const ROLES: &[Role] = &[
     role("null_iss", Area::Maintenance, "runs empty parents of I/O trees"),
 ];
 
+/// Functions in which threads of ZFS and of the kernel wait until there is work: `spl-taskq.c`, `txg.c`,
+/// `zthr.c`, `dbuf.c`, `arc.c`, `mmp.c`; Linux `kernel/workqueue.c`, `kthread.c`; FreeBSD
+/// `kern/subr_taskqueue.c`, `kern/kern_intr.c`.
+const IDLE: [&str; 17] = [
+    "taskq_thread",
+    "txg_thread_wait",
+    "zthr_wait_cv",
+    "zthr_procedure",
+    "dbuf_evict_thread",
+    "l2arc_feed_thread",
+    "mmp_thread",
+    "vdev_autotrim_thread",
+    "spa_async_thread",
+    "arc_reclaim_thread",
+    "worker_thread",
+    "rescuer_thread",
+    "kthreadd",
+    "smpboot_thread_fn",
+    "taskqueue_thread_loop",
+    "ithread_loop",
+    "kproc_suspend_check",
+];
+
+/// Whether a thread that sleeps right below this function has nothing to do. Compiler suffixes
+/// (`taskq_thread.isra.0`) do not count.
+pub fn waits_for_work(function: &str) -> bool {
+    function.split('.').next().is_some_and(|name| IDLE.contains(&name))
+}
+
 /// What the thread of this name does, or `None` when it is not known as a thread of OpenZFS.
 pub fn thread_role(comm: &str) -> Option<Role> {
     let renamed = of_old_freebsd(comm);
@@ -184,6 +213,16 @@ fn numbering(rest: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn idle_threads_are_told_by_the_function_that_sleeps() {
+        for idle in ["taskq_thread", "txg_thread_wait.isra.0", "ithread_loop"] {
+            assert!(waits_for_work(idle), "{idle}");
+        }
+        for busy in ["txg_wait_synced", "taskq_thread_spawn", "", "zio_wait"] {
+            assert!(!waits_for_work(busy), "{busy}");
+        }
+    }
 
     #[test]
     fn names_are_known_with_and_without_numbers() {

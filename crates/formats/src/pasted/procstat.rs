@@ -9,19 +9,6 @@ use zwhy_evidence::{OriginId, PctKind, PctStack};
 
 pub struct Procstat;
 
-/// Functions in which threads wait until there is work: FreeBSD `kern/subr_taskqueue.c`,
-/// `kern/kern_intr.c`; OpenZFS `txg.c`, `zthr.c`, `dbuf.c`, `arc.c`, `mmp.c`.
-const IDLE: [&str; 9] = [
-    "taskqueue_thread_loop",
-    "ithread_loop",
-    "txg_thread_wait",
-    "zthr_wait_cv",
-    "zthr_procedure",
-    "dbuf_evict_thread",
-    "l2arc_feed_thread",
-    "mmp_thread",
-    "kproc_suspend_check",
-];
 /// Functions that put a thread to sleep for others: FreeBSD `kern/kern_synch.c`, `kern/kern_condvar.c`.
 const SLEEPERS: [&str; 7] =
     ["mi_switch", "sched_switch", "sleepq_", "_sleep", "_cv_", "pause_sbt", "critical_exit"];
@@ -35,7 +22,7 @@ impl Block for Procstat {
             let Some((comm, frames)) = row(&line.text) else { break };
             // The caller of what sleeps says whether it waits for work.
             let inside = frames.iter().find(|f| !SLEEPERS.iter().any(|s| f.starts_with(s)));
-            if inside.is_none_or(|f| IDLE.contains(&f.as_str())) {
+            if inside.is_none_or(|f| zwhy_zfs::waits_for_work(f)) {
                 taken.drop("thread that waits for work", 1);
             } else {
                 found.push((comm, frames));
