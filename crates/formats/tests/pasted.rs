@@ -28,6 +28,19 @@ fn tables_of_figures_are_not_taken_for_samples() {
     assert_eq!(import_detected("pasted", rows).evidence.tables[0].tool, "txgs");
 }
 
+/// Long pastes make several tables; what counts as kept is there.
+#[test]
+fn rows_that_count_as_kept_are_in_a_table() {
+    for (line, tool) in [
+        ("1602182800   spa.c:1:spa_load(): LOADED\n", "dbgmsg"),
+        ("lseek(3, 0, SEEK_DATA) = 0 <0.000010>\n", "strace"),
+    ] {
+        let imported = import_as("pasted", line.repeat(5003).as_bytes()).unwrap();
+        let tables = imported.evidence.tables.iter().filter(|t| t.tool == tool);
+        assert_eq!(tables.map(|t| t.rows.len()).sum::<usize>(), 5003, "{tool}");
+    }
+}
+
 #[test]
 fn prose_alone_is_an_error_that_says_what_to_paste() {
     let error = import_as("pasted", &input("pasted/only-prose.txt")).unwrap_err();

@@ -5,7 +5,7 @@
 use super::cells;
 use crate::blocks::{Block, Line, Sink, Taken};
 
-/// Messages that are kept; the kstat holds 4 MiB of them by default.
+/// Messages of one table; those after them make the next one, so that none is lost.
 const MOST: usize = 5000;
 /// Letters of a message that are kept.
 const MOST_LETTERS: usize = 160;
@@ -17,13 +17,13 @@ impl Block for Dbgmsg {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let first: Vec<&str> = lines.first()?.text.split_whitespace().take(3).collect();
         let header = usize::from(first[..] == ["timestamp", "message"]);
-        let mut rows: Vec<Vec<String>> = lines[header..].iter().map_while(|l| message(&l.text)).collect();
+        let rows: Vec<Vec<String>> =
+            lines[header..].iter().map_while(|l| message(&l.text)).take(MOST).collect();
         if rows.is_empty() {
             return None;
         }
         let used = header + rows.len();
         let origin = sink.origin("dbgmsg", &lines[..used]);
-        rows.truncate(MOST);
         cells::table(sink, "dbgmsg", cells::names(&["event", "time s", "function"]), rows, origin);
         Taken::kept(used)
     }

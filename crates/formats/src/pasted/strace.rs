@@ -5,7 +5,7 @@
 use super::cells;
 use crate::blocks::{Block, Line, Sink, Taken};
 
-/// Calls that are kept: who pastes more shows a whole program.
+/// Calls of one table; those after them make the next one, so that none is lost.
 const MOST_CALLS: usize = 1000;
 /// Letters of a call that are kept: its name and first arguments.
 const MOST_LETTERS: usize = 120;
@@ -15,14 +15,13 @@ pub struct Strace;
 
 impl Block for Strace {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
-        let mut rows: Vec<Vec<String>> = lines.iter().map_while(|l| call(&l.text)).collect();
+        let rows: Vec<Vec<String>> = lines.iter().map_while(|l| call(&l.text)).take(MOST_CALLS).collect();
         let used = rows.len();
         // One line could be code or prose, unless it says how long it took.
         if used < 2 && rows.first().is_none_or(|row| row[3].is_empty()) {
             return None;
         }
         let origin = sink.origin("strace", &lines[..used]);
-        rows.truncate(MOST_CALLS);
         cells::table(sink, "strace", cells::names(&["syscall", "call", "result", "seconds"]), rows, origin);
         Taken::kept(used)
     }
