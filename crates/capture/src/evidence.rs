@@ -1,6 +1,7 @@
 //! A capture as evidence: samples as they are, series as last values and rates, facts by name.
 
 use crate::error::CaptureError;
+use crate::measures;
 use crate::open::Capture;
 use crate::series::SeriesKind;
 use crate::writer::Writer;
@@ -32,6 +33,9 @@ pub fn write_imported(imported: Imported, out: &Path) -> Result<PathBuf, Capture
     if let Some(version) = &evidence.host.zfs_version {
         facts.entry("zfs").or_insert_with(|| serde_json::json!({ "version": version }));
     }
+    if let Some(measures) = measures::to_facts(&evidence.profile) {
+        facts.insert("measures".into(), measures);
+    }
     facts.insert("import".into(), serde_json::to_value(&stats).map_err(CaptureError::facts)?);
     let recorder = facts.entry("recorder").or_insert_with(|| serde_json::json!({}));
     recorder["lost"] = stats.lost.into();
@@ -61,6 +65,7 @@ impl Capture {
             evidence.merge(items);
         }
         evidence.profile = self.profile;
+        measures::from_facts(&self.facts, &mut evidence.profile);
         evidence.facts = self.facts;
         Imported { evidence, stats }
     }
@@ -77,7 +82,7 @@ impl Capture {
             return ImportStats { format: "zwhy".into(), warnings: self.warnings(), ..import };
         }
         let mut stats = ImportStats::new("zwhy", "samples");
-        stats.kept = Event::ALL.into_iter().map(|e| self.profile.total(e)).sum();
+        stats.kept = Event::ALL.into_iter().map(|e| self.profile.samples.total(e)).sum();
         let recorder = &self.facts["recorder"];
         stats.lost = recorder["lost"].as_u64().unwrap_or(0) + by_damage;
         for (reason, count) in recorder["dropped"].as_object().into_iter().flatten() {

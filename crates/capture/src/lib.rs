@@ -14,6 +14,7 @@ mod error;
 mod evidence;
 mod ids;
 mod marks;
+mod measures;
 mod open;
 mod pack;
 mod parquet_io;

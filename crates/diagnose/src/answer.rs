@@ -5,7 +5,7 @@
 use crate::paths::PathRow;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use zwhy_profile::Interval;
+use zwhy_profile::{Interval, Sampling};
 
 /// Version of the answer's layout.
 pub const SCHEMA: u32 = 1;
@@ -20,7 +20,15 @@ pub struct ShareOf {
 
 impl ShareOf {
     pub fn counted(part: u64, whole: u64) -> ShareOf {
-        let Interval { value, low, high } = Interval::wilson(part, whole);
+        ShareOf::sampled(&Sampling::counted(whole), part, whole)
+    }
+
+    /// Of amounts; without an interval where the source does not say how many samples there were.
+    pub fn sampled(sampling: &Sampling, part: u64, whole: u64) -> ShareOf {
+        let Interval { value, low, high } = sampling.interval(part, whole);
+        if !sampling.counted {
+            return ShareOf::figure(value.0);
+        }
         ShareOf { value: value.0, low: low.0, high: high.0 }
     }
 
@@ -41,7 +49,12 @@ pub struct Source {
     pub zfs_version: Option<String>,
     pub duration_s: Option<f64>,
     pub hz: Option<f64>,
-    pub samples: u64,
+    /// How many CPU samples there were; `None` where the source does not say.
+    pub samples: Option<u64>,
+    /// What they amount to, in `unit`; so do the `samples` of stages, threads and paths.
+    pub amount: u64,
+    /// `samples`, `nanoseconds`, `bytes`, or an event such as `cycles`.
+    pub unit: String,
     pub lost: u64,
     /// Whether ZFS holds any pool; `None` where that is not known.
     pub zfs_in_use: Option<bool>,

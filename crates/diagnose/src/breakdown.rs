@@ -55,9 +55,9 @@ pub fn breakdown(facts: &FactBase<'_>) -> Breakdown {
         .collect();
     let mut origins = [0u64; ORIGINS.len()];
     let mut stages = vec![0u64; stage_count];
-    let samples = &profile.samples;
+    let (samples, amounts) = (&profile.samples, profile.amounts());
     for row in (0..samples.len()).filter(|i| samples.event[*i] == Event::Cpu) {
-        let count = u64::from(samples.count[row]);
+        let count = amounts.of(row);
         let stack = samples.stack[row];
         let group = group_of.get(samples.thread[row].index()).and_then(|g| groups.get_mut(*g));
         let role = group.as_ref().and_then(|g| g.role);
@@ -80,7 +80,7 @@ pub fn breakdown(facts: &FactBase<'_>) -> Breakdown {
             .map(|(name, n)| OriginRow {
                 origin: (*name).to_owned(),
                 samples: n,
-                share: ShareOf::counted(n, all),
+                share: ShareOf::sampled(&facts.cpu.sampling, n, all),
             })
             .collect(),
         threads: thread_rows(facts, &groups),
@@ -113,7 +113,7 @@ fn stage_rows(facts: &FactBase<'_>, stages: &[u64], groups: &[Group<'_>]) -> Vec
         .map(|(stage, samples)| StageRow {
             stage: classified.stage_name(stage as u8).to_owned(),
             samples: *samples,
-            share: ShareOf::counted(*samples, facts.cpu.all),
+            share: ShareOf::sampled(&facts.cpu.sampling, *samples, facts.cpu.all),
             labels: label_rows(facts, &labels, stage as u8),
             without: None,
             limits: crate::machine::of_stage(classified.stage_name(stage as u8), *samples, facts),
@@ -131,7 +131,7 @@ fn label_rows(facts: &FactBase<'_>, labels: &BTreeMap<(u8, u8), u64>, stage: u8)
         .filter(|_| of_zfs)
         .map(|((_, label), samples)| LabelRow {
             label: facts.anatomy.labels().get(usize::from(*label)).cloned().unwrap_or_default(),
-            share: ShareOf::counted(*samples, facts.cpu.all),
+            share: ShareOf::sampled(&facts.cpu.sampling, *samples, facts.cpu.all),
         })
         .collect();
     rows.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));

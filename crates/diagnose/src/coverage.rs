@@ -83,11 +83,11 @@ pub fn coverage(profile: &Profile, anatomy: &Anatomy) -> Coverage {
 
 /// CPU samples of each stack by the thread that had it.
 fn by_thread_and_stack(profile: &Profile) -> FxHashMap<(ThreadId, StackId), u64> {
-    let samples = &profile.samples;
+    let (samples, amounts) = (&profile.samples, profile.amounts());
     let mut sums = FxHashMap::default();
     for row in (0..samples.len()).filter(|row| samples.event[*row] == Event::Cpu) {
         let key = (samples.thread[row], samples.stack[row]);
-        *sums.entry(key).or_default() += u64::from(samples.count[row]);
+        *sums.entry(key).or_default() += amounts.of(row);
     }
     sums
 }

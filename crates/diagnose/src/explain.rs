@@ -212,6 +212,7 @@ fn rules_out(verdict: &Verdict<'_>) -> Vec<RuledOut> {
 
 fn source(evidence: &Evidence, facts: &FactBase<'_>, options: &Options) -> Source {
     let (host, known) = (&evidence.host, &evidence.facts);
+    let sampling = &facts.cpu.sampling;
     let pools = known["pools"].as_array().map(|p| !p.is_empty());
     Source {
         name: options.name.clone(),
@@ -222,7 +223,9 @@ fn source(evidence: &Evidence, facts: &FactBase<'_>, options: &Options) -> Sourc
         zfs_version: host.zfs_version.clone(),
         duration_s: known["recorder"]["duration_s"].as_f64(),
         hz: known["recorder"]["hz"].as_f64(),
-        samples: facts.cpu.all,
+        samples: sampling.counted.then_some(sampling.samples),
+        amount: sampling.amount,
+        unit: evidence.profile.measure(Event::Cpu).unit.name().to_owned(),
         lost: options.stats.as_ref().map_or(0, |s| s.lost),
         zfs_in_use: known["zfs"]["in_use"].as_bool().or(pools),
     }
@@ -239,7 +242,7 @@ fn quality(facts: &FactBase<'_>, stats: Option<&ImportStats>) -> Quality {
         }
     }
     let stats = stats.cloned().unwrap_or_else(|| {
-        let kept = Event::ALL.into_iter().map(|e| profile.total(e)).sum();
+        let kept = Event::ALL.into_iter().map(|e| profile.samples.total(e)).sum();
         ImportStats { read: kept, kept, ..ImportStats::default() }
     });
     Quality {

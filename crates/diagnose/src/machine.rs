@@ -133,7 +133,7 @@ fn achieved(flow: Flow, samples: u64, facts: &FactBase<'_>) -> Option<f64> {
         Flow::Write => rate("write"),
         Flow::Both => rate("read") + rate("write"),
     };
-    let cpus = samples as f64 / (ticks * seconds);
+    let cpus = facts.cpu.sampling.samples_in(samples) / (ticks * seconds);
     (bytes >= TRAFFIC && cpus > 0.0).then(|| bytes / 1e6 / cpus).filter(|r| r.is_finite())
 }
 

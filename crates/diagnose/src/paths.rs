@@ -8,6 +8,7 @@ use crate::facts::{FactBase, Span, StackIndex};
 use crate::pattern::Pattern;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
+use zwhy_profile::Sampling;
 
 /// Paths below this share of busy CPU are left out.
 const MATERIAL: f64 = 0.05;
@@ -78,14 +79,14 @@ pub fn paths(facts: &FactBase<'_>) -> Vec<PathRow> {
     let busy = facts.cpu.busy.max(1) as f64;
     let mut rows: Vec<PathRow> = PATHS
         .iter()
-        .filter_map(|entry| path(entry, index, facts.cpu.all))
+        .filter_map(|entry| path(entry, index, &facts.cpu.sampling))
         .filter(|row| row.samples as f64 / busy >= MATERIAL)
         .collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.samples));
     rows
 }
 
-fn path(entry: &PathEntry, index: &StackIndex, all: u64) -> Option<PathRow> {
+fn path(entry: &PathEntry, index: &StackIndex, all: &Sampling) -> Option<PathRow> {
     let root = nodes(&entry.root, index);
     let samples = index.inclusive(&root);
     if samples == 0 {
@@ -96,7 +97,7 @@ fn path(entry: &PathEntry, index: &StackIndex, all: u64) -> Option<PathRow> {
     in_steps.sort_unstable_by_key(|s| s.start);
     let rest = samples - index.inclusive(&in_steps);
     let (name, root) = (entry.name.clone(), entry.root.clone());
-    Some(PathRow { name, root, samples, share: ShareOf::counted(samples, all), steps, rest })
+    Some(PathRow { name, root, samples, share: ShareOf::sampled(all, samples, all.amount), steps, rest })
 }
 
 /// The steps with samples, the largest first; where steps contain each other the outer one counts.
@@ -105,7 +106,7 @@ fn steps(
     outer: &[Span],
     of: u64,
     index: &StackIndex,
-    all: u64,
+    all: &Sampling,
     taken: &mut Vec<Span>,
 ) -> Vec<PathStep> {
     let found: Vec<Vec<Span>> =
@@ -128,7 +129,7 @@ fn steps(
             what: entry.what.clone(),
             useful: entry.useful,
             samples,
-            share: ShareOf::counted(samples, all),
+            share: ShareOf::sampled(all, samples, all.amount),
             of_path: samples as f64 / of.max(1) as f64,
             inside: steps(&entry.inside, &own, of, index, all, &mut Vec::new()),
         });

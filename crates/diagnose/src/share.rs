@@ -49,7 +49,7 @@ impl Claims {
             return None;
         }
         self.take(cpu, facts);
-        Some(ShareOf::counted(free, facts.cpu.all))
+        Some(ShareOf::sampled(&facts.cpu.sampling, free, facts.cpu.all))
     }
 
     fn claim_figure(&mut self, cpu: &CpuOf, facts: &FactBase<'_>) -> Option<ShareOf> {

@@ -6,7 +6,6 @@
 use crate::condition::{Answers, Condition, QueryBank, QueryId, Truth};
 use crate::facts::{Function, Quality, Reading, ResultKind, Value};
 use crate::score::Asked;
-use zwhy_profile::Interval;
 
 /// What is left of the weight of a sign that holds by the figure but not within its interval.
 const SHAKY: f64 = 0.6;
@@ -49,8 +48,10 @@ impl AtEnd<'_, '_> {
     fn end(&self, share: f64, quality: Quality) -> f64 {
         match quality {
             Quality::Counted => {
-                let busy = self.asked.facts.cpu.busy;
-                let interval = Interval::wilson((share * busy as f64).round() as u64, busy);
+                let cpu = &self.asked.facts.cpu;
+                let part = (share * cpu.busy as f64).round() as u64;
+                // Where the source does not count samples, the least there can be are as cautious as may be.
+                let interval = cpu.sampling.interval(part, cpu.busy);
                 if self.low { interval.low.0 } else { interval.high.0 }
             }
             Quality::Unclear if self.low => share * RELATIVE,

@@ -6,7 +6,7 @@
 use crate::answer::WaitRow;
 use crate::facts::{FactBase, thread_base};
 use std::collections::BTreeMap;
-use zwhy_profile::{Event, Profile, StackId};
+use zwhy_profile::{Event, Profile, StackId, Unit};
 
 /// Begins of the names of functions that put a thread to sleep for others: who called them says why.
 /// Linux `kernel/sched`, OpenZFS `module/os/linux/spl/spl-condvar.c`, and FreeBSD `kern/kern_synch.c`.
@@ -38,6 +38,7 @@ const SLEEPERS: [&str; 22] = [
 /// Rows by waiting time, longest first; what is idle comes last.
 pub(crate) fn waiting(facts: &FactBase<'_>) -> Vec<WaitRow> {
     let profile = &facts.evidence.profile;
+    let timed = matches!(profile.measure(Event::Wait).unit, Unit::Samples | Unit::Nanos);
     let mut rows: BTreeMap<(bool, String, &str), WaitRow> = BTreeMap::new();
     for sample in profile.samples.iter().filter(|s| s.event == Event::Wait) {
         let (inside, idle) = place(profile, sample.stack);
@@ -56,7 +57,7 @@ pub(crate) fn waiting(facts: &FactBase<'_>) -> Vec<WaitRow> {
             }
         });
         row.samples += u64::from(sample.count);
-        row.wait_s += sample.weight.0 as f64 / 1e9;
+        row.wait_s += if timed { sample.weight.0 as f64 / 1e9 } else { 0.0 };
     }
     let mut rows: Vec<WaitRow> = rows.into_values().collect();
     rows.sort_by(|a, b| {

@@ -21,7 +21,7 @@ pub fn bounds(answer: &mut Answer, facts: &FactBase<'_>) {
     let of_busy = |share: &ShareOf| match busy {
         Some(_) if facts.cpu.busy > 0 => {
             let part = (share.value * facts.cpu.all as f64).round() as u64;
-            Some(ShareOf::counted(part.min(facts.cpu.busy), facts.cpu.busy))
+            Some(ShareOf::sampled(&facts.cpu.sampling, part, facts.cpu.busy))
         }
         Some(_) => None,
         None => Some(*share),

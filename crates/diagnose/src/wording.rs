@@ -126,9 +126,13 @@ fn share_measure(query: &Query, share: f64, quality: Quality, facts: &FactBase<'
     };
     let of_busy = !matches!(query.function, F::PartOf | F::LabelIn | F::WaitShare);
     let part = (share * facts.cpu.busy as f64).round() as u64;
-    let counted = ShareOf::counted(part, facts.cpu.busy);
+    let counted = ShareOf::sampled(&facts.cpu.sampling, part, facts.cpu.busy);
     if quality == Quality::Counted && of_busy {
-        format!("{what}: {} ({}) {whole}", percent(share, is_exact(&counted)), range(&counted))
+        let range = match counted.low < counted.high {
+            true => format!(" ({})", range(&counted)),
+            false => String::new(),
+        };
+        format!("{what}: {}{range} {whole}", percent(share, is_exact(&counted)))
     } else {
         let pasted = if quality == Quality::Unclear { ", as pasted" } else { "" };
         format!("{what}: {} {whole}{pasted}", percent(share, true))

@@ -15,7 +15,7 @@ struct Header<'a> {
     total: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     total_b: Option<u64>,
-    unit: &'static str,
+    unit: &'a str,
     event: &'static str,
     labels: Vec<&'a str>,
     modules: Vec<&'a str>,
@@ -48,7 +48,7 @@ pub fn encode_block(tree: &FlameTree) -> io::Result<Vec<u8>> {
         nodes: nodes.len(),
         total: nodes[0].value[0],
         total_b: tree.is_diff().then_some(nodes[0].value[1]),
-        unit: "samples",
+        unit: tree.unit().name(),
         event: tree.event().name(),
         labels,
         modules,

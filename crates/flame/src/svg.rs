@@ -3,6 +3,7 @@
 use crate::palette::Palette;
 use crate::tree::{FlameTree, Node};
 use std::fmt::Write;
+use zwhy_profile::grouped;
 
 const ROW: f64 = 17.0;
 const MARGIN: f64 = 10.0;
@@ -63,7 +64,11 @@ pub fn svg(tree: &FlameTree, options: &SvgOptions) -> String {
 
 fn subtitle(tree: &FlameTree, nodes: &[Node], cut: usize, options: &SvgOptions) -> String {
     let [a, b] = nodes[0].value;
-    let samples = if tree.is_diff() { format!("{a} → {b} samples") } else { format!("{a} samples") };
+    let unit = tree.unit();
+    let samples = match tree.is_diff() {
+        true => format!("{} → {}", unit.words(a), unit.words(b)),
+        false => unit.words(a),
+    };
     let colour = if tree.is_diff() { "blue less, orange more" } else { "coloured by stage" };
     match cut {
         0 => format!("{samples}, {colour}"),
@@ -164,7 +169,7 @@ fn draw(out: &mut String, tree: &FlameTree, nodes: &[Node], palette: &Palette<'_
 fn tooltip(tree: &FlameTree, node: &Node, root: &Node, name: &str) -> String {
     let side = |side: usize| {
         let percent = 100.0 * node.value[side] as f64 / root.value[side].max(1) as f64;
-        format!("{} samples, {percent:.2}%", thousands(node.value[side]))
+        format!("{} {}, {percent:.2}%", grouped(node.value[side]), tree.unit().name())
     };
     if tree.is_diff() {
         format!("{name} ({} → {})", side(0), side(1))
@@ -188,18 +193,6 @@ fn shorten(name: &str, room: usize) -> String {
         return name.to_owned();
     }
     name.chars().take(room.saturating_sub(1)).chain(['…']).collect()
-}
-
-fn thousands(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::new();
-    for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(c);
-    }
-    out
 }
 
 /// XML text: markup escaped, characters that XML forbids or that reorder text shown as U+FFFD.

@@ -5,7 +5,7 @@
 //! trees.
 
 use rustc_hash::FxHashMap;
-use zwhy_profile::{Event, FrameId, Profile, StackId, StringId, StringTable, ThreadId};
+use zwhy_profile::{Event, FrameId, Profile, StackId, StringId, StringTable, ThreadId, Unit};
 
 /// Which of two compared profiles samples belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,8 @@ pub struct FlameTree {
     children: FxHashMap<(u32, u32), u32>,
     diff: bool,
     event: Event,
+    /// Of the values; that of the first profile that was added.
+    unit: Option<Unit>,
 }
 
 /// Stage name of boxes that are not code: the root and thread names.
@@ -82,6 +84,7 @@ impl FlameTree {
             children: FxHashMap::default(),
             diff: false,
             event,
+            unit: None,
         };
         tree.stages.push(STRUCTURE.to_owned());
         let root = tree.label("all", "");
@@ -92,6 +95,11 @@ impl FlameTree {
 
     pub fn event(&self) -> Event {
         self.event
+    }
+
+    /// What values are in.
+    pub fn unit(&self) -> &Unit {
+        self.unit.as_ref().unwrap_or(&Unit::Samples)
     }
 
     /// `true` when side B was added.
@@ -117,6 +125,7 @@ impl FlameTree {
     /// Adds the samples of a profile to one side.
     pub fn add(&mut self, profile: &Profile, stages: Option<StageOf<'_>>, roots: Roots, side: Side) {
         self.diff |= side == Side::B;
+        self.unit.get_or_insert_with(|| profile.measure(self.event).unit.clone());
         let frame_labels = self.frame_labels(profile);
         let stage_map = self.stage_map(stages);
         let thread_roots = match roots {
@@ -124,11 +133,10 @@ impl FlameTree {
             Roots::Frames => None,
         };
         let mut nodes: FxHashMap<(u32, StackId), u32> = FxHashMap::default();
-        let samples = &profile.samples;
-        for ((stack, thread), (count, event)) in
-            samples.stack.iter().zip(&samples.thread).zip(samples.count.iter().zip(&samples.event))
-        {
-            if *event != self.event || *count == 0 {
+        let (samples, amounts) = (&profile.samples, profile.amounts());
+        for (row, (stack, thread)) in samples.stack.iter().zip(&samples.thread).enumerate() {
+            let amount = if samples.event[row] == self.event { amounts.of(row) } else { 0 };
+            if amount == 0 {
                 continue;
             }
             let root = match &thread_roots {
@@ -137,7 +145,8 @@ impl FlameTree {
             };
             let place = Place { profile, frame_labels: &frame_labels, stages, stage_map: &stage_map, root };
             let node = self.node_of(&place, *stack, &mut nodes);
-            self.own[node as usize][side as usize] += u64::from(*count);
+            let own = &mut self.own[node as usize][side as usize];
+            *own = own.saturating_add(amount);
         }
     }
 

@@ -6,9 +6,10 @@
 //! Medicine 17, 1998, method 10), the test is the two-proportion z test, and the mark is
 //! Benjamini and Hochberg's at 5 % over all rows (J. R. Stat. Soc. B 57, 1995).
 
+use crate::measure::Sampling;
 use crate::units::{Interval, Share};
 
-/// Samples of one thing (function, stage, thread) in both profiles.
+/// Amounts of one thing (function, stage, thread) in both profiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pair {
     pub name: String,
@@ -36,17 +37,17 @@ pub struct Delta {
 
 const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
-/// Compares rows of two profiles with `total_a` and `total_b` samples; largest change first.
-pub fn compare(pairs: Vec<Pair>, total_a: u64, total_b: u64) -> Vec<Delta> {
-    let mut deltas: Vec<Delta> = pairs.into_iter().map(|pair| delta(pair, total_a, total_b)).collect();
+/// Compares rows of two profiles; largest change first.
+pub fn compare(pairs: Vec<Pair>, a: &Sampling, b: &Sampling) -> Vec<Delta> {
+    let mut deltas: Vec<Delta> = pairs.into_iter().map(|pair| delta(pair, a, b)).collect();
     mark_real(&mut deltas);
     deltas.sort_by(|x, y| y.change.abs().total_cmp(&x.change.abs()).then_with(|| x.name.cmp(&y.name)));
     deltas
 }
 
-fn delta(pair: Pair, total_a: u64, total_b: u64) -> Delta {
-    let share_a = Interval::wilson(pair.a, total_a);
-    let share_b = Interval::wilson(pair.b, total_b);
+fn delta(pair: Pair, a: &Sampling, b: &Sampling) -> Delta {
+    let share_a = a.interval(pair.a, a.amount);
+    let share_b = b.interval(pair.b, b.amount);
     let (pa, pb) = (share_a.value.0, share_b.value.0);
     let change = pb - pa;
     let reach = |b: Share, a: Share| ((pb - b.0).powi(2) + (pa - a.0).powi(2)).sqrt();
@@ -54,7 +55,7 @@ fn delta(pair: Pair, total_a: u64, total_b: u64) -> Delta {
         change,
         change_low: change - reach(share_b.low, share_a.high),
         change_high: change + reach(share_b.high, share_a.low),
-        p_value: p_value(&pair, total_a, total_b),
+        p_value: p_value([pa, pb], [a.samples as f64, b.samples as f64]),
         real: false,
         share_a,
         share_b,
@@ -64,17 +65,16 @@ fn delta(pair: Pair, total_a: u64, total_b: u64) -> Delta {
     }
 }
 
-fn p_value(pair: &Pair, total_a: u64, total_b: u64) -> f64 {
-    if total_a == 0 || total_b == 0 {
+fn p_value([a, b]: [f64; 2], [na, nb]: [f64; 2]) -> f64 {
+    if na <= 0.0 || nb <= 0.0 {
         return 1.0;
     }
-    let (na, nb) = (total_a as f64, total_b as f64);
-    let pooled = (pair.a + pair.b) as f64 / (na + nb);
+    let pooled = (a * na + b * nb) / (na + nb);
     let variance = pooled * (1.0 - pooled) * (1.0 / na + 1.0 / nb);
     if variance <= 0.0 {
         return 1.0;
     }
-    let z = (pair.b as f64 / nb - pair.a as f64 / na) / variance.sqrt();
+    let z = (b - a) / variance.sqrt();
     libm::erfc(z.abs() / std::f64::consts::SQRT_2)
 }
 
@@ -101,7 +101,7 @@ mod tests {
     /// Newcombe 1998 (method 10), table II (a): 56/70 against 48/80.
     #[test]
     fn difference_interval_matches_published_figures() {
-        let d = delta(pair("x", 48, 56), 80, 70);
+        let d = delta(pair("x", 48, 56), &Sampling::counted(80), &Sampling::counted(70));
         assert!((d.change - 0.2).abs() < 1e-9);
         assert!((d.change_low - 0.0524).abs() < 5e-5 && (d.change_high - 0.3339).abs() < 5e-5, "{d:?}");
     }
@@ -110,8 +110,8 @@ mod tests {
     fn only_what_stands_out_is_marked() {
         let rows = compare(
             vec![pair("fixed", 3756, 269), pair("noise", 500, 520), pair("same", 10, 10)],
-            59_838,
-            59_844,
+            &Sampling::counted(59_838),
+            &Sampling::counted(59_844),
         );
         let marks: Vec<_> = rows.iter().map(|d| (d.name.as_str(), d.real)).collect();
         assert_eq!(marks, [("fixed", true), ("noise", false), ("same", false)]);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn an_empty_profile_proves_nothing() {
-        let rows = compare(vec![pair("x", 5, 0)], 10, 0);
+        let rows = compare(vec![pair("x", 5, 0)], &Sampling::counted(10), &Sampling::counted(0));
         assert!(!rows[0].real && rows[0].p_value == 1.0);
     }
 }

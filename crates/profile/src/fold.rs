@@ -6,7 +6,7 @@ use std::fmt::Write;
 /// Bytes of folded text that are collected before they are handed on.
 const PIECE: usize = 1 << 16;
 
-/// Counts per stack of one event; index is the stack id.
+/// Amounts per stack of one event; index is the stack id.
 #[derive(Clone, Debug, Default)]
 pub struct StackTotals {
     /// Samples whose stack is exactly this one.
@@ -24,13 +24,13 @@ impl StackTotals {
 }
 
 fn own_counts(profile: &Profile, event: Event) -> Vec<u64> {
-    let samples = &profile.samples;
+    let (samples, amounts) = (&profile.samples, profile.amounts());
     let mut own = vec![0u64; profile.stacks.len()];
-    for ((stack, count), e) in samples.stack.iter().zip(&samples.count).zip(&samples.event) {
+    for (row, (stack, e)) in samples.stack.iter().zip(&samples.event).enumerate() {
         if *e == event
             && let Some(slot) = own.get_mut(stack.index())
         {
-            *slot += u64::from(*count);
+            *slot = slot.saturating_add(amounts.of(row));
         }
     }
     own
@@ -40,7 +40,7 @@ fn own_counts(profile: &Profile, event: Event) -> Vec<u64> {
 fn accumulate(stacks: &StackTable, mut total: Vec<u64>) -> Vec<u64> {
     for i in (1..total.len()).rev() {
         let parent = stacks.parent(StackId(i as u32));
-        total[parent.index()] += total[i];
+        total[parent.index()] = total[parent.index()].saturating_add(total[i]);
     }
     total
 }

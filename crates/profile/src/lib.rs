@@ -8,6 +8,7 @@ mod compare;
 mod fold;
 mod frames;
 mod functions;
+mod measure;
 mod merge;
 mod samples;
 mod stacks;
@@ -19,6 +20,7 @@ pub use compare::{Delta, Pair, compare};
 pub use fold::{FoldedStacks, StackTotals};
 pub use frames::{Frame, FrameId, FrameKind, FrameTable};
 pub use functions::{FunctionCounts, FunctionTotals};
+pub use measure::{Amounts, Measure, Sampling, Unit, grouped};
 pub use merge::Remap;
 pub use samples::{Event, Sample, Samples};
 pub use stacks::{StackId, StackTable};
@@ -34,6 +36,8 @@ pub struct Profile {
     pub stacks: StackTable,
     pub threads: ThreadTable,
     pub samples: Samples,
+    /// By event; what samples amount to.
+    measures: [Measure; Event::ALL.len()],
 }
 
 impl Profile {
@@ -85,10 +89,5 @@ impl Profile {
         let mut names: Vec<&str> = self.stacks.leaf_to_root(stack).map(|f| self.function_of(f)).collect();
         names.reverse();
         names
-    }
-
-    /// Sum of sample counts of one event.
-    pub fn total(&self, event: Event) -> u64 {
-        self.samples.total(event)
     }
 }

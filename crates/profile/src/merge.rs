@@ -9,6 +9,8 @@ pub struct Remap {
     frames: Vec<FrameId>,
     stacks: Vec<StackId>,
     threads: Vec<ThreadId>,
+    /// Whether both profiles measured in the same units; else only their counts are kept.
+    pub same_units: bool,
 }
 
 impl Remap {
@@ -57,6 +59,7 @@ impl Profile {
             .iter()
             .map(|(_, t)| self.threads.intern(Thread { comm: map.string(t.comm), ..t }))
             .collect();
+        map.same_units = self.join_measures(other);
         self.samples.reserve(other.samples.len());
         for s in other.samples.iter() {
             self.samples.push(Sample { thread: map.thread(s.thread), stack: map.stack(s.stack), ..s });

@@ -44,7 +44,8 @@ pub struct Sample {
     pub stack: StackId,
     pub event: Event,
     pub count: u32,
-    /// CPU or waiting time that the row stands for; 0 where the source does not say.
+    /// CPU or waiting time that the row stands for; 0 where the source does not say. In the unit of its
+    /// [`crate::Measure`] where that is no number of samples.
     pub weight: Nanos,
 }
 

@@ -46,9 +46,16 @@ impl Interval {
         if whole == 0 {
             return Interval { value: Share(0.0), low: Share(0.0), high: Share(1.0) };
         }
+        Interval::of_share(Share::of(part.min(whole), whole), whole as f64)
+    }
+
+    /// The same of a share that was measured with `samples` samples, a number that may be an estimate.
+    pub fn of_share(share: Share, samples: f64) -> Interval {
+        if samples <= 0.0 {
+            return Interval { value: share, low: Share(0.0), high: Share(1.0) };
+        }
         const Z: f64 = 1.959_963_984_540_054;
-        let n = whole as f64;
-        let p = part.min(whole) as f64 / n;
+        let (n, p) = (samples, share.0.clamp(0.0, 1.0));
         let z2 = Z * Z;
         let centre = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
         let half = Z / (1.0 + z2 / n) * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();

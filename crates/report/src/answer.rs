@@ -1,7 +1,7 @@
 //! The answer on a terminal: why, what to do, the figures, in one screen of 80 columns.
 
 use crate::escape::{plain, shell_word};
-use crate::figures::grouped;
+use crate::figures::{grouped, sampled};
 use crate::layout::{Align, Grid, labelled, wrap, wrap_command};
 use crate::style::Style;
 use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, ShareOf, SpeedUp, StageRow};
@@ -52,7 +52,7 @@ fn source_line(answer: &Answer) -> String {
         (Some(d), None) => parts.push(seconds(d)),
         _ => {}
     }
-    parts.push(format!("{} samples, {} lost", grouped(s.samples), grouped(s.lost)));
+    parts.push(format!("{}, {} lost", sampled(s), grouped(s.lost)));
     parts.join(" · ")
 }
 
@@ -331,12 +331,12 @@ fn threads(answer: &Answer, verbose: bool, style: Style) -> String {
     let mut grid = Grid::new(2, &[Align::Left, right, right, right, right, Align::Left]);
     grid.header(["Threads", "number", "CPU s", "of a CPU", "samples", "role"]);
     let limit = if verbose { usize::MAX } else { THREADS_SHOWN };
-    let all = answer.source.samples.max(1) as f64;
+    let all = answer.source.amount.max(1) as f64;
     for t in answer.threads.iter().take(limit) {
         let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
         let share = t.cpu_share.map_or(String::new(), |s| format!("{:.1} %", s * 100.0));
         let sampled = format!("{:.1} %", t.samples as f64 / all * 100.0);
-        let sampled = if answer.source.samples > 0 { sampled } else { String::new() };
+        let sampled = if answer.source.amount > 0 { sampled } else { String::new() };
         let comm = if t.comm.is_empty() { "(unnamed)" } else { &t.comm };
         grid.row([comm, &t.threads.to_string(), &cpu, &share, &sampled, &t.role]);
     }
@@ -384,7 +384,7 @@ fn more(answer: &Answer, verbose: bool, input: &str, style: Style) -> String {
         ways.push(format!("zwhy explain -v {input}"));
     }
     ways.push(format!("zwhy report {input} -o report.html"));
-    if answer.source.samples > 0 {
+    if answer.source.amount > 0 {
         ways.push(format!("zwhy flame {input} -o flame.svg"));
     }
     let lines: String = ways.iter().map(|way| format!("  {way}\n")).collect();

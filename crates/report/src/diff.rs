@@ -6,7 +6,7 @@ use crate::style::Style;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use zwhy_diagnose::{IDLE, Knowledge, classify};
-use zwhy_profile::{Delta, Event, FunctionTotals, Nanos, Pair, Profile, StackId, StackTotals, compare};
+use zwhy_profile::{Delta, Event, FunctionTotals, Nanos, Pair, Profile, StackId, StackTotals, Unit, compare};
 
 /// How the two sides were made comparable, in words.
 const NORMALISED: &str = "Shares are of all samples of the same profile, so profiles of different length compare; \
@@ -18,7 +18,9 @@ const NAME_CELLS: usize = 60;
 
 /// All deltas of two profiles.
 pub struct DiffReport {
-    samples: [u64; 2],
+    /// All CPU samples of both sides, in their units.
+    amounts: [u64; 2],
+    units: [Unit; 2],
     /// CPU seconds where the recorder said how much time a sample stands for.
     cpu_s: [Option<f64>; 2],
     stages: Vec<Delta>,
@@ -30,10 +32,11 @@ pub struct DiffReport {
 
 impl DiffReport {
     pub fn new(a: &Profile, b: &Profile, knowledge: &Knowledge) -> DiffReport {
-        let samples = [a.total(Event::Cpu), b.total(Event::Cpu)];
-        let of = |pairs: [BTreeMap<String, u64>; 2]| compare(join(pairs), samples[0], samples[1]);
+        let sampling = [a.sampling(Event::Cpu), b.sampling(Event::Cpu)];
+        let of = |pairs: [BTreeMap<String, u64>; 2]| compare(join(pairs), &sampling[0], &sampling[1]);
         DiffReport {
-            samples,
+            amounts: sampling.map(|s| s.amount),
+            units: [a, b].map(|p| p.measure(Event::Cpu).unit.clone()),
             cpu_s: [cpu_seconds(a), cpu_seconds(b)],
             stages: of([stages(a, knowledge), stages(b, knowledge)]),
             threads: of([threads(a), threads(b)]),
@@ -62,8 +65,7 @@ impl DiffReport {
     }
 
     fn verdict(&self) -> String {
-        let [a, b] = self.samples;
-        let mut out = format!("{} → {} samples", grouped(a), grouped(b));
+        let mut out = self.both(self.amounts);
         if let [Some(a), Some(b)] = self.cpu_s {
             out.push_str(&format!(", {a:.2} → {b:.2} CPU s"));
         }
@@ -73,10 +75,9 @@ impl DiffReport {
         match changed.find(|d| d.name != "[unknown]" && !self.idle.contains(&d.name)).or(first) {
             None => out.push_str(": nothing changed beyond chance."),
             Some(top) => out.push_str(&format!(
-                ": {real} functions really changed, most of all {} ({} → {} samples, {:.1} % → {:.1} %).",
+                ": {real} functions really changed, most of all {} ({}, {:.1} % → {:.1} %).",
                 cut(&top.name, NAME_CELLS),
-                grouped(top.a),
-                grouped(top.b),
+                self.both([top.a, top.b]),
                 top.share_a.value.percent(),
                 top.share_b.value.percent()
             )),
@@ -84,10 +85,19 @@ impl DiffReport {
         out
     }
 
+    /// `100 → 120 samples`
+    fn both(&self, [a, b]: [u64; 2]) -> String {
+        match &self.units {
+            [Unit::Samples, Unit::Samples] => format!("{} → {} samples", grouped(a), grouped(b)),
+            [of_a, of_b] => format!("{} → {}", of_a.words(a), of_b.words(b)),
+        }
+    }
+
     pub fn json(&self) -> serde_json::Result<String> {
         let rows = |deltas: &[Delta]| -> Vec<Value> { deltas.iter().map(|d| self.delta_json(d)).collect() };
         let value = json!({
-            "samples": self.samples,
+            "samples": self.amounts,
+            "units": [self.units[0].name(), self.units[1].name()],
             "cpu_s": self.cpu_s,
             "normalised": NORMALISED,
             "stages": rows(&self.stages),
@@ -99,8 +109,15 @@ impl DiffReport {
 
     /// CPU seconds of `samples` of one side, where a sample's worth is known.
     fn seconds(&self, side: usize, samples: u64) -> Option<f64> {
-        let total = self.samples[side];
+        let total = self.amounts[side];
         self.cpu_s[side].filter(|_| total > 0).map(|cpu| cpu * samples as f64 / total as f64)
+    }
+
+    fn amount(&self, side: usize, amount: u64) -> String {
+        match &self.units[side] {
+            unit @ Unit::Nanos => unit.words(amount),
+            _ => grouped(amount),
+        }
     }
 
     fn delta_json(&self, d: &Delta) -> Value {
@@ -122,13 +139,13 @@ impl DiffReport {
     fn table(&self, title: &str, deltas: &[Delta], count: usize, width: usize, style: Style) -> String {
         let right = Align::Right;
         let mut grid = Grid::new(0, &[right, right, right, right, right, Align::Left, Align::Left]);
-        let unit = if self.cpu_s.iter().all(Option::is_some) { "CPU s" } else { "samples" };
+        let unit = if self.cpu_s.iter().all(Option::is_some) { "CPU s" } else { self.units[0].name() };
         grid.row([unit, "after", "share", "after", "change", "95 %", title]);
         for d in deltas.iter().filter(|d| d.a + d.b > 0).take(count) {
             let mark = if d.real { "*" } else { " " };
             let amounts = match (self.seconds(0, d.a), self.seconds(1, d.b)) {
                 (Some(a), Some(b)) => [format!("{a:.2}"), format!("{b:.2}")],
-                _ => [grouped(d.a), grouped(d.b)],
+                _ => [self.amount(0, d.a), self.amount(1, d.b)],
             };
             let [before, after] = amounts;
             grid.row([
@@ -186,26 +203,29 @@ fn idle_functions(profile: &Profile, knowledge: &Knowledge) -> Vec<String> {
 }
 
 fn threads(profile: &Profile) -> BTreeMap<String, u64> {
-    let mut out = BTreeMap::new();
-    for s in profile.samples.iter().filter(|s| s.event == Event::Cpu) {
+    let (mut out, amounts) = (BTreeMap::new(), profile.amounts());
+    for (row, s) in profile.samples.iter().enumerate().filter(|(_, s)| s.event == Event::Cpu) {
         let comm = profile.strings.get(profile.threads.get(s.thread).comm);
-        *out.entry(comm.to_owned()).or_default() += u64::from(s.count);
+        *out.entry(comm.to_owned()).or_default() += amounts.of(row);
     }
     out
 }
 
 fn stages(profile: &Profile, knowledge: &Knowledge) -> BTreeMap<String, u64> {
     let classified = classify(profile, &knowledge.anatomy);
-    let mut out: BTreeMap<String, u64> = BTreeMap::new();
-    for s in profile.samples.iter().filter(|s| s.event == Event::Cpu) {
+    let (mut out, amounts): (BTreeMap<String, u64>, _) = (BTreeMap::new(), profile.amounts());
+    for (row, s) in profile.samples.iter().enumerate().filter(|(_, s)| s.event == Event::Cpu) {
         let stage = classified.node_stage.get(s.stack.index()).copied().unwrap_or(0);
         let name = classified.stages.get(usize::from(stage)).cloned().unwrap_or_default();
-        *out.entry(name).or_default() += u64::from(s.count);
+        *out.entry(name).or_default() += amounts.of(row);
     }
     out
 }
 
 fn cpu_seconds(profile: &Profile) -> Option<f64> {
+    if !matches!(profile.measure(Event::Cpu).unit, Unit::Samples | Unit::Nanos) {
+        return None;
+    }
     let cpu = |row: &usize| profile.samples.event[*row] == Event::Cpu;
     let sum: i64 = (0..profile.samples.len()).filter(cpu).map(|row| profile.samples.weight[row].0).sum();
     (sum > 0).then(|| Nanos(sum).as_secs_f64())

@@ -1,28 +1,31 @@
 //! Numbers for people.
 
-/// Digits in groups of three: `4,751,716`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
+use zwhy_diagnose::Source;
+use zwhy_profile::Unit;
+pub use zwhy_profile::grouped;
+
+/// What was sampled: `1,234 samples`, `14.7 s in 1,472 samples`.
+pub fn sampled(source: &Source) -> String {
+    let unit = Unit::from_name(&source.unit);
+    let amount = unit.words(source.amount);
+    match (unit, source.samples) {
+        (Unit::Samples, _) => amount,
+        (_, Some(samples)) => format!("{amount} in {} samples", grouped(samples)),
+        (_, None) => format!("{amount} in an unknown number of samples"),
     }
-    out
 }
 
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::*;
 
     #[test]
-    fn digits_are_grouped_from_the_right() {
-        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (4_751_716, "4,751,716")];
-        for (number, want) in cases {
-            assert_eq!(grouped(number), want);
-        }
-        assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+    fn times_are_told_with_their_samples() {
+        let of = |unit: &str, amount, samples| {
+            sampled(&Source { unit: unit.to_owned(), amount, samples, ..Source::default() })
+        };
+        assert_eq!(of("samples", 1234, Some(1234)), "1,234 samples");
+        assert_eq!(of("nanoseconds", 14_723_000_000, Some(1472)), "14.7 s in 1,472 samples");
+        assert_eq!(of("nanoseconds", 14_723_000_000, None), "14.7 s in an unknown number of samples");
     }
 }

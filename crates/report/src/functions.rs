@@ -3,24 +3,37 @@
 use crate::figures::grouped;
 use crate::layout::{Align, Grid};
 use crate::style::Style;
-use zwhy_profile::{FunctionTotals, Profile, Share};
+use zwhy_profile::{Event, FunctionTotals, Profile, Share, Unit};
 
 /// A table of at most `width` cells: self %, self, total %, total, module, function.
 pub fn functions_text(profile: &Profile, totals: &FunctionTotals, width: usize, style: Style) -> String {
     let percent = |part| format!("{:.1} %", Share::of(part, totals.samples).percent());
     let mut grid =
         Grid::new(0, &[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]);
-    grid.header(["self", "samples", "total", "samples", "module", "function"]);
+    let unit = profile.measure(Event::Cpu).unit.clone();
+    let samples = unit == Unit::Samples;
+    let column = match &unit {
+        Unit::Nanos => "time",
+        unit => unit.name(),
+    };
+    let amount = |n| if unit == Unit::Nanos { unit.words(n) } else { grouped(n) };
+    grid.header(["self", column, "total", column, "module", "function"]);
     for r in &totals.rows {
         let (module, function) = (profile.strings.get(r.module), profile.strings.get(r.function));
-        grid.row([&percent(r.own), &grouped(r.own), &percent(r.total), &grouped(r.total), module, function]);
+        grid.row([&percent(r.own), &amount(r.own), &percent(r.total), &amount(r.total), module, function]);
     }
     let mut lines = grid.lines(width);
     lines[0] = style.bold(&lines[0]);
-    format!("{} samples\n{}\n", grouped(totals.samples), lines.join("\n"))
+    let sampling = profile.sampling(Event::Cpu);
+    let of = match (samples, sampling.counted) {
+        (true, _) => String::new(),
+        (false, true) => format!(" in {} samples", grouped(sampling.samples)),
+        (false, false) => " in an unknown number of samples".to_owned(),
+    };
+    format!("{}{of}\n{}\n", unit.words(totals.samples), lines.join("\n"))
 }
 
-/// `{samples, functions: [{function, module, self, total}]}`.
+/// `{samples, amount, unit, functions: [{function, module, self, total}]}`, amounts in `unit`.
 pub fn functions_json(profile: &Profile, totals: &FunctionTotals) -> serde_json::Result<String> {
     let rows: Vec<_> = totals
         .rows
@@ -35,6 +48,12 @@ pub fn functions_json(profile: &Profile, totals: &FunctionTotals) -> serde_json:
             })
         })
         .collect();
-    let value = serde_json::json!({ "samples": totals.samples, "functions": rows });
+    let sampling = profile.sampling(Event::Cpu);
+    let value = serde_json::json!({
+        "samples": sampling.counted.then_some(sampling.samples),
+        "amount": totals.samples,
+        "unit": profile.measure(Event::Cpu).unit.name(),
+        "functions": rows,
+    });
     serde_json::to_string_pretty(&value).map(|s| s + "\n")
 }

@@ -2,7 +2,7 @@
 
 use crate::answer::word;
 use crate::escape::plain;
-use crate::figures::grouped;
+use crate::figures::{grouped, sampled};
 use std::fmt::Write;
 use zwhy_diagnose::{Answer, Finding};
 
@@ -19,14 +19,15 @@ pub fn answer_markdown(answer: &Answer) -> String {
     for (name, value) in facts.into_iter().filter_map(|(n, v)| v.as_ref().map(|v| (n, v))) {
         let _ = writeln!(out, "- {name}: {}", code(value));
     }
-    let _ = writeln!(out, "- {} samples, {} lost\n", grouped(s.samples), grouped(s.lost));
+    let _ = writeln!(out, "- {}, {} lost\n", sampled(s), grouped(s.lost));
     answer.findings.iter().for_each(|f| finding(&mut out, f));
     if !answer.stages.is_empty() {
         out.push_str("| stage | share | 95 % |\n|---|--:|---|\n");
         for row in &answer.stages {
             let m = &row.share;
             let (value, low, high) = (m.value * 100.0, m.low * 100.0, m.high * 100.0);
-            let _ = writeln!(out, "| {} | {value:.1} % | {low:.1}–{high:.1} |", text(&row.stage));
+            let range = if low < high { format!("{low:.1}–{high:.1}") } else { String::new() };
+            let _ = writeln!(out, "| {} | {value:.1} % | {range} |", text(&row.stage));
         }
         out.push('\n');
     }

@@ -13,7 +13,7 @@ use names::Names;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
 use zwhy_evidence::{Evidence, Imported, Property, Table};
-use zwhy_profile::{Frame, FrameKind, Profile, StackId, StringId, Thread};
+use zwhy_profile::{Event, Frame, FrameKind, Profile, StackId, StringId, Thread};
 
 /// The stand-ins given so far; the same one for two recordings gives the same name to both.
 #[derive(Default)]
@@ -102,6 +102,7 @@ fn redacted_profile(profile: &Profile, names: &mut Names) -> Profile {
             out.threads.intern(Thread { comm, ..t })
         })
         .collect();
+    Event::ALL.into_iter().for_each(|e| out.set_measure(e, profile.measure(e).clone()));
     out.samples.reserve(profile.samples.len());
     for mut sample in profile.samples.iter() {
         sample.stack = stacks[sample.stack.index()];

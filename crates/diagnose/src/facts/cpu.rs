@@ -10,7 +10,7 @@ use crate::classify::{Classified, classify};
 use crate::pattern::Pattern;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
-use zwhy_profile::{Event, FrameKind, Profile, StackTotals, StringId, ThreadId};
+use zwhy_profile::{Event, FrameKind, Profile, Sampling, StackTotals, StringId, ThreadId};
 
 const ORIGIN: &str = "samples";
 
@@ -20,7 +20,9 @@ pub struct CpuFacts<'a> {
     pub classified: Classified,
     /// CPU samples that end at each stack, idle ones included.
     pub own: Vec<u64>,
-    /// All CPU samples.
+    /// All of them, as amounts and as numbers of samples.
+    pub sampling: Sampling,
+    /// All CPU samples, in the unit of the profile, as all sums here are.
     pub all: u64,
     /// Those that were not idle.
     pub busy: u64,
@@ -37,6 +39,7 @@ impl<'a> CpuFacts<'a> {
     pub fn new(profile: &'a Profile, anatomy: &Anatomy) -> CpuFacts<'a> {
         let classified = classify(profile, anatomy);
         let own = StackTotals::of(profile, Event::Cpu).own;
+        let all = own.iter().fold(0u64, |sum, n| sum.saturating_add(*n));
         let busy_own: Vec<u64> = own
             .iter()
             .zip(&classified.node_stage)
@@ -44,8 +47,9 @@ impl<'a> CpuFacts<'a> {
             .collect();
         CpuFacts {
             profile,
-            all: own.iter().sum(),
-            busy: busy_own.iter().sum(),
+            all,
+            sampling: Sampling { amount: all, ..profile.sampling(Event::Cpu) },
+            busy: busy_own.iter().fold(0u64, |sum, n| sum.saturating_add(*n)),
             index: StackIndex::new(profile, &busy_own),
             classified,
             own,
@@ -152,13 +156,13 @@ impl<'a> CpuFacts<'a> {
 
     fn by_thread(&self) -> &[(ThreadId, u32, u64)] {
         self.by_thread.get_or_init(|| {
-            let samples = &self.profile.samples;
+            let (samples, amounts) = (&self.profile.samples, self.profile.amounts());
             let mut rows: Vec<(ThreadId, u32, u64)> = (0..samples.len())
                 .filter(|i| samples.event[*i] == Event::Cpu)
                 .filter(|i| self.classified.node_stage.get(samples.stack[*i].index()) != Some(&IDLE))
                 .map(|i| {
                     let at = self.index.preorder(samples.stack[i]);
-                    (samples.thread[i], at, u64::from(samples.count[i]))
+                    (samples.thread[i], at, amounts.of(i))
                 })
                 .collect();
             rows.sort_unstable_by_key(|(_, at, _)| *at);

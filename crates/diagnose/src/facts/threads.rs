@@ -93,7 +93,7 @@ impl FactBase<'_> {
         let samples = self.has_samples().then(|| self.cpu.thread_samples(pattern))?;
         let recorder = &self.evidence.facts["recorder"];
         let ticks = recorder["hz"].as_f64()? * recorder["duration_s"].as_f64()?;
-        Reading::number(samples as f64 / ticks, Quality::Counted, "samples")
+        Reading::number(self.cpu.sampling.samples_in(samples) / ticks, Quality::Counted, "samples")
     }
 
     /// Whether all that is said of these threads is their name.
