@@ -15,6 +15,7 @@ twice() {
 web() { (cd web && npm run --silent "$@"); }
 
 step "shell scripts" scripts/check-shell.sh
+step "the VM's accelerator" vm/test.sh
 step "rust format" cargo fmt --all --check
 if [[ -f web/package.json ]]; then
     step "web types and style" web check
