@@ -1,13 +1,13 @@
 //! A recording in a thread of its own, for callers that do the recorded work themselves.
 
 use crate::error::RecordError;
-use crate::host::monotonic_ns;
 use crate::options::RecordOptions;
 use crate::recording::Recording;
 use crate::summary::Summary;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use zwhy_host::monotonic_ns;
 use zwhy_profile::Nanos;
 
 struct MarkNow {

@@ -4,7 +4,6 @@
 //! Invariant: between two flushes memory grows by 16 bytes a sample and by what is distinct: chains,
 //! and threads on CPUs; after a flush only distinct frames, stacks and threads stay.
 
-use crate::facts::ASKING_THREAD;
 use crate::moving::Move;
 use crate::naming::{AddressId, Names};
 use crate::perf::record::{Record, Sample, Timed, parse, record_len};
@@ -20,6 +19,7 @@ use std::collections::hash_map::Entry;
 use std::fs;
 use std::hash::Hasher;
 use twox_hash::XxHash3_64;
+use zwhy_host::ASKING_THREAD;
 use zwhy_profile::{Event, FrameKind, Nanos, Profile, Sample as Row, Samples, StackId, ThreadId};
 
 /// A record may be stamped and not yet be in its ring; what is younger than this waits a round.

@@ -4,12 +4,13 @@
 //! `taskq/NAME`. Files that cost much or are no numbers are left out. A file may come, go or change
 //! its layout at any time.
 
-use crate::series::{Objsets, entries, read_cut};
+use crate::series::Objsets;
 use crate::series_pen::SeriesPen;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zwhy_capture::SeriesKind;
+use zwhy_host::{entries, read_cut};
 use zwhy_profile::Nanos;
 use zwhy_zfs::{Kstat, kstat_is_gauge, parse_kstat};
 

@@ -1,9 +1,9 @@
 //! CPU time of the host by kind, from /proc/stat: sources `cpu/all`, `cpu/0`, …, in nanoseconds.
 
-use crate::series::read_cut;
 use crate::series_pen::SeriesPen;
 use std::path::Path;
 use zwhy_capture::SeriesKind;
+use zwhy_host::read_cut;
 use zwhy_profile::Nanos;
 
 /// Columns of a cpu line, proc(5).

@@ -13,9 +13,7 @@ use crate::cgroup;
 use crate::collect::Collector;
 use crate::command::Waiting;
 use crate::error::RecordError;
-use crate::facts::{self, Facts};
 use crate::heap;
-use crate::host::{monotonic_ns, online_cpus, peak_rss, thread_cpu};
 use crate::host_watch::{ClockWatch, ModuleWatch};
 use crate::limits;
 use crate::naming::Names;
@@ -30,7 +28,7 @@ use crate::series::Pollers;
 use crate::series_pen::SeriesPen;
 use crate::start::{Opened, open};
 use crate::summary::{Progress, Status, Summary};
-use crate::thread_clock::{ThreadClocks, numbers_in};
+use crate::thread_clock::ThreadClocks;
 use crate::triggers::Watch;
 use crate::waits::{OffCpu, WaitSampler};
 use rustc_hash::FxHashSet;
@@ -44,6 +42,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zwhy_capture::{Mark, Writer};
+use zwhy_host::Facts;
+use zwhy_host::numbers_in;
+use zwhy_host::{monotonic_ns, online_cpus, peak_rss, thread_cpu};
 use zwhy_profile::Nanos;
 
 /// Longest sleep between two drains, so that stopping feels immediate.
@@ -170,7 +171,7 @@ impl Recording {
             renewals: Renewals::default(),
             priority: None,
             more_facts: None,
-            facts: facts::quick(),
+            facts: zwhy_host::quick(),
             options,
             session,
             collector,
@@ -230,7 +231,7 @@ impl Recording {
         let mut facts = self.facts.clone();
         std::thread::spawn(move || {
             let before = thread_cpu();
-            facts::ask_tools(&mut facts);
+            zwhy_host::ask_tools(&mut facts);
             // The recording may have ended already.
             let _ = send.send((facts, thread_cpu().saturating_sub(before)));
         });

@@ -3,13 +3,13 @@
 use crate::cgroup;
 use crate::command::{Waiting, spawn_waiting};
 use crate::error::RecordError;
-use crate::host::{max_sample_rate, online_cpus, raise_descriptor_limit};
 use crate::options::{RecordOptions, Target};
 use crate::perf::attr::{Clock, Sampling};
 use crate::perf::session::Session;
-use crate::thread_clock::numbers_in;
 use rustc_hash::FxHashSet;
 use std::path::Path;
+use zwhy_host::numbers_in;
+use zwhy_host::{max_sample_rate, online_cpus, raise_descriptor_limit};
 
 /// Events are open, nothing is sampled yet.
 pub(crate) struct Opened {

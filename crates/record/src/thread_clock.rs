@@ -12,9 +12,9 @@
 use crate::series_pen::SeriesPen;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
-use std::fs;
 use std::path::{Path, PathBuf};
 use zwhy_capture::SeriesKind;
+use zwhy_host::{numbers_in, read_trimmed, stat_fields};
 use zwhy_profile::{Nanos, Profile, ThreadId};
 use zwhy_zfs::thread_role;
 
@@ -295,11 +295,6 @@ fn nice_of(stat: &str) -> Option<i64> {
     (!real_time && (-20..=19).contains(&nice)).then_some(nice)
 }
 
-/// Fields of a stat line after the name, which may itself hold blanks and brackets; first is the state.
-pub(crate) fn stat_fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
-    Some(stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace())
-}
-
 /// Kernel threads: the children of kthreadd, process 2.
 fn kernel_threads(proc_root: &Path) -> Vec<i32> {
     let kthreadd = proc_root.join("2/task/2");
@@ -321,30 +316,10 @@ fn kernel_threads(proc_root: &Path) -> Vec<i32> {
     pids
 }
 
-/// Names of entries that are numbers; none where the folder cannot be read.
-pub(crate) fn numbers_in(folder: impl AsRef<Path>) -> Vec<i32> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
-}
-
-pub(crate) fn read_trimmed(path: impl AsRef<Path>) -> Option<String> {
-    let bytes = fs::read(path).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
-    Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_stat_line_with_brackets_in_the_name_is_read() {
-        let line = "7 (a) b (c) S 2 0 0 0 -1 69238880 0 0 0 0 3 4 0 0 20 0 1 0 1";
-        let fields: Vec<&str> = stat_fields(line).unwrap().collect();
-        assert_eq!(&fields[..2], ["S", "2"]);
-        assert_eq!(&fields[11..13], ["3", "4"]);
-        assert!(stat_fields("cut").is_none());
-    }
+    use std::fs;
 
     #[test]
     fn nice_values_are_read_and_real_time_threads_have_none() {

@@ -4,7 +4,7 @@ use crate::escape::plain;
 use crate::layout::{labelled, wrap};
 use crate::style::Style;
 use serde_json::json;
-use zwhy_record::doctor::{Check, Doctor, Remedy, State};
+use zwhy_host::doctor::{Check, Doctor, Remedy, State};
 
 const WIDTH: usize = 80;
 /// Where the text of a check begins.
@@ -124,7 +124,7 @@ pub fn doctor_json(doctor: &Doctor) -> serde_json::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zwhy_record::doctor::{Distro, Trouble};
+    use zwhy_host::doctor::{Distro, Trouble};
 
     fn doctor(distro: Distro) -> Doctor {
         let check = |name, state, found: &str, trouble| Check { name, state, found: found.into(), trouble };

@@ -3,7 +3,7 @@
 use crate::output;
 use anyhow::Result;
 use std::process::ExitCode;
-use zwhy_record::doctor::{Distro, examine};
+use zwhy_host::doctor::{Distro, examine};
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -27,7 +27,7 @@ fn distro(name: &str) -> Result<Distro, String> {
 
 /// Exits with 0 when everything can be recorded, with 1 when something lacks.
 pub fn run(args: &Args) -> Result<ExitCode> {
-    let doctor = examine(args.distro);
+    let doctor = examine(args.distro, zwhy_record::try_sampling);
     let text = if args.json {
         zwhy_report::doctor_json(&doctor)?
     } else if args.fix_hints {

@@ -10,8 +10,6 @@ use super::session::Session;
 use super::tally::{Tally, Wanted};
 use crate::command::spawn_waiting;
 use crate::error::RecordError;
-use crate::facts;
-use crate::host::{monotonic_ns, online_cpus, thread_cpu};
 use crate::processes::Processes;
 use rustc_hash::FxHashSet;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -23,6 +21,7 @@ use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zwhy_capture::{Writer, part_folder};
+use zwhy_host::{monotonic_ns, online_cpus, thread_cpu};
 use zwhy_profile::{Event, Nanos, Profile, StackId};
 
 /// Rings are emptied so often: 4 MiB then hold a million calls a second.
@@ -418,7 +417,7 @@ impl Counting {
         facts.insert("zwhy".into(), env!("CARGO_PKG_VERSION").into());
         facts.insert("kind".into(), "count".into());
         facts.insert("start_unix_s".into(), json!(unix.saturating_sub(self.elapsed()).as_secs_f64()));
-        facts.extend(facts::quick().values);
+        facts.extend(zwhy_host::quick().values);
         facts.insert(
             "recorder".into(),
             json!({

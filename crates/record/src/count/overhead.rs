@@ -7,9 +7,9 @@ use super::kernel::KernelFunctions;
 use super::pattern::Pattern;
 use super::probe::{Point, Probe};
 use super::session::Session;
-use crate::host::monotonic_ns;
 use std::hint::black_box;
 use std::time::Duration;
+use zwhy_host::monotonic_ns;
 use zwhy_symbols::parse_maps;
 
 /// Calls timed at once; their samples fit the smallest ring.

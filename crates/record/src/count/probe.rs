@@ -6,7 +6,6 @@
 //! kernel/trace/trace_event_perf.c), so they are opened for all tasks of a CPU.
 
 use super::error::CountError;
-use crate::perf::permission::paranoid;
 use perf_event_open_sys::bindings as sys;
 use rustix::io::Errno;
 use std::ffi::CString;
@@ -14,6 +13,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use zwhy_host::paranoid;
 use zwhy_profile::FrameKind;
 
 /// Where a call is seen.

@@ -5,12 +5,12 @@
 use super::error::CountError;
 use super::probe::Probe;
 use crate::error::RecordError;
-use crate::host::raise_descriptor_limit;
 use crate::perf::open::{disable, enable, event_id, join, open_attr, set_period};
 use crate::perf::ring::Ring;
 use rustc_hash::FxHashMap;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
+use zwhy_host::raise_descriptor_limit;
 
 const LARGEST_RING: usize = 4 << 20;
 const SMALLEST_RING: usize = 64 << 10;

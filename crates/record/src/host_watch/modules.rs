@@ -3,9 +3,9 @@
 //! Layout (`m_show`, kernel/module/procfs.c, Linux 6.1): `name size uses users state 0xaddress`. The
 //! address reads as 0 where the kernel hides it; then only the list of names tells.
 
-use crate::series::read_cut;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use zwhy_host::read_cut;
 
 /// Each change has the kernel's symbols read again. A host that changes more often than this is not
 /// followed: its names would cost more than its samples.

@@ -4,6 +4,7 @@ use crate::error::RecordError;
 use rustix::io::Errno;
 use std::fs;
 use std::io;
+use zwhy_host::paranoid;
 
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
@@ -31,11 +32,6 @@ impl Standing {
             lockdown: lockdown.contains("[confidentiality]"),
         }
     }
-}
-
-/// `kernel.perf_event_paranoid`.
-pub(crate) fn paranoid() -> Option<i32> {
-    fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
 }
 
 /// Turns a refused `perf_event_open` into an error that says what to do.

@@ -13,6 +13,8 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::io;
+use zwhy_host::doctor::Sampled;
+use zwhy_host::online_cpus;
 
 const SMALLEST_RING: usize = 64 << 10;
 
@@ -63,6 +65,27 @@ fn probe(mut want: Sampling, whose: Whose<'_>, cpu: i32, target: &str) -> Result
             _ => return Err(permission::explain(error, target, wide)),
         }
     }
+}
+
+/// Opens an event as a recording of the whole host does, and closes it again: what would drive it.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn try_sampling() -> io::Result<Sampled> {
+    let mut want = Sampling {
+        hz: 99,
+        clock: Clock::Cycles,
+        user_only: false,
+        inherit: false,
+        on_exec: false,
+        count_lost: false,
+    };
+    let cpu = online_cpus().first().map_or(0, |c| *c as i32);
+    if open_event(&want, Whose::Thread(-1), cpu).is_ok() {
+        return Ok(Sampled::ByCycles);
+    }
+    want.clock = Clock::CpuClock;
+    open_event(&want, Whose::Thread(-1), cpu).map(|_| Sampled::ByTimer)
 }
 
 impl Session {

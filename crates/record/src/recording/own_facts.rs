@@ -2,11 +2,11 @@
 
 use super::Recording;
 use crate::error::RecordError;
-use crate::host::peak_rss;
 use crate::proc_stat;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use zwhy_host::peak_rss;
 
 impl Recording {
     /// Writes facts.json; with the end's figures when they are known.

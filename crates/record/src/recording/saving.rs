@@ -7,7 +7,6 @@ use super::Recording;
 use super::renewing::compact;
 use crate::collect::Collector;
 use crate::error::RecordError;
-use crate::host::monotonic_ns;
 use crate::recent::{Counted, MOST_BYTES};
 use crate::series_pen::SeriesPen;
 use crate::triggers::Readings;
@@ -15,6 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use zwhy_capture::{CaptureError, Series, Writer};
+use zwhy_host::monotonic_ns;
 use zwhy_profile::{Event, Nanos, Samples};
 
 /// After a trigger the recording goes on for this part of the span, to hold what follows, too.

@@ -2,7 +2,7 @@
 
 use super::Recording;
 use crate::collect::Collector;
-use crate::host::monotonic_ns;
+use zwhy_host::monotonic_ns;
 
 impl Recording {
     /// Adds what waited up to now; at the `last` time also what still waits.

@@ -2,8 +2,8 @@
 
 use super::Recording;
 use crate::error::RecordError;
-use crate::host::monotonic_ns;
 use crate::waits::OffCpu;
+use zwhy_host::monotonic_ns;
 
 impl Recording {
     /// Looks whether kernel modules changed or the clock was set since the last time.

@@ -3,11 +3,11 @@
 //! Columns are those of Documentation/admin-guide/iostats.rst of Linux; older kernels have fewer.
 //! Partitions are left out: their disk counts the same again.
 
-use super::read_cut;
 use crate::series_pen::SeriesPen;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use zwhy_capture::SeriesKind;
+use zwhy_host::read_cut;
 use zwhy_profile::Nanos;
 
 /// Name and factor to the unit in the name; empty names are not recorded.

@@ -1,10 +1,10 @@
 //! Memory of the host: `meminfo` (bytes), `vmstat` (counters of reclaim and compaction) and
 //! `pressure/cpu|io|memory|irq` (nanoseconds stalled).
 
-use super::{named_numbers, read_cut};
 use crate::series_pen::SeriesPen;
 use std::path::Path;
 use zwhy_capture::SeriesKind;
+use zwhy_host::{named_numbers, read_cut};
 use zwhy_profile::Nanos;
 
 /// Rows of /proc/meminfo that say who has the memory.

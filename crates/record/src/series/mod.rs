@@ -9,7 +9,6 @@
 //! the table of busy ones, rarely.
 
 mod disks;
-mod files;
 mod memory;
 mod objsets;
 mod slab;
@@ -22,7 +21,6 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use zwhy_profile::Nanos;
 
-pub(crate) use files::{entries, named_numbers, read_cut};
 pub(crate) use objsets::Objsets;
 
 /// All pollers of one recording.

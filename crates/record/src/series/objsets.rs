@@ -5,7 +5,6 @@
 //! in turn as those are that never moved, so the cost of a reading does not grow with the number of
 //! datasets.
 
-use super::read_cut;
 use crate::series_pen::SeriesPen;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::BTreeMap;
@@ -13,6 +12,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use zwhy_capture::SeriesKind;
+use zwhy_host::read_cut;
 use zwhy_profile::Nanos;
 use zwhy_zfs::{Kstat, NamedValue, Value, parse_kstat};
 

@@ -3,10 +3,10 @@
 //! Layout: `module/os/linux/spl/spl-proc.c`, `slab_seq_show` (OpenZFS 2.3). Caches that the kernel's
 //! own allocator backs have no size of their own; there the bytes of their objects are taken.
 
-use super::read_cut;
 use crate::series_pen::SeriesPen;
 use std::path::Path;
 use zwhy_capture::SeriesKind;
+use zwhy_host::read_cut;
 use zwhy_profile::Nanos;
 
 pub(super) fn poll(proc_root: &Path, t: Nanos, pen: &mut SeriesPen) {

@@ -7,13 +7,13 @@
 //! table is read rarely, and more rarely the longer it takes. Never read is /proc/spl/taskq-all, which
 //! does the same for idle queues.
 
-use super::read_cut;
-use crate::host::thread_cpu;
 use crate::series_pen::SeriesPen;
 use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::time::Duration;
 use zwhy_capture::SeriesKind;
+use zwhy_host::read_cut;
+use zwhy_host::thread_cpu;
 use zwhy_profile::Nanos;
 
 /// Between two readings, and after one so many times what it cost.

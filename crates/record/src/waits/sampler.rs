@@ -7,12 +7,12 @@
 //! and [`WaitSampler::limits`] says when nothing can be read at all.
 
 use super::stack_text::functions;
-use crate::host::thread_cpu;
-use crate::thread_clock::{numbers_in, read_trimmed, stat_fields};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use zwhy_host::thread_cpu;
+use zwhy_host::{numbers_in, read_trimmed, stat_fields};
 use zwhy_profile::{Event, FrameKind, Nanos, Profile, Sample, StackId, ThreadId};
 use zwhy_zfs::thread_role;
 

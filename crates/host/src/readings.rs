@@ -6,7 +6,7 @@ use std::fs;
 use std::time::Duration;
 
 /// CPUs that are online.
-pub(crate) fn online_cpus() -> Vec<u32> {
+pub fn online_cpus() -> Vec<u32> {
     let listed = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     let cpus = parse_cpu_list(&listed);
     if !cpus.is_empty() {
@@ -28,13 +28,18 @@ fn parse_cpu_list(text: &str) -> Vec<u32> {
     cpus
 }
 
+/// `kernel.perf_event_paranoid`.
+pub fn paranoid() -> Option<i32> {
+    fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
+}
+
 /// The kernel's ceiling of samples a second, which it lowers itself when sampling costs too much.
-pub(crate) fn max_sample_rate() -> Option<u32> {
+pub fn max_sample_rate() -> Option<u32> {
     fs::read_to_string("/proc/sys/kernel/perf_event_max_sample_rate").ok()?.trim().parse().ok()
 }
 
 /// Takes all descriptors that we may have: one event is open per thread and CPU.
-pub(crate) fn raise_descriptor_limit() {
+pub fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
         // Without it only targets of very many threads fail, and they say so.
@@ -43,20 +48,20 @@ pub(crate) fn raise_descriptor_limit() {
 }
 
 /// Nanoseconds of the clock that samples carry.
-pub(crate) fn monotonic_ns() -> u64 {
+pub fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// Most memory that this process held at once, in bytes (`VmHWM`).
-pub(crate) fn peak_rss() -> Option<u64> {
+pub fn peak_rss() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
     Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
 /// CPU time of the calling thread.
-pub(crate) fn thread_cpu() -> Duration {
+pub fn thread_cpu() -> Duration {
     let now = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }

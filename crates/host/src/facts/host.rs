@@ -34,7 +34,7 @@ pub(crate) fn host(root: &Root) -> Value {
     put("os", os_field(root, "PRETTY_NAME").map(Value::from));
     put("os_id", os_field(root, "ID").map(Value::from));
     put("cpu_model", cpu_field(&cpuinfo, &["model name", "Processor", "cpu"]).map(Value::from));
-    put("cpus", Some(json!(crate::host::online_cpus().len())));
+    put("cpus", Some(json!(crate::online_cpus().len())));
     let flags = cpu_field(&cpuinfo, &["flags", "Features"]).unwrap_or_default();
     put("cpu_flags", Some(json!(flags.split_whitespace().collect::<Vec<_>>())));
     put("cpu_governor", text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
@@ -54,7 +54,7 @@ pub(crate) fn host(root: &Root) -> Value {
 fn memory(root: &Root, put: &mut impl FnMut(&str, Option<Value>)) {
     let meminfo = root.text("/proc/meminfo").unwrap_or_default();
     let bytes = |name: &str| {
-        let mut rows = crate::series::named_numbers(&meminfo);
+        let mut rows = crate::named_numbers(&meminfo);
         rows.find(|(row, _)| *row == name).map(|(_, bytes)| Value::from(bytes))
     };
     put("memory_bytes", bytes("MemTotal"));

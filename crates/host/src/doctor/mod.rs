@@ -13,6 +13,8 @@ pub use distro::Distro;
 pub use remedy::{Remedy, Trouble};
 
 use crate::facts::Root;
+use checks::Asked;
+use std::io;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -41,6 +43,14 @@ impl State {
             State::Unknown => "unknown",
         }
     }
+}
+
+/// What drives the samples of the whole host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sampled {
+    ByCycles,
+    /// A timer of the kernel, where there are no hardware counters.
+    ByTimer,
 }
 
 /// One thing that a recording needs.
@@ -84,14 +94,16 @@ impl Doctor {
 }
 
 /// Looks at this host; `distro` overrides what os-release says. Takes at most some 12 seconds.
-pub fn examine(distro: Option<Distro>) -> Doctor {
+///
+/// `sample` tries to sample the whole host once; nothing stays open.
+pub fn examine(distro: Option<Distro>, sample: fn() -> io::Result<Sampled>) -> Doctor {
     let root = Root::host();
     let until = Instant::now() + PATIENCE;
     let checks = checks::ALL.iter().map(|(name, check)| {
         let (send, receive) = channel();
         // A file or command of a suspended pool may never answer; its thread is left behind then.
-        let thread_root = root.clone();
-        std::thread::spawn(move || send.send(check(&thread_root)));
+        let asked = Asked { root: root.clone(), sample };
+        std::thread::spawn(move || send.send(check(&asked)));
         (*name, receive)
     });
     let waiting: Vec<_> = checks.collect();
@@ -121,7 +133,8 @@ mod tests {
 
     #[test]
     fn this_host_is_examined_and_every_lack_has_a_remedy() {
-        let doctor = examine(None);
+        let doctor = examine(None, || Err(io::ErrorKind::PermissionDenied.into()));
+        assert!(doctor.checks.iter().any(|c| c.name == "CPU samples" && c.state == State::Lacks));
         assert_eq!(doctor.checks.len(), checks::ALL.len());
         assert!(!doctor.kernel.is_empty());
         for check in &doctor.checks {

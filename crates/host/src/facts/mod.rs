@@ -12,19 +12,20 @@ mod tools;
 pub(crate) use host::{os_field, virtualization};
 pub(crate) use module::{module_origin, module_path, pool_states};
 pub(crate) use root::Root;
-pub(crate) use tools::{ASKING_THREAD, Output, Patience};
+pub use tools::ASKING_THREAD;
+pub(crate) use tools::{Output, Patience};
 
 use serde_json::{Map, Value};
 
 /// Facts with sentences on what could not be learned.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Facts {
+pub struct Facts {
     pub values: Map<String, Value>,
     pub limits: Vec<String>,
 }
 
 /// Facts that take no time: host, module, parameters.
-pub(crate) fn quick() -> Facts {
+pub fn quick() -> Facts {
     let (mut facts, root) = (Facts::default(), Root::host());
     facts.values.insert("host".into(), host::host(&root));
     facts.values.insert("sysctl".into(), host::sysctl(&root));
@@ -33,6 +34,6 @@ pub(crate) fn quick() -> Facts {
 }
 
 /// Adds what only `zpool` and `zfs` can tell. May take some seconds, never more than about ten.
-pub(crate) fn ask_tools(facts: &mut Facts) {
+pub fn ask_tools(facts: &mut Facts) {
     pools::tool_facts(facts);
 }

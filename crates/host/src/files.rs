@@ -11,7 +11,7 @@ const LONGEST: u64 = 256 << 10;
 ///
 /// # Errors
 /// As opening and reading it.
-pub(crate) fn read_cut(path: &Path) -> std::io::Result<String> {
+pub fn read_cut(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::with_capacity(4096);
     File::open(path)?.take(LONGEST).read_to_end(&mut bytes)?;
     Ok(match String::from_utf8(bytes) {
@@ -22,7 +22,7 @@ pub(crate) fn read_cut(path: &Path) -> std::io::Result<String> {
 
 /// Names, paths and whether they are folders. No file is looked at: on a host of 10,000 datasets
 /// that would cost as much as reading them.
-pub(crate) fn entries(folder: &Path) -> Vec<(String, PathBuf, bool)> {
+pub fn entries(folder: &Path) -> Vec<(String, PathBuf, bool)> {
     let listed = std::fs::read_dir(folder).into_iter().flatten().flatten();
     listed
         .filter_map(|e| {
@@ -32,7 +32,7 @@ pub(crate) fn entries(folder: &Path) -> Vec<(String, PathBuf, bool)> {
 }
 
 /// `name number` and `Name: number kB` lines; others are passed over.
-pub(crate) fn named_numbers(text: &str) -> impl Iterator<Item = (&str, i64)> {
+pub fn named_numbers(text: &str) -> impl Iterator<Item = (&str, i64)> {
     text.lines().filter_map(|line| {
         let mut words = line.split_ascii_whitespace();
         let (name, number) = (words.next()?.trim_end_matches(':'), words.next()?.parse::<i64>().ok()?);

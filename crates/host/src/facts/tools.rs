@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// Name of the threads that start commands: by it the recorder knows its own commands among the
 /// processes of a host.
-pub(crate) const ASKING_THREAD: &str = "zwhy-asks";
+pub const ASKING_THREAD: &str = "zwhy-asks";
 /// No output is larger; 10,000 datasets with 26 properties are 12 MiB.
 const LONGEST: usize = 64 << 20;
 

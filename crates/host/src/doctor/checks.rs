@@ -1,10 +1,8 @@
 //! The checks, each on its own: what a recording reads, tried or looked up.
 
 use super::remedy::Trouble;
-use super::{Check, State, lines};
+use super::{Check, Sampled, State, lines};
 use crate::facts::{Output, Patience, Root, module_origin, pool_states, virtualization};
-use crate::perf::attr::{Clock, Sampling};
-use crate::perf::open::{Whose, open_event};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
@@ -35,22 +33,30 @@ impl Outcome {
     }
 }
 
-pub(super) type CheckOf = fn(&Root) -> Outcome;
+/// What a check looks at.
+#[derive(Clone)]
+pub(super) struct Asked {
+    pub root: Root,
+    /// Tries to sample the whole host.
+    pub sample: fn() -> std::io::Result<Sampled>,
+}
+
+pub(super) type CheckOf = fn(&Asked) -> Outcome;
 
 /// In the order in which people should mend them.
 pub(super) const ALL: [(&str, CheckOf); 12] = [
-    ("place", place),
+    ("place", |asked| place(&asked.root)),
     ("CPU samples", samples),
-    ("kernel names", kernel_names),
-    ("wait stacks", wait_stacks),
-    ("tracepoints", tracepoints),
-    ("call counts", call_counts),
-    ("ZFS module", zfs_module),
-    ("ZFS counters", zfs_counters),
-    ("ZFS tools", zfs_tools),
-    ("memory pressure", memory_pressure),
-    ("source lines", lines::check),
-    ("kernel lines", lines::check_kernel),
+    ("kernel names", |asked| kernel_names(&asked.root)),
+    ("wait stacks", |asked| wait_stacks(&asked.root)),
+    ("tracepoints", |asked| tracepoints(&asked.root)),
+    ("call counts", |asked| call_counts(&asked.root)),
+    ("ZFS module", |asked| zfs_module(&asked.root)),
+    ("ZFS counters", |asked| zfs_counters(&asked.root)),
+    ("ZFS tools", |asked| zfs_tools(&asked.root)),
+    ("memory pressure", |asked| memory_pressure(&asked.root)),
+    ("source lines", |asked| lines::check(&asked.root)),
+    ("kernel lines", |asked| lines::check_kernel(&asked.root)),
 ];
 
 /// Long enough for `zpool list` on a busy host.
@@ -78,24 +84,16 @@ fn place(root: &Root) -> Outcome {
     }
 }
 
-/// Opens an event as a recording of the whole host does, and closes it again.
-fn samples(root: &Root) -> Outcome {
-    let want = |clock| Sampling {
-        hz: 99,
-        clock,
-        user_only: false,
-        inherit: false,
-        on_exec: false,
-        count_lost: false,
-    };
-    let cpu = crate::host::online_cpus().first().map_or(0, |c| *c as i32);
-    if open_event(&want(Clock::Cycles), Whose::Thread(-1), cpu).is_ok() {
-        return Outcome::ready("user and kernel, all CPUs, by hardware cycles");
-    }
-    let error = match open_event(&want(Clock::CpuClock), Whose::Thread(-1), cpu) {
-        Ok(_) => return Outcome::ready("user and kernel, all CPUs, by a timer (no hardware counters)"),
+/// Tries to sample the whole host, as a recording does.
+fn samples(asked: &Asked) -> Outcome {
+    let error = match (asked.sample)() {
+        Ok(Sampled::ByCycles) => return Outcome::ready("user and kernel, all CPUs, by hardware cycles"),
+        Ok(Sampled::ByTimer) => {
+            return Outcome::ready("user and kernel, all CPUs, by a timer (no hardware counters)");
+        }
         Err(error) => error,
     };
+    let root = &asked.root;
     let paranoid = root.text("/proc/sys/kernel/perf_event_paranoid").unwrap_or_else(|| "unknown".into());
     let lockdown = root.text("/sys/kernel/security/lockdown").unwrap_or_default();
     if lockdown.contains("[confidentiality]") {
@@ -277,7 +275,7 @@ mod tests {
     fn an_empty_host_lacks_what_it_has_not() {
         let (_dir, root) = host(&[]);
         for (check, trouble) in [
-            (zfs_module as CheckOf, Trouble::NoModule),
+            (zfs_module as fn(&Root) -> Outcome, Trouble::NoModule),
             (zfs_counters, Trouble::NoModule),
             (call_counts, Trouble::NoProbes),
             (wait_stacks, Trouble::NoStacks),
