@@ -75,11 +75,12 @@ impl Capture {
         let by_damage = self.damage.lost_rows.get("samples").copied().unwrap_or(0);
         // What an importer counted in lines or rows stays in them: counts of two units add up to
         // nothing. When samples of the capture are lost, they are what counts.
-        if let Ok(import) = serde_json::from_value::<ImportStats>(self.facts["import"].clone())
+        let import = serde_json::from_value::<ImportStats>(self.facts["import"].clone());
+        if let Ok(import) = &import
             && import.unit != "samples"
             && by_damage == 0
         {
-            return ImportStats { format: "zwhy".into(), warnings: self.warnings(), ..import };
+            return ImportStats { format: "zwhy".into(), warnings: self.warnings(), ..import.clone() };
         }
         let mut stats = ImportStats::new("zwhy", "samples");
         stats.kept = Event::ALL.into_iter().map(|e| self.profile.samples.total(e)).sum();
@@ -89,6 +90,9 @@ impl Capture {
             stats.drop(reason, count.as_u64().unwrap_or(0));
         }
         stats.read = stats.kept + stats.dropped_total() + stats.lost;
+        if let Ok(import) = import {
+            (stats.lost_bytes, stats.cut_at) = (import.lost_bytes, import.cut_at);
+        }
         stats.warnings = self.warnings();
         stats
     }

@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use zwhy_capture::{Capture, Redactor, part_folder};
 use zwhy_diagnose::{Answer, Knowledge, Options, explain};
-use zwhy_evidence::Imported;
+use zwhy_evidence::{Evidence, ImportStats, Imported};
 use zwhy_formats::{ImportOptions, Input};
 
 /// How inputs are read; the same options on every command that reads.
@@ -68,14 +68,33 @@ pub fn display_name(path: &Path) -> String {
 
 /// The answer to one input.
 pub fn answer(imported: &Imported, knowledge: &Knowledge, name: &str) -> Answer {
-    let options =
-        Options { name: name.to_owned(), stats: Some(imported.stats.clone()), ..Options::default() };
-    explain(&imported.evidence, knowledge, &options)
+    answer_of(&imported.evidence, imported.stats.clone(), knowledge, name)
+}
+
+/// As [`answer`], with an account that says more than that of the one input.
+pub fn answer_of(evidence: &Evidence, stats: ImportStats, knowledge: &Knowledge, name: &str) -> Answer {
+    let options = Options { name: name.to_owned(), stats: Some(stats), ..Options::default() };
+    explain(evidence, knowledge, &options)
 }
 
 /// Reads `path`; `-` is standard input.
 pub fn load(path: &Path, args: &ReadArgs) -> Result<Imported> {
     load_with(path, args, &mut Redactor::default())
+}
+
+/// As [`load`], and says on standard error what was lost, left out or scaled: for commands whose result has
+/// no place for it.
+pub fn load_told(path: &Path, args: &ReadArgs) -> Result<Imported> {
+    let imported = load(path, args)?;
+    tell(&args.name_of(path), &imported);
+    Ok(imported)
+}
+
+/// The account of an input on standard error, if it says anything.
+pub fn tell(name: &str, imported: &Imported) {
+    if !zwhy_report::stats_notes(&imported.stats).is_empty() {
+        output::note(&zwhy_report::stats_text(name, &imported.stats));
+    }
 }
 
 /// As [`load`], for one of several inputs whose names must stay the same.

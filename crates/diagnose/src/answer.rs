@@ -55,7 +55,8 @@ pub struct Source {
     pub amount: u64,
     /// `samples`, `nanoseconds`, `bytes`, or an event such as `cycles`.
     pub unit: String,
-    pub lost: u64,
+    /// `None` where the source was cut and nobody knows how many followed.
+    pub lost: Option<u64>,
     /// Whether ZFS holds any pool; `None` where that is not known.
     pub zfs_in_use: Option<bool>,
 }
@@ -235,7 +236,13 @@ pub struct Quality {
     pub read: u64,
     pub kept: u64,
     pub dropped: BTreeMap<String, u64>,
-    pub lost: u64,
+    /// `None` where the source was cut and nobody knows how many followed.
+    pub lost: Option<u64>,
+    pub lost_bytes: u64,
+    /// Byte at which the source ends before its time.
+    pub cut_at: Option<u64>,
+    /// What is counted: samples, lines, boxes.
+    pub unit: String,
     /// CPU samples whose leaf has no name, by reason.
     pub unresolved: BTreeMap<String, u64>,
     pub warnings: Vec<String>,

@@ -226,7 +226,7 @@ fn source(evidence: &Evidence, facts: &FactBase<'_>, options: &Options) -> Sourc
         samples: sampling.counted.then_some(sampling.samples),
         amount: sampling.amount,
         unit: evidence.profile.measure(Event::Cpu).unit.name().to_owned(),
-        lost: options.stats.as_ref().map_or(0, |s| s.lost),
+        lost: options.stats.as_ref().map_or(Some(0), ImportStats::lost_known),
         zfs_in_use: known["zfs"]["in_use"].as_bool().or(pools),
     }
 }
@@ -245,11 +245,15 @@ fn quality(facts: &FactBase<'_>, stats: Option<&ImportStats>) -> Quality {
         let kept = Event::ALL.into_iter().map(|e| profile.samples.total(e)).sum();
         ImportStats { read: kept, kept, ..ImportStats::default() }
     });
+    let lost = stats.lost_known();
     Quality {
         read: stats.read,
         kept: stats.kept,
         dropped: stats.dropped,
-        lost: stats.lost,
+        lost,
+        lost_bytes: stats.lost_bytes,
+        cut_at: stats.cut_at,
+        unit: stats.unit,
         unresolved,
         warnings: stats.warnings,
     }

@@ -19,6 +19,8 @@ pub struct ImportStats {
     pub lost: u64,
     /// Bytes that could not be read.
     pub lost_bytes: u64,
+    /// Byte at which the input ends before its time; how many records followed is not known.
+    pub cut_at: Option<u64>,
     /// Sentences for people: what was skipped and why, what to do.
     pub warnings: Vec<String>,
 }
@@ -36,6 +38,34 @@ impl ImportStats {
 
     pub fn dropped_total(&self) -> u64 {
         self.dropped.values().sum()
+    }
+
+    /// How many records were lost; `None` where the input does not show it.
+    pub fn lost_known(&self) -> Option<u64> {
+        let unknown = self.cut_at.is_some() || (self.lost == 0 && self.lost_bytes > 0);
+        (!unknown).then_some(self.lost)
+    }
+
+    /// Adds what another input of the same reading came to; units that differ become `records`.
+    pub fn add(&mut self, other: ImportStats) {
+        if self.format.is_empty() {
+            self.format = other.format;
+            self.unit = other.unit;
+        } else {
+            self.format = format!("{}, {}", self.format, other.format);
+            if self.unit != other.unit {
+                self.unit = "records".to_owned();
+            }
+        }
+        self.read += other.read;
+        self.kept += other.kept;
+        self.lost += other.lost;
+        self.lost_bytes += other.lost_bytes;
+        self.cut_at = self.cut_at.or(other.cut_at);
+        for (reason, count) in other.dropped {
+            self.drop(&reason, count);
+        }
+        self.warnings.extend(other.warnings);
     }
 
     /// `true` when every record is accounted for.

@@ -17,6 +17,8 @@ pub struct Input {
     bytes: Bytes,
     /// Sentences on what was already lost before an importer saw the bytes (a cut gzip stream).
     notes: Vec<String>,
+    /// Decompressed bytes after which a stream broke.
+    cut_at: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -38,7 +40,7 @@ impl Input {
         let mut input = if meta.is_file() && meta.len() >= MAP_FROM {
             check_size(&name, meta.len(), limits)?;
             let bytes = Bytes::Mapped(map(&file).map_err(io)?);
-            Input { name, path: None, bytes, notes: Vec::new() }
+            Input { name, path: None, bytes, notes: Vec::new(), cut_at: None }
         } else {
             Input::from_reader(name, file, limits)?
         };
@@ -48,7 +50,7 @@ impl Input {
 
     /// Takes bytes that are already in memory; `name` is used in messages.
     pub fn from_bytes(name: impl Into<String>, bytes: Vec<u8>) -> Input {
-        Input { name: name.into(), path: None, bytes: Bytes::Memory(bytes), notes: Vec::new() }
+        Input { name: name.into(), path: None, bytes: Bytes::Memory(bytes), notes: Vec::new(), cut_at: None }
     }
 
     /// Reads a pipe (standard input) to its end, up to the input limit.
@@ -86,6 +88,11 @@ impl Input {
         &self.notes
     }
 
+    /// Byte at which a stream around the bytes broke.
+    pub fn cut_at(&self) -> Option<u64> {
+        self.cut_at
+    }
+
     /// Tells the system that `from..to` will not be looked at soon, so that walking a large file
     /// does not make all of it resident. Looking again is allowed and only slower.
     pub fn release(&self, from: usize, to: usize) {
@@ -100,9 +107,10 @@ impl Input {
 
     /// The same source with other bytes (compression undone).
     pub(crate) fn replaced(self, bytes: Vec<u8>, note: Option<String>) -> Input {
+        let cut_at = note.as_ref().map(|_| bytes.len() as u64).or(self.cut_at);
         let mut notes = self.notes;
         notes.extend(note);
-        Input { bytes: Bytes::Memory(bytes), notes, ..self }
+        Input { bytes: Bytes::Memory(bytes), notes, cut_at, ..self }
     }
 }
 

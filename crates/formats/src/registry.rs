@@ -75,6 +75,7 @@ pub fn import(input: Input, options: &ImportOptions) -> Result<Imported, FormatE
     };
     let mut imported = importer.read(&input, options)?;
     imported.stats.warnings.splice(0..0, input.notes().iter().cloned());
+    imported.stats.cut_at = imported.stats.cut_at.or(input.cut_at());
     debug_assert!(imported.stats.balanced(), "{}: {:?}", importer.name(), imported.stats);
     Ok(imported)
 }

@@ -1,8 +1,9 @@
 //! The answer on a terminal: why, what to do, the figures, in one screen of 80 columns.
 
 use crate::escape::{plain, shell_word};
-use crate::figures::{grouped, sampled};
+use crate::figures::sampled;
 use crate::layout::{Align, Grid, labelled, wrap, wrap_command};
+use crate::stats::Account;
 use crate::style::Style;
 use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, ShareOf, SpeedUp, StageRow};
 
@@ -52,7 +53,8 @@ fn source_line(answer: &Answer) -> String {
         (Some(d), None) => parts.push(seconds(d)),
         _ => {}
     }
-    parts.push(format!("{}, {} lost", sampled(s), grouped(s.lost)));
+    let lost = Account::from(&answer.quality).lost();
+    parts.push(format!("{}, {lost}", sampled(s)));
     parts.join(" · ")
 }
 
@@ -353,20 +355,7 @@ fn table(grid: Grid, rest: usize, what: &str, style: Style) -> String {
 }
 
 fn quality(answer: &Answer, style: Style) -> String {
-    let q = &answer.quality;
-    let mut lines: Vec<String> = Vec::new();
-    if q.lost > 0 {
-        lines.push(format!("{} of {} samples were lost", grouped(q.lost), grouped(q.read)));
-    }
-    // Lines that cannot say anything are no loss, and lines that were not recognised have a warning.
-    let told = |reason: &str| {
-        matches!(reason, "blank line" | "command line" | "comment")
-            || (reason == "line not recognised"
-                && q.warnings.iter().any(|w| w.contains("were not recognised")))
-    };
-    let dropped = q.dropped.iter().filter(|(reason, _)| !told(reason));
-    lines.extend(dropped.map(|(reason, n)| format!("{} dropped: {reason}", grouped(*n))));
-    lines.extend(q.warnings.iter().cloned());
+    let lines = Account::from(&answer.quality).notes();
     if lines.is_empty() {
         return String::new();
     }

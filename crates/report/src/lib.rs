@@ -28,7 +28,7 @@ pub use functions::{functions_json, functions_text};
 pub use html::{Block, PageError, page};
 pub use layout::{Align, Grid, labelled, wrap, wrap_command};
 pub use markdown::answer_markdown;
-pub use stats::stats_text;
+pub use stats::{stats_notes, stats_text};
 pub use style::Style;
 
 /// The answer as JSON, the same that the page embeds.

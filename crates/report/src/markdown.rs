@@ -2,7 +2,8 @@
 
 use crate::answer::word;
 use crate::escape::plain;
-use crate::figures::{grouped, sampled};
+use crate::figures::sampled;
+use crate::stats::Account;
 use std::fmt::Write;
 use zwhy_diagnose::{Answer, Finding};
 
@@ -19,7 +20,8 @@ pub fn answer_markdown(answer: &Answer) -> String {
     for (name, value) in facts.into_iter().filter_map(|(n, v)| v.as_ref().map(|v| (n, v))) {
         let _ = writeln!(out, "- {name}: {}", code(value));
     }
-    let _ = writeln!(out, "- {}, {} lost\n", sampled(s), grouped(s.lost));
+    let account = Account::from(&answer.quality);
+    let _ = writeln!(out, "- {}, {}\n", sampled(s), account.lost());
     answer.findings.iter().for_each(|f| finding(&mut out, f));
     if !answer.stages.is_empty() {
         out.push_str("| stage | share | 95 % |\n|---|--:|---|\n");
@@ -38,6 +40,14 @@ pub fn answer_markdown(answer: &Answer) -> String {
             let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
             let _ = writeln!(out, "| {} | {} | {cpu} |", code(&t.comm), t.threads);
         }
+        out.push('\n');
+    }
+    let notes = account.notes();
+    if !notes.is_empty() {
+        out.push_str("### Data quality\n\n");
+        notes.iter().for_each(|note| {
+            let _ = writeln!(out, "- {}", text(note));
+        });
     }
     out
 }

@@ -141,7 +141,7 @@ fn ccm_host() -> Answer {
             samples: Some(11_804),
             amount: 11_804,
             unit: "samples".to_owned(),
-            lost: 2,
+            lost: Some(2),
             zfs_in_use: Some(true),
         },
         why: "AES-CCM decryption takes 63 % of this host's CPU (59–67 %, confidence high).".into(),
@@ -177,9 +177,11 @@ fn ccm_host() -> Answer {
             kept: 11_804,
             // A blank line is told in JSON and to nobody else.
             dropped: BTreeMap::from([("no thread".to_owned(), 4), ("blank line".to_owned(), 9)]),
-            lost: 2,
+            lost: Some(2),
+            unit: "samples".into(),
             unresolved: BTreeMap::new(),
             warnings: vec!["no hardware counters here: a timer samples instead, and code that runs with interrupts off is charged to where they are turned on again".into()],
+            ..Quality::default()
         },
         stats: serde_json::Value::Null,
     }
@@ -196,7 +198,7 @@ fn nothing_found() -> Answer {
         paths: Vec::new(),
         waiting: Vec::new(),
         threads: Vec::new(),
-        quality: Quality::default(),
+        quality: Quality { lost: Some(0), ..Quality::default() },
         ..ccm_host()
     }
 }

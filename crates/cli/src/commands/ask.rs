@@ -113,6 +113,14 @@ fn go_through(checks: &[Ranked<'_>], knowledge: &Knowledge, args: &Args) -> Resu
             continue;
         }
         let block = format!("$ {}\n{text}\n", check.check.command);
+        // What cannot be read is not kept either; the next command may tell more.
+        match read(&block) {
+            Ok(imported) => output::note(&zwhy_report::stats_text("taken", &imported.stats)),
+            Err(error) => {
+                output::note(&zwhy_report::plain_lines(&crate::failure::text(&error)));
+                continue;
+            }
+        }
         if let Some(file) = &mut keep {
             file.write_all(block.as_bytes()).context("cannot keep what was pasted")?;
         }

@@ -1,7 +1,7 @@
 //! `zwhy diff`: what really changed between two profiles.
 
 use super::flame::Form;
-use crate::load::{ReadArgs, answer, load_with};
+use crate::load::{ReadArgs, answer_of, load_with, tell};
 use crate::output;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,9 @@ use zwhy_evidence::Imported;
 use zwhy_flame::{FlameTree, Roots, Side, StageOf, SvgOptions};
 use zwhy_profile::Event;
 use zwhy_report::{Block, DiffReport};
+
+/// What to do with samples that are not compared.
+const OTHERS: &str = "only CPU samples are compared; zwhy flame --event NAME draws these";
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -37,6 +40,8 @@ pub fn run(args: &Args) -> Result<()> {
     let a = load_with(&args.a, &args.read, &mut redactor)?;
     let b = load_with(&args.b, &args.read, &mut redactor)?;
     for (path, imported) in [(&args.a, &a), (&args.b, &b)] {
+        tell(&args.read.name_of(path), imported);
+        super::flame::tell_left_out(imported, Event::Cpu, OTHERS);
         if imported.evidence.profile.total(Event::Cpu) == 0 {
             bail!("nothing to compare: {} has no CPU samples with stacks", path.display());
         }
@@ -74,7 +79,10 @@ fn write_graph(
         let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
         return output::write_file(path, picture.as_bytes());
     }
-    let answer = answer(sides[1], knowledge, &title);
+    let mut stats = sides[1].stats.clone();
+    let before = zwhy_report::stats_notes(&sides[0].stats);
+    stats.warnings.extend(before.iter().map(|note| format!("{}: {note}", args.read.name_of(&args.a))));
+    let answer = answer_of(&sides[1].evidence, stats, knowledge, &title);
     let blocks =
         [Block::json("answer", &answer)?, Block { id: "flame", gzip: zwhy_flame::encode_block(&tree)? }];
     output::write_file(path, zwhy_report::page(&blocks)?.as_bytes())

@@ -1,7 +1,7 @@
 //! `zwhy export`: any input in a format that another tool reads.
 
 use crate::failure::usage;
-use crate::load::{ReadArgs, load};
+use crate::load::{ReadArgs, load_told};
 use crate::output;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
@@ -49,18 +49,13 @@ pub fn run(args: &Args) -> Result<()> {
         lines: args.lines,
         redact: args.redact,
     };
-    let imported = load(&args.input, &read)?;
-    if imported.stats.kept < imported.stats.read {
-        output::note(&zwhy_report::stats_text(&args.input.display().to_string(), &imported.stats));
-    }
+    let imported = load_told(&args.input, &read)?;
     let profile = &imported.evidence.profile;
     if !Event::ALL.into_iter().any(|event| profile.total(event) > 0) {
         bail!("{} has no samples to export; zwhy explain shows what it has", args.input.display());
     }
-    let event = match args.event {
-        Some(event) => super::flame::asked_event(&imported, event)?,
-        None => super::flame::main_event(&imported)?,
-    };
+    let event = super::flame::event_of(&imported, args.event)?;
+    super::flame::tell_left_out(&imported, event, super::flame::BY_OPTION);
     if args.format == SVG {
         let tree = super::flame::tree(&imported, &Knowledge::embedded(), event, Roots::Threads);
         let title = args.input.display().to_string();

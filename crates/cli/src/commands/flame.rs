@@ -1,7 +1,7 @@
 //! `zwhy flame`: a flame graph as SVG or as an interactive page.
 
 use crate::failure::usage;
-use crate::load::{ReadArgs, load};
+use crate::load::{ReadArgs, load_told};
 use crate::output;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
@@ -29,16 +29,14 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let form = Form::of(&args.output)?;
-    let imported = load(&args.input, &args.read)?;
+    let imported = load_told(&args.input, &args.read)?;
     let knowledge = Knowledge::embedded();
-    let event = match args.event {
-        Some(event) => asked_event(&imported, event)?,
-        None => main_event(&imported)?,
-    };
+    let event = event_of(&imported, args.event)?;
     let roots = if args.no_threads { Roots::Frames } else { Roots::Threads };
     let tree = tree(&imported, &knowledge, event, roots);
     match form {
         Form::Svg => {
+            tell_left_out(&imported, event, BY_OPTION);
             let title = format!("{} · {}", args.read.name_of(&args.input), event.name());
             let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
             output::write_result(&args.output, picture.as_bytes())
@@ -79,8 +77,13 @@ pub fn event_name(name: &str) -> Result<Event, String> {
     Event::from_name(name).ok_or_else(|| format!("`{name}` is none of cpu, wait and count"))
 }
 
+/// The event that was asked for, else the main one.
+pub fn event_of(imported: &Imported, asked: Option<Event>) -> Result<Event> {
+    asked.map_or_else(|| main_event(imported), |event| asked_event(imported, event))
+}
+
 /// The event, if the input has samples of it.
-pub fn asked_event(imported: &Imported, event: Event) -> Result<Event> {
+fn asked_event(imported: &Imported, event: Event) -> Result<Event> {
     let profile = &imported.evidence.profile;
     if profile.total(event) > 0 {
         return Ok(event);
@@ -97,11 +100,35 @@ pub fn asked_event(imported: &Imported, event: Event) -> Result<Event> {
 }
 
 /// The event to draw: CPU if there is any, else what there is.
-pub fn main_event(imported: &Imported) -> Result<Event> {
+fn main_event(imported: &Imported) -> Result<Event> {
     let profile = &imported.evidence.profile;
     match Event::ALL.into_iter().find(|e| profile.total(*e) > 0) {
         Some(event) => Ok(event),
         None => bail!("there are no samples to draw: the input has only figures without stacks"),
+    }
+}
+
+/// How another event is chosen where there is an option for it.
+pub const BY_OPTION: &str = "--event NAME takes them";
+
+/// Says which samples are not in the result, how many they are and, with `how`, how to take them.
+pub fn tell_left_out(imported: &Imported, event: Event, how: &str) {
+    let profile = &imported.evidence.profile;
+    let others: Vec<String> = Event::ALL
+        .into_iter()
+        .filter(|other| *other != event && profile.total(*other) > 0)
+        .map(|other| {
+            let (samples, name) = (zwhy_report::grouped(profile.total(other)), other.name());
+            format!("{samples} of {name} ({})", how.replace("NAME", name))
+        })
+        .collect();
+    if !others.is_empty() {
+        output::note(&format!(
+            "taken: {} samples of {}; left out: {}",
+            zwhy_report::grouped(profile.total(event)),
+            event.name(),
+            others.join(", ")
+        ));
     }
 }
 

@@ -32,9 +32,9 @@ pub fn run(args: &Args) -> Result<()> {
     let mut redactor = Redactor::default();
     for input in &args.inputs {
         let imported = load_with(input, &args.read, &mut redactor)?;
-        output::note(&zwhy_report::stats_text(&input.display().to_string(), &imported.stats));
+        output::note(&zwhy_report::stats_text(&args.read.name_of(input), &imported.stats));
         all.evidence.merge(imported.evidence);
-        add_stats(&mut all, imported.stats);
+        all.stats.add(imported.stats);
     }
     let path = zwhy_capture::write_imported(all, &args.output)?;
     output::print(&format!("{}\n", zwhy_report::plain(&path.display().to_string())))
@@ -45,25 +45,4 @@ fn bundle(args: &Args) -> Result<()> {
     let stats = zwhy_formats::pack_perf_data(input, &args.output, &args.read.options())?;
     output::note(&zwhy_report::stats_text(&input.display().to_string(), &stats));
     output::print(&format!("{}\n", args.output.display()))
-}
-
-fn add_stats(all: &mut Imported, stats: zwhy_evidence::ImportStats) {
-    let sum = &mut all.stats;
-    if sum.format.is_empty() {
-        sum.format = stats.format;
-        sum.unit = stats.unit;
-    } else {
-        sum.format = format!("{}, {}", sum.format, stats.format);
-        if sum.unit != stats.unit {
-            sum.unit = "records".to_owned();
-        }
-    }
-    sum.read += stats.read;
-    sum.kept += stats.kept;
-    sum.lost += stats.lost;
-    sum.lost_bytes += stats.lost_bytes;
-    for (reason, count) in stats.dropped {
-        sum.drop(&reason, count);
-    }
-    sum.warnings.extend(stats.warnings);
 }

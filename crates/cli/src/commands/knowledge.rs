@@ -1,12 +1,13 @@
 //! `zwhy knowledge`: the causes that zwhy knows, and checks of one's own.
 
 use crate::failure::usage;
-use crate::load::{ReadArgs, load};
+use crate::load::{ReadArgs, load_told};
 use crate::output;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Knowledge, SourceText, coverage, lint, run_tests};
 use zwhy_evidence::Imported;
+use zwhy_profile::Event;
 use zwhy_report::{Align, Grid, labelled, plain, wrap_command};
 
 /// Where causes come from besides those built in.
@@ -101,7 +102,7 @@ pub fn run(args: &Args) -> Result<()> {
         Command::Show { class } => show(&args.source.load()?, class),
         Command::Lint => check(&args.source),
         Command::Unknown { input, count, json, read } => {
-            unknown(&args.source.load()?, &load(input, read)?, *count, *json)
+            unknown(&args.source.load()?, &load_told(input, read)?, *count, *json)
         }
         Command::Book { output } => book(&args.source.load()?, output),
     }
@@ -154,6 +155,7 @@ fn book(knowledge: &Knowledge, folder: &Path) -> Result<()> {
 }
 
 fn unknown(knowledge: &Knowledge, imported: &Imported, count: usize, json: bool) -> Result<()> {
+    super::flame::tell_left_out(imported, Event::Cpu, "only CPU samples have stages");
     let mut found = coverage(&imported.evidence.profile, &knowledge.anatomy);
     if found.zfs == 0 {
         bail!("no CPU sample of it is ZFS's; record while ZFS works: zwhy record -a -d 60 -o host.zwhy");

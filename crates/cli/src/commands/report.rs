@@ -1,6 +1,6 @@
 //! `zwhy report`: the answer, stages, threads and flame graph as one offline page.
 
-use crate::load::{ReadArgs, answer, load};
+use crate::load::{ReadArgs, answer, load_told};
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let imported = load(&args.input, &args.read)?;
+    let imported = load_told(&args.input, &args.read)?;
     let name = args.read.name_of(&args.input);
     write_page(&imported, &name, &args.knowledge.load()?, Roots::Threads, &args.output)
 }

@@ -1,8 +1,8 @@
 //! `zwhy top-functions`: functions by self and total samples.
 
-use crate::load::{ReadArgs, load};
+use crate::load::{ReadArgs, load_told};
 use crate::output;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use std::path::PathBuf;
 use zwhy_profile::{Event, FunctionTotals};
 
@@ -16,6 +16,9 @@ pub struct Args {
     /// Sort by total (with callees) instead of self samples.
     #[arg(long)]
     total: bool,
+    /// Which samples to count: time on CPU, waiting, or calls; without it CPU where there is any.
+    #[arg(long, value_name = "cpu|wait|count", value_parser = super::flame::event_name)]
+    event: Option<Event>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -24,12 +27,11 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let imported = load(&args.input, &args.read)?;
+    let imported = load_told(&args.input, &args.read)?;
+    let event = super::flame::event_of(&imported, args.event)?;
+    super::flame::tell_left_out(&imported, event, super::flame::BY_OPTION);
     let profile = &imported.evidence.profile;
-    if profile.total(Event::Cpu) == 0 {
-        bail!("{} has no CPU samples with stacks; zwhy explain shows what it has", args.input.display());
-    }
-    let mut totals = FunctionTotals::of(profile, Event::Cpu);
+    let mut totals = FunctionTotals::of(profile, event);
     if args.total {
         totals.rows.sort_by_key(|r| std::cmp::Reverse((r.total, r.own)));
     }

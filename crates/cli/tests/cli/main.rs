@@ -10,6 +10,7 @@ mod inputs;
 mod knowledge;
 mod lab;
 mod limits;
+mod notes;
 mod output;
 mod published;
 mod reading;
