@@ -1,6 +1,7 @@
 //! Why a capture could not be written or read: the deed, the thing, what was found, what to try.
 
 use std::path::{Path, PathBuf};
+use zwhy_place::PlaceError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
@@ -8,6 +9,12 @@ pub enum CaptureError {
     Io { deed: &'static str, path: PathBuf, source: std::io::Error },
     #[error("{0} already exists; choose another name with -o or move it away")]
     Exists(PathBuf),
+    #[error(
+        "cannot record to {0}: it is a pipe or a device, and a recording is built up in a folder beside its file; name a file with -o"
+    )]
+    Stream(PathBuf),
+    #[error(transparent)]
+    Place(#[from] PlaceError),
     #[error("{path} is not a zwhy capture: {found}")]
     NotACapture { path: PathBuf, found: String },
     #[error(
@@ -30,7 +37,12 @@ impl CaptureError {
 
     /// `true` when the file system has no room left.
     pub fn is_disk_full(&self) -> bool {
-        matches!(self, CaptureError::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull)
+        let source = match self {
+            CaptureError::Io { source, .. } => Some(source),
+            CaptureError::Place(error) => error.io(),
+            _ => None,
+        };
+        source.is_some_and(|source| source.kind() == std::io::ErrorKind::StorageFull)
     }
 }
 

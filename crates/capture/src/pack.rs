@@ -16,6 +16,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use zip::write::{SimpleFileOptions, ZipWriter};
+use zwhy_place::Place;
 
 /// A part of a table is closed when it has at least this many rows: small enough that a cut file
 /// loses little, large enough that encoding pays.
@@ -35,10 +36,9 @@ pub fn pack_folder(folder: &Path, out: &Path) -> Result<Damage, CaptureError> {
     let rows: BTreeMap<&str, u64> =
         TABLES.iter().zip(&plans).map(|(spec, plan)| (spec.name, plan.rows)).collect();
     let manifest = serde_json::json!({ "zwhy_capture": FORMAT_VERSION, "rows": rows });
-    let temporary = out.with_extension("zwhy.tmp");
     let mut damage = Damage::default();
-    let written = (|| {
-        let mut archive = Archive::create(&temporary)?;
+    Place::of(out)?.write_seekable(|file| {
+        let mut archive = Archive { path: out, zip: ZipWriter::new(file) };
         archive.put(MANIFEST, manifest.to_string().as_bytes())?;
         let facts = folder.join(FACTS);
         match fs::read(&facts) {
@@ -49,13 +49,8 @@ pub fn pack_folder(folder: &Path, out: &Path) -> Result<Damage, CaptureError> {
         for (spec, plan) in TABLES.iter().zip(&plans) {
             pack_table(spec, paths(spec), plan, &mut archive, &mut damage)?;
         }
-        archive.finish()?;
-        fs::rename(&temporary, out).map_err(CaptureError::io("name", out))
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written?;
+        archive.finish()
+    })?;
     if damage.is_empty() {
         fs::remove_dir_all(folder).map_err(CaptureError::io("remove", folder))?;
     }
@@ -146,15 +141,10 @@ fn append_text(to: &mut TextColumn, from: &TextColumn) {
 /// The packed file being written.
 struct Archive<'a> {
     path: &'a Path,
-    zip: ZipWriter<File>,
+    zip: ZipWriter<&'a mut File>,
 }
 
-impl<'a> Archive<'a> {
-    fn create(path: &'a Path) -> Result<Archive<'a>, CaptureError> {
-        let file = File::create(path).map_err(CaptureError::io("create", path))?;
-        Ok(Archive { path, zip: ZipWriter::new(file) })
-    }
-
+impl Archive<'_> {
     fn put(&mut self, name: &str, bytes: &[u8]) -> Result<(), CaptureError> {
         let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
         let options = options.large_file(bytes.len() as u64 >= u64::from(u32::MAX));
@@ -164,6 +154,6 @@ impl<'a> Archive<'a> {
 
     fn finish(self) -> Result<(), CaptureError> {
         let file = self.zip.finish().map_err(std::io::Error::from);
-        file.and_then(|file| file.sync_all()).map_err(CaptureError::io("write", self.path))
+        file.map(|_| ()).map_err(CaptureError::io("write", self.path))
     }
 }

@@ -13,6 +13,7 @@ use crate::series::Series;
 use crate::table::Table;
 use std::fs;
 use std::path::{Path, PathBuf};
+use zwhy_place::Place;
 use zwhy_profile::Profile;
 
 /// The folder that a capture is recorded into: `NAME.zwhy.part`.
@@ -36,10 +37,15 @@ impl Writer {
     /// Starts a capture that will become `out`.
     ///
     /// # Errors
-    /// When `out` or its folder exists already, or the folder cannot be made.
+    /// When `out` or its folder exists already, `out` is no place for a file, or the folder cannot be
+    /// made.
     pub fn create(out: &Path) -> Result<Writer, CaptureError> {
         let folder = part_folder(out);
-        if out.exists() {
+        let place = Place::of(out)?;
+        if place.is_stream() {
+            return Err(CaptureError::Stream(out.to_owned()));
+        }
+        if place.is_taken() {
             return Err(CaptureError::Exists(out.to_owned()));
         }
         fs::create_dir(&folder).map_err(|source| match source.kind() {

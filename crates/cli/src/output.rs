@@ -1,11 +1,14 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
 use crate::failure::usage;
-use anyhow::{Context, Result, bail};
-use std::fs;
+use anyhow::{Context, Result};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use zwhy_place::{Place, PlaceError, check_name};
 use zwhy_report::{Style, plain};
+
+/// Endings of the name of a capture, which is a zip.
+pub const CAPTURE: [&str; 2] = ["zwhy", "zip"];
 
 /// Style for standard output.
 pub fn style() -> Style {
@@ -26,9 +29,9 @@ pub fn width() -> usize {
     if columns == 0 { 80 } else { columns.max(40) }
 }
 
-/// `true` when `path` means standard output.
+/// `true` when `path` means standard output: `-`, or a name of it such as `/dev/stdout`.
 pub fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
+    path == Path::new("-") || Place::of(path).is_ok_and(|place| place.is_stdout())
 }
 
 /// Writes to standard output. A reader that went away (`| head`) is not an error.
@@ -44,14 +47,16 @@ fn print_bytes(bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Writes data in another tool's format to standard output. On a terminal it is made harmless, or
-/// refused where it is no text: names in a profile are chosen by strangers.
+/// Writes data in another tool's format to standard output, made harmless on a terminal.
 pub fn print_data(bytes: &[u8]) -> Result<()> {
-    if !io::stdout().is_terminal() {
-        return print_bytes(bytes);
-    }
+    if io::stdout().is_terminal() { print(&for_terminal(bytes)?) } else { print_bytes(bytes) }
+}
+
+/// Data in another tool's format as a terminal may have it: harmless, as names in a profile are chosen
+/// by strangers, and refused where it is no text.
+fn for_terminal(bytes: &[u8]) -> Result<String> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => print(&(zwhy_report::plain_lines(text) + "\n")),
+        Ok(text) => Ok(zwhy_report::plain_lines(text) + "\n"),
         Err(_) => Err(usage("this format is not text for a terminal; name a file with -o, or pipe it")),
     }
 }
@@ -62,11 +67,26 @@ pub fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Writes `bytes` to `path` through a temporary file beside it; `-` is standard output.
-pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    if is_stdout(path) {
-        return print_data(bytes);
+/// Before the work for it begins: whether `path` can be written, and whether its name says what will
+/// be in it. `endings` are those of what will be; `writes` says what that is and how to name it.
+pub fn check(path: &Path, endings: &[&str], writes: &str) -> Result<()> {
+    check_name(path, endings, writes).map_err(|e| usage(e.to_string()))?;
+    if path != Path::new("-") {
+        Place::of(path)?;
     }
+    Ok(())
+}
+
+/// As [`check`] for a capture that is recorded, which is built up in a folder beside its file.
+pub fn check_capture(path: &Path) -> Result<()> {
+    if is_stdout(path) {
+        return Err(usage("a recording cannot go to standard output; name a file with -o"));
+    }
+    check(path, &CAPTURE, "this writes a capture: name it X.zwhy")
+}
+
+/// Writes `bytes` to `path`, whole or not at all where that is a file; `-` is standard output.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     write_pieces(path, |out| Ok(out.write_all(bytes)?))
 }
 
@@ -77,34 +97,26 @@ pub fn write_pieces(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()
         write(&mut bytes)?;
         return print_data(&bytes);
     }
-    if path.is_dir() {
-        bail!("cannot write {}: it is a folder; give a file name", path.display());
-    }
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".tmp");
-    let through_temporary = || -> Result<()> {
-        let mut out = io::BufWriter::with_capacity(1 << 16, fs::File::create(&temporary)?);
-        write(&mut out)?;
-        out.flush()?;
-        Ok(fs::rename(&temporary, path)?)
+    let place = Place::of(path)?;
+    let written = if place.is_terminal() {
+        let mut bytes = Vec::new();
+        write(&mut bytes)?;
+        let text = for_terminal(&bytes)?;
+        place.write(|out| Ok(out.write_all(text.as_bytes())?))
+    } else {
+        place.write(write)
     };
-    let written = through_temporary();
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written.map_err(|error| match error.downcast_ref::<io::Error>() {
-        Some(cause) => file_error("write", path, cause),
-        None => error.context(format!("cannot write {}", path.display())),
+    written.map_err(|error| match error.downcast::<io::Error>() {
+        Ok(cause) => PlaceError::refused(path, cause).into(),
+        Err(error) => error,
     })
 }
 
 /// `cannot open x: …`, with what to do about it.
 pub fn file_error(doing: &str, path: &Path, error: &io::Error) -> anyhow::Error {
     let hint = match error.kind() {
-        io::ErrorKind::NotFound if doing == "write" => "; the folder has to be there",
         io::ErrorKind::NotFound => "; check the name",
         io::ErrorKind::PermissionDenied => "; check who may, or run as that user",
-        io::ErrorKind::StorageFull => "; free some space or write elsewhere",
         _ => "",
     };
     anyhow::anyhow!("cannot {doing} {}: {error}{hint}", path.display())

@@ -80,6 +80,11 @@ impl FormatError {
         Self::write(ErrorKind::Io, name, error.to_string())
     }
 
+    /// Nothing can be written there.
+    pub(crate) fn place(error: &zwhy_place::PlaceError) -> Self {
+        Self::write(ErrorKind::Io, error.path.display().to_string(), error.reason.to_string())
+    }
+
     fn new(kind: ErrorKind, doing: &'static str, name: String, found: String) -> Self {
         FormatError(Box::new(Details { kind, doing, name, position: None, found, hint: String::new() }))
     }

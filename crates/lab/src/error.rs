@@ -18,6 +18,9 @@ pub enum LabError {
     #[error(transparent)]
     Library(#[from] LibraryError),
 
+    #[error(transparent)]
+    Place(#[from] zwhy_place::PlaceError),
+
     #[error(
         "the scratch folder {} is not empty ({found}); the lab only works in a new or empty folder. \
          Name another one, or empty it if these are leftovers of a lab that was killed", .path.display()

@@ -8,6 +8,7 @@ use crate::{LabError, PhaseKind, Settings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use zwhy_place::{Place, PlaceError};
 
 /// Goes up when a reader of older results would misunderstand a newer one.
 pub const SCHEMA: u32 = 1;
@@ -166,11 +167,10 @@ impl ExperimentResult {
     /// Writes `result.json` into `folder`, whole or not at all.
     pub fn write(&self, folder: &Path) -> Result<PathBuf, LabError> {
         let path = folder.join(FILE_NAME);
-        let part = folder.join(".result.json.part");
-        let failed = |source| LabError::Io { doing: "write", path: path.clone(), source };
-        let text = serde_json::to_string_pretty(self).map_err(|e| failed(e.into()))?;
-        std::fs::write(&part, text + "\n").map_err(failed)?;
-        std::fs::rename(&part, &path).map_err(failed)?;
+        let text =
+            serde_json::to_string_pretty(self).map_err(|e| PlaceError::refused(&path, e.into()))? + "\n";
+        Place::of(&path)?
+            .write(|out| out.write_all(text.as_bytes()).map_err(|e| PlaceError::refused(&path, e)))?;
         Ok(path)
     }
 }

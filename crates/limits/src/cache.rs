@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use zwhy_place::{Place, PlaceError};
 
 #[derive(Debug, thiserror::Error)]
 pub enum LimitsError {
@@ -49,13 +50,9 @@ pub fn store(path: &Path, limits: &Limits) -> Result<(), LimitsError> {
         fs::create_dir_all(folder).map_err(failed)?;
     }
     let text = serde_json::to_vec_pretty(limits).map_err(|e| failed(e.into()))?;
-    let temporary = path.with_extension(format!("{}.tmp", std::process::id()));
-    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
-    if written.is_err() {
-        // The error that matters is the first one.
-        let _ = fs::remove_file(&temporary);
-    }
-    written.map_err(failed)
+    let written = Place::of(path)
+        .and_then(|place| place.write(|out| out.write_all(&text).map_err(|e| PlaceError::refused(path, e))));
+    written.map_err(|e| failed(io::Error::other(e.reason)))
 }
 
 #[cfg(test)]

@@ -30,6 +30,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    if let Some(path) = &args.output {
+        output::check(path, &["md", "markdown"], "this keeps text: name it X.txt")?;
+    }
     let list = Checklist::embedded()?;
     let knowledge = args.knowledge.load()?;
     let talk = io::stdin().is_terminal() && io::stdout().is_terminal();

@@ -1,7 +1,6 @@
 //! `zwhy count`: how often a function is called, and by whom.
 
 use crate::commands::record::{exit_code, seconds};
-use crate::failure::usage;
 use crate::{output, progress, stop};
 use anyhow::Result;
 use std::ffi::OsString;
@@ -72,9 +71,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         (_, false) => CountTarget::Command(args.command.clone()),
         _ => CountTarget::System,
     };
-    if args.output.as_deref().is_some_and(output::is_stdout) {
-        return Err(usage("a capture cannot go to standard output; name a file with -o"));
-    }
+    args.output.as_deref().map(output::check_capture).transpose()?;
     let mut options = CountOptions::new(&args.function, target);
     options.under.clone_from(&args.under);
     options.per.clone_from(&args.per);

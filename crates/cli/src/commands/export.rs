@@ -4,7 +4,7 @@ use crate::failure::usage;
 use crate::load::{ReadArgs, load_told};
 use crate::output;
 use anyhow::{Result, bail};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use zwhy_diagnose::Knowledge;
 use zwhy_flame::{Roots, SvgOptions};
 use zwhy_formats::ExportOptions;
@@ -43,6 +43,7 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     check_format(&args.format)?;
+    check_output(&args.output, &args.format)?;
     let read = ReadArgs {
         format: args.input_format.clone(),
         kallsyms: args.kallsyms.clone(),
@@ -68,6 +69,28 @@ pub fn run(args: &Args) -> Result<()> {
         zwhy_formats::export(&imported.evidence, &args.format, &options, &name, out)?;
         Ok(())
     })
+}
+
+/// Refuses a name that says another format than the one that is written.
+fn check_output(path: &Path, format: &str) -> Result<()> {
+    let exporters = zwhy_formats::exporters();
+    let endings_of = |name: &'static str| match exporters.iter().find(|e| e.name() == name) {
+        // `x.pb.gz` ends in `gz`, and `x.pb` is read just as well.
+        Some(exporter) => exporter.extension().split('.').collect(),
+        None => vec![name],
+    };
+    let mut formats = exporters.iter().map(|e| e.name()).chain([SVG]);
+    let Some(own) = formats.clone().find(|name| *name == format) else { return Ok(()) };
+    let mut endings = endings_of(own);
+    endings.extend([own, if own == "folded" { "collapsed" } else { own }]);
+    let usual = exporters.iter().find(|e| e.name() == own).map_or(SVG, |e| e.extension());
+    let mut writes = format!("this writes the format {own}: name it X.{usual}");
+    let ending = zwhy_place::ending(path);
+    if let Some(other) = formats.find(|name| ending.as_deref().is_some_and(|e| endings_of(name).contains(&e)))
+    {
+        writes.push_str(&format!(", or give --format {other}"));
+    }
+    output::check(path, &endings, &writes)
 }
 
 /// Before anything is read: a large input takes a while.

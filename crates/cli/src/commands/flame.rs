@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Knowledge, classify};
 use zwhy_evidence::Imported;
 use zwhy_flame::{FlameTree, Roots, Side, StageOf, SvgOptions};
+use zwhy_place::Place;
 use zwhy_profile::Event;
 
 #[derive(clap::Args, Debug)]
@@ -59,16 +60,25 @@ pub enum Form {
 }
 
 impl Form {
+    /// Where no file comes of it, as with a pipe, its name need not tell: then it is the picture.
     pub fn of(path: &Path) -> Result<Form> {
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("svg") => Ok(Form::Svg),
-            Some("html" | "htm") => Ok(Form::Html),
-            None if output::is_stdout(path) => Ok(Form::Svg),
-            _ => Err(usage(format!(
-                "cannot tell what to write to {}: name it X.svg or X.html",
-                path.display()
-            ))),
-        }
+        let ending = zwhy_place::ending(path);
+        let form = match ending.as_deref() {
+            Some("svg") => Form::Svg,
+            Some("html" | "htm") => Form::Html,
+            _ if path == Path::new("-") => return Ok(Form::Svg),
+            _ => {
+                let names = "name it X.svg for a picture or X.html for a page";
+                zwhy_place::check_name(path, &[], &format!("this draws a flame graph: {names}"))
+                    .map_err(|e| usage(e.to_string()))?;
+                if Place::of(path)?.is_stream() {
+                    return Ok(Form::Svg);
+                }
+                return Err(usage(format!("cannot tell what to write to {}: {names}", path.display())));
+            }
+        };
+        Place::of(path)?;
+        Ok(form)
     }
 }
 

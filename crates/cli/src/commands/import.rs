@@ -3,10 +3,12 @@
 use crate::failure::usage;
 use crate::load::{ReadArgs, load_with};
 use crate::output;
-use anyhow::Result;
-use std::path::PathBuf;
+use anyhow::{Context, Result};
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use zwhy_capture::Redactor;
 use zwhy_evidence::Imported;
+use zwhy_place::Place;
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -28,6 +30,7 @@ pub fn run(args: &Args) -> Result<()> {
     if args.bundle {
         return bundle(args);
     }
+    output::check(&args.output, &output::CAPTURE, "this writes a capture: name it X.zwhy")?;
     let mut all = Imported::default();
     let mut redactor = Redactor::default();
     for input in &args.inputs {
@@ -36,13 +39,29 @@ pub fn run(args: &Args) -> Result<()> {
         all.evidence.merge(imported.evidence);
         all.stats.add(imported.stats);
     }
+    if output::is_stdout(&args.output) || Place::of(&args.output)?.is_stream() {
+        return pass_on(all, &args.output);
+    }
     let path = zwhy_capture::write_imported(all, &args.output)?;
     output::print(&format!("{}\n", zwhy_report::plain(&path.display().to_string())))
 }
 
+/// Writes a capture to what takes bytes only one after the other; it is built up in a folder.
+fn pass_on(imported: Imported, stream: &Path) -> Result<()> {
+    let folder =
+        tempfile::tempdir().context("cannot make a temporary folder; name another place with TMPDIR")?;
+    let whole = zwhy_capture::write_imported(imported, &folder.path().join("capture.zwhy"))?;
+    let mut whole = File::open(&whole).with_context(|| format!("cannot read {}", whole.display()))?;
+    output::write_pieces(stream, |out| Ok(std::io::copy(&mut whole, out).map(|_| ())?))
+}
+
 fn bundle(args: &Args) -> Result<()> {
     let [input] = &args.inputs[..] else { return Err(usage("--bundle packs one perf.data at a time")) };
+    if output::is_stdout(&args.output) {
+        return Err(usage("a bundle cannot go to standard output; name a file with -o"));
+    }
+    output::check(&args.output, &["zip", "zwhy"], "this writes a bundle: name it X.bundle or X.zip")?;
     let stats = zwhy_formats::pack_perf_data(input, &args.output, &args.read.options())?;
     output::note(&zwhy_report::stats_text(&input.display().to_string(), &stats));
-    output::print(&format!("{}\n", args.output.display()))
+    output::print(&format!("{}\n", zwhy_report::plain(&args.output.display().to_string())))
 }

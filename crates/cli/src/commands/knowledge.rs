@@ -144,7 +144,7 @@ fn book(knowledge: &Knowledge, folder: &Path) -> Result<()> {
     let pages = zwhy_report::field_guide(knowledge);
     for page in &pages {
         let path = folder.join(&page.path);
-        std::fs::write(&path, &page.text).with_context(|| format!("cannot write {}", path.display()))?;
+        output::write_file(&path, page.text.as_bytes())?;
     }
     output::note(&format!(
         "{} pages in {}; read them there or run `mdbook build`",

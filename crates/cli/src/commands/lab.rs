@@ -1,5 +1,6 @@
 //! `zwhy lab`: experiments on real OpenZFS.
 
+use crate::failure::usage;
 use crate::lab_recorder::LabRecorder;
 use crate::load::{ReadArgs, answer, display_name, load};
 use crate::{output, progress, stop};
@@ -88,6 +89,8 @@ fn run_experiment(args: &RunArgs) -> Result<()> {
     } else {
         Experiment::builtin(&args.experiment)?
     };
+    zwhy_place::check_name(&args.output, &[], "this writes a folder of captures: name it without an ending")
+        .map_err(|e| usage(e.to_string()))?;
     refuse_used(&args.output)?;
     let mut options = RunOptions::new(&args.output, ChildProgram::this([CHILD]));
     options.size = if args.quick { Size::Quick } else { Size::Full };

@@ -103,7 +103,9 @@ fn keep_last(args: &Args) -> Result<Option<KeepLast>> {
 
 /// Exits as the recorded command did.
 pub fn run(args: &Args) -> Result<ExitCode> {
-    let mut options = RecordOptions::new(target(args)?, &args.output);
+    let target = target(args)?;
+    output::check_capture(&args.output)?;
+    let mut options = RecordOptions::new(target, &args.output);
     options.hz = args.hz;
     options.duration = args.duration;
     options.user_only = args.user_only;

@@ -24,6 +24,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    output::check(&args.output, &["html", "htm"], "this writes a page: name it X.html")?;
     let imported = load_told(&args.input, &args.read)?;
     let name = args.read.name_of(&args.input);
     write_page(&imported, &name, &args.knowledge.load()?, Roots::Threads, &args.output)

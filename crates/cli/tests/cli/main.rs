@@ -12,6 +12,7 @@ mod lab;
 mod limits;
 mod notes;
 mod output;
+mod places;
 mod published;
 mod reading;
 mod record;

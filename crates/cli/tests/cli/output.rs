@@ -40,11 +40,13 @@ fn a_hyphen_is_standard_output_and_nothing_else_is_there() {
 #[test]
 fn a_place_that_cannot_be_written_is_an_error() {
     let folder = inputs::bare_folder();
-    fs::create_dir(folder.path().join("folder.svg")).expect("a folder");
-    for place in ["folder.svg", "nosuch/x.svg", "/proc/x.svg"] {
-        for args in ["report ccm.folded -o", "flame ccm.folded -o", "export ccm.folded -o"] {
+    for (args, ending) in
+        [("report ccm.folded -o", "html"), ("flame ccm.folded -o", "svg"), ("export ccm.folded -o", "folded")]
+    {
+        fs::create_dir(folder.path().join("folder.".to_owned() + ending)).expect("a folder");
+        for place in ["folder", "nosuch/x", "/proc/x"].map(|place| format!("{place}.{ending}")) {
             let line = call(folder.path(), &format!("{args} {place}")).failed(1);
-            assert!(line.contains("cannot write") && line.contains(place), "{args}: {line}");
+            assert!(line.contains("cannot write") && line.contains(&place), "{args}: {line}");
         }
     }
     let line = call(folder.path(), "import ccm.folded -o nosuch/x.zwhy").failed(1);

@@ -9,6 +9,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use zip::CompressionMethod;
 use zip::write::{SimpleFileOptions, ZipWriter};
+use zwhy_place::{Place, PlaceError};
 
 /// Packs the perf.data at `path` into the bundle `out` and returns what reading it here gave.
 ///
@@ -29,21 +30,18 @@ pub fn pack_perf_data(path: &Path, out: &Path, options: &ImportOptions) -> Resul
         None => std::fs::read("/proc/kallsyms").unwrap_or_default(),
     };
     let modules = std::fs::read("/proc/modules").unwrap_or_default();
-    let temporary = out.with_extension("part");
     let names = names::encode(&known.objects);
     let parts: [(&str, &[u8]); 4] =
         [(DATA, input.bytes()), (KALLSYMS, &kallsyms), (MODULES, &modules), (NAMES, &names)];
-    let written = write(&temporary, &parts).and_then(|()| std::fs::rename(&temporary, out));
-    written.map_err(|e| {
-        // What is left of it is of no use, and the error is what counts.
-        let _ = std::fs::remove_file(&temporary);
-        FormatError::write_io(out.display().to_string(), &e)
-    })?;
+    let written = Place::of(out).and_then(|place| {
+        place.write_seekable(|file| write(file, &parts).map_err(|e| PlaceError::refused(out, e)))
+    });
+    written.map_err(|e| FormatError::place(&e))?;
     Ok(imported.stats)
 }
 
-fn write(path: &Path, parts: &[(&str, &[u8])]) -> std::io::Result<()> {
-    let mut zip = ZipWriter::new(BufWriter::new(File::create(path)?));
+fn write(file: &mut File, parts: &[(&str, &[u8])]) -> std::io::Result<()> {
+    let mut zip = ZipWriter::new(BufWriter::new(file));
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored).large_file(true);
     zip.start_file(MANIFEST, stored)?;
     zip.write_all(format!("{{\"zwhy_bundle\": {VERSION}}}\n").as_bytes())?;
@@ -51,5 +49,5 @@ fn write(path: &Path, parts: &[(&str, &[u8])]) -> std::io::Result<()> {
         zip.start_file(*name, stored)?;
         zstd::stream::copy_encode(*bytes, &mut zip, 3)?;
     }
-    zip.finish()?.into_inner().map_err(|e| e.into_error())?.sync_all()
+    zip.finish()?.flush()
 }
