@@ -20,7 +20,9 @@ fn write_seekable(path: &Path, text: &str) -> Result<(), PlaceError> {
     })
 }
 
-const BOTH: [fn(&Path, &str) -> Result<(), PlaceError>; 2] = [write, write_seekable];
+type Written = Result<(), PlaceError>;
+
+const BOTH: [fn(&Path, &str) -> Written; 2] = [write, write_seekable];
 
 fn names(folder: &Path) -> Vec<String> {
     let names = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
