@@ -94,12 +94,13 @@ impl Evidence {
         !empty
     }
 
-    /// Adds all of `other`: samples are merged, lists appended, host facts filled where unknown.
-    pub fn merge(&mut self, other: Evidence) {
+    /// Adds all of `other`: samples are merged, lists appended, host facts filled where unknown. `false`
+    /// when samples were measured in different units: then they count by their numbers.
+    pub fn merge(&mut self, other: Evidence) -> bool {
         let map: Vec<OriginId> = other.origins.iter().map(|name| self.origin(name.clone())).collect();
         let at = |id: OriginId| map.get(id.0 as usize).copied().unwrap_or_default();
         self.host.fill(&other.host);
-        self.profile.merge(&other.profile);
+        let same_units = self.profile.merge(&other.profile).same_units;
         self.flat.extend(other.flat.into_iter().map(|r| FlatRow { origin: at(r.origin), ..r }));
         self.trees.extend(other.trees.into_iter().map(|r| PctStack { origin: at(r.origin), ..r }));
         self.threads.extend(other.threads.into_iter().map(|r| ThreadCpu { origin: at(r.origin), ..r }));
@@ -110,6 +111,7 @@ impl Evidence {
         if self.facts.is_null() {
             self.facts = other.facts;
         }
+        same_units
     }
 }
 

@@ -36,8 +36,13 @@ pub fn run(args: &Args) -> Result<()> {
     for input in &args.inputs {
         let imported = load_with(input, &args.read, &mut redactor)?;
         output::note(&zwhy_report::stats_text(&args.read.name_of(input), &imported.stats));
-        all.evidence.merge(imported.evidence);
+        let same_units = all.evidence.merge(imported.evidence);
         all.stats.add(imported.stats);
+        if !same_units {
+            let found = "the files measure samples in different units: each counts by its number of samples";
+            all.stats.warnings.push(found.to_owned());
+            output::note(&format!("  note: {found}"));
+        }
     }
     if output::is_stdout(&args.output) || Place::of(&args.output)?.is_stream() {
         return pass_on(all, &args.output);

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use std::io::Write;
 use tables::{
     File, FrameTable, FuncTable, Markers, NativeSymbols, ResourceTable, SampleTable, SharedJson, StackTable,
-    ThreadJson,
+    ThreadJson, Weight,
 };
 use zwhy_evidence::Evidence;
-use zwhy_profile::{Event, FrameId, FrameKind, Profile, Sample, StackId, ThreadId};
+use zwhy_profile::{Event, FrameId, FrameKind, Profile, Sample, StackId, ThreadId, Unit};
 
 pub(crate) struct Firefox;
 
@@ -170,13 +170,25 @@ impl<'a, 's> ThreadTables<'a, 's> {
     }
 
     fn thread(mut self, thread: ThreadId, samples: &[Sample]) -> ThreadJson<'a> {
-        let mut table =
-            SampleTable { weight_type: "samples", length: samples.len(), ..SampleTable::default() };
-        let with_cpu = samples.iter().any(|s| s.weight.0 > 0 || s.event == Event::Wait);
+        let event = samples.first().map_or(Event::Cpu, |s| s.event);
+        let unit = &self.profile.measure(event).unit;
+        let weight_type = match unit {
+            Unit::Nanos => "tracing-ms",
+            Unit::Bytes => "bytes",
+            Unit::Samples | Unit::Other(_) => "samples",
+        };
+        let mut table = SampleTable { weight_type, length: samples.len(), ..SampleTable::default() };
+        let with_cpu =
+            *unit == Unit::Samples && samples.iter().any(|s| s.weight.0 > 0 || s.event == Event::Wait);
         for sample in samples {
             table.stack.push(self.stack(sample.stack));
             table.time.push(sample.t.0 as f64 / 1e6);
-            table.weight.push(sample.count);
+            let value = u64::try_from(sample.weight.0).unwrap_or(0);
+            table.weight.push(match unit {
+                Unit::Samples => Weight::Whole(u64::from(sample.count)),
+                Unit::Nanos => Weight::Ms(value as f64 / 1e6),
+                _ => Weight::Whole(value),
+            });
             table.thread_cpu_delta.extend(with_cpu.then_some(match (sample.event, sample.weight.0) {
                 (Event::Wait, _) => Some(0),
                 (_, weight) => (weight > 0).then_some(weight),

@@ -4,7 +4,7 @@
 use crate::interchange::frames;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-use zwhy_profile::{Event, Profile, StackId, ThreadId};
+use zwhy_profile::{Event, Profile, StackId, ThreadId, Unit};
 
 /// The profile with a frame for samples without a stack, which other formats leave out.
 pub fn with_stacks(profile: &Profile) -> Cow<'_, Profile> {
@@ -24,8 +24,18 @@ pub fn with_stacks(profile: &Profile) -> Cow<'_, Profile> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     pub count: u64,
-    /// Nanoseconds; 0 where the source did not say.
+    /// Nanoseconds, or in the unit of the profile; 0 where the source did not say.
     pub weight: i64,
+}
+
+impl Sum {
+    /// What it amounts to in the unit of the profile.
+    pub fn amount(&self, unit: &Unit) -> u64 {
+        match unit {
+            Unit::Samples => self.count,
+            _ => u64::try_from(self.weight).unwrap_or(0),
+        }
+    }
 }
 
 /// Sums in order of thread and stack, so that equal profiles give equal files.

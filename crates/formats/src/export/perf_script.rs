@@ -38,7 +38,7 @@ impl Exporter for PerfScript {
         out: &mut dyn Write,
     ) -> std::io::Result<()> {
         let profile = &*with_stacks(&evidence.profile);
-        let total = profile.total(options.event);
+        let total = profile.samples.total(options.event);
         if total > MAX_SAMPLES {
             let what = format!(
                 "{total} samples would be one block of text each, at most {MAX_SAMPLES} are written: use pprof or folded"

@@ -14,7 +14,7 @@ use flate2::{Compression, write::GzEncoder};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 use zwhy_evidence::Evidence;
-use zwhy_profile::{Event, Frame, FrameId, FrameKind, Profile, StackId, Thread};
+use zwhy_profile::{Event, Frame, FrameId, FrameKind, Profile, StackId, Thread, Unit};
 
 pub(crate) struct Pprof;
 
@@ -37,6 +37,7 @@ impl Exporter for Pprof {
         let mut builder = Builder::new(profile, options.event);
         let rows = by_thread_and_stack(profile, options.event);
         builder.with_time = rows.iter().any(|(_, _, sum)| sum.weight > 0);
+        builder.with_count = profile.measure(options.event).counted;
         for (thread, stack, sum) in rows {
             builder.sample(profile.threads.get(thread), stack, sum.count, sum.weight);
         }
@@ -59,6 +60,8 @@ struct Builder<'a> {
     profile: &'a Profile,
     event: Event,
     with_time: bool,
+    /// Numbers of samples are known.
+    with_count: bool,
     strings: Vec<String>,
     string_ids: FxHashMap<String, u64>,
     /// The messages, in the order in which they are written.
@@ -78,6 +81,7 @@ impl<'a> Builder<'a> {
             profile,
             event,
             with_time: false,
+            with_count: true,
             strings: Vec::new(),
             string_ids: FxHashMap::default(),
             samples: Vec::new(),
@@ -118,7 +122,8 @@ impl<'a> Builder<'a> {
         }
         put_numbers(&mut message, 1, locations);
         let time = self.with_time.then_some(weight as u64);
-        put_numbers(&mut message, 2, [count].into_iter().chain(time));
+        let count = self.with_count.then_some(count);
+        put_numbers(&mut message, 2, count.into_iter().chain(time));
         let comm = self.profile.strings.get(thread.comm);
         if !comm.is_empty() {
             let text = self.string(comm);
@@ -208,12 +213,20 @@ impl<'a> Builder<'a> {
     fn finish(mut self, evidence: &Evidence) -> Vec<u8> {
         let (count, time) = type_names(self.event);
         let mut out = Vec::new();
-        put_bytes(&mut out, 1, &self.value_type(count, "count"));
-        let time_type = self.value_type(time, "nanoseconds");
+        let unit = self.profile.measure(self.event).unit.clone();
+        if self.with_count {
+            put_bytes(&mut out, 1, &self.value_type(count, "count"));
+        }
+        let (time, unit_name) = match &unit {
+            Unit::Samples | Unit::Nanos => (time, "nanoseconds"),
+            Unit::Bytes => ("space", "bytes"),
+            Unit::Other(name) => (name.as_str(), "count"),
+        };
+        let time_type = self.value_type(time, unit_name);
         if self.with_time {
             put_bytes(&mut out, 1, &time_type);
         }
-        let default = self.string(count);
+        let default = self.string(if unit == Unit::Samples { count } else { time });
         for part in [&self.samples, &self.mappings, &self.locations, &self.functions] {
             out.extend_from_slice(part);
         }

@@ -11,7 +11,7 @@ use crate::{ExportOptions, Exporter};
 use serde::Serialize;
 use std::io::Write;
 use zwhy_evidence::Evidence;
-use zwhy_profile::{Frame, Profile, StackId, Thread, ThreadId};
+use zwhy_profile::{Frame, Profile, StackId, Thread, ThreadId, Unit};
 
 pub(crate) struct Speedscope;
 
@@ -32,14 +32,16 @@ impl Exporter for Speedscope {
     ) -> std::io::Result<()> {
         let profile = &*with_stacks(&evidence.profile);
         let rows = by_thread_and_stack(profile, options.event);
+        let unit = &profile.measure(options.event).unit;
         let threads: Vec<OneProfile> = rows
             .chunk_by(|a, b| a.0 == b.0)
             .filter_map(|rows| Some((rows.first()?.0, rows)))
             .map(|(thread, rows)| OneProfile {
                 event: options.event.name(),
-                weights: rows.iter().map(|(_, _, sum)| sum.count).collect(),
+                unit: file_unit(unit),
+                weights: rows.iter().map(|(_, _, sum)| sum.amount(unit)).collect(),
                 samples: rows.iter().map(|(_, stack, _)| root_first(profile, *stack)).collect(),
-                end_value: rows.iter().map(|(_, _, sum)| sum.count).sum(),
+                end_value: rows.iter().fold(0, |end: u64, (_, _, sum)| end.saturating_add(sum.amount(unit))),
                 ..OneProfile::new(profile, thread)
             })
             .collect();
@@ -54,6 +56,15 @@ impl Exporter for Speedscope {
         };
         serde_json::to_writer(&mut *out, &file)?;
         out.write_all(b"\n")
+    }
+}
+
+/// The units of the format; others are numbers without one.
+fn file_unit(unit: &Unit) -> &'static str {
+    match unit {
+        Unit::Nanos => "nanoseconds",
+        Unit::Bytes => "bytes",
+        Unit::Samples | Unit::Other(_) => "none",
     }
 }
 

@@ -18,7 +18,7 @@ use file::{File, Libs, Meta, SampleTable, Shared, StackTable, Thread};
 use names::Names;
 use rustc_hash::FxHashMap;
 use zwhy_evidence::Evidence;
-use zwhy_profile::{Event, FrameId, Nanos, Profile, StackId, ThreadId};
+use zwhy_profile::{Event, FrameId, Nanos, Profile, StackId, ThreadId, Unit};
 
 pub(crate) struct Firefox;
 
@@ -150,6 +150,14 @@ impl Reader {
             "µs" | "us" => 1e3,
             _ => 0.0, // cycles of a variable clock are no time
         };
+        match thread.samples.weight_type.0.as_str() {
+            "tracing-ms" => {
+                self.rows.measure_in(Event::Cpu, Unit::Nanos);
+                self.rows.measure_in(Event::Wait, Unit::Nanos);
+            }
+            "bytes" => self.rows.measure_in(Event::Count, Unit::Bytes),
+            _ => {}
+        }
         let of = OneThread { samples: &thread.samples, id, names, delta_ns };
         let mut now = 0.0;
         for row in 0..thread.samples.rows() {
@@ -281,8 +289,8 @@ fn amount(weight_type: &str, weight: f64) -> Result<(Event, Amount), &'static st
     let count = Amount::Count((weight.round() as u64).max(1));
     match weight_type {
         "tracing-ms" if weight.is_nan() => Err("sample without a weight"),
-        "tracing-ms" => Ok((Event::Cpu, Amount::Time(Nanos(((weight * 1e6).round() as i64).max(1))))),
-        "bytes" => Ok((Event::Count, count)),
+        "tracing-ms" => Ok((Event::Cpu, Amount::Value(((weight * 1e6).round() as u64).max(1), None))),
+        "bytes" => Ok((Event::Count, Amount::Value((weight.round() as u64).max(1), None))),
         _ => Ok((Event::Cpu, count)),
     }
 }

@@ -1,6 +1,6 @@
 //! What the value types of foreign profiles mean: CPU time, waiting or counts, and in which unit.
 
-use zwhy_profile::Event;
+use zwhy_profile::{Event, Unit as Amounts};
 
 /// Unit of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,16 @@ impl Unit {
             _ => Unit::Other,
         }
     }
+
+    /// What amounts of a type called `name` are in, values of times in nanoseconds.
+    pub fn of_amounts(self, name: &str, unit: &str) -> Amounts {
+        match self {
+            Unit::Time(_) => Amounts::Nanos,
+            Unit::Other if matches!(unit, "bytes" | "byte") => Amounts::Bytes,
+            Unit::Other => Amounts::Other(super::shown(unit)),
+            Unit::Count => Amounts::Other(super::shown(name.strip_suffix("_event").unwrap_or(name))),
+        }
+    }
 }
 
 /// A value type of a file.
@@ -31,29 +41,37 @@ impl Unit {
 pub struct Meaning {
     pub event: Event,
     pub unit: Unit,
-    /// How well a count of this type says how many samples there were; larger is better.
+    /// How surely the type is of the event; wall clock time is 1.
     preference: u8,
+    /// Whether a count of this type is a number of samples, and not of events such as cycles.
+    pub samples: bool,
 }
 
 impl Meaning {
     /// The meaning of a type (`samples`, `cpu`, `off_cpu`, `alloc_space`) in a unit (`count`, `nanoseconds`).
     pub fn of(name: &str, unit: &str) -> Meaning {
         let (event, preference) = event_of(name);
-        Meaning { event, unit: Unit::from_name(unit), preference }
+        let lower = name.to_ascii_lowercase();
+        let samples = !EVENTS.contains(&lower.as_str()) && !lower.ends_with("_event");
+        Meaning { event, unit: Unit::from_name(unit), preference, samples }
     }
 }
+
+/// Hardware events, by which CPUs are sampled.
+const EVENTS: [&str; 3] = ["cycles", "instructions", "cpu-cycles"];
 
 fn event_of(name: &str) -> (Event, u8) {
     let lower = name.to_ascii_lowercase().replace('-', "_");
     match lower.as_str() {
         "samples" | "sample" | "cpu" | "cpu_samples" | "cpu_time" => return (Event::Cpu, 3),
-        "process_cpu" | "on_cpu" | "oncpu" | "time" | "cpu_clock" | "cycles" => return (Event::Cpu, 2),
+        "process_cpu" | "on_cpu" | "oncpu" | "time" | "cpu_clock" | "cycles" | "cpu_cycles"
+        | "instructions" => return (Event::Cpu, 2),
         "waits" | "contentions" | "delay" | "wait" | "sleep" => return (Event::Wait, 3),
         _ if is_wall(name) => return (Event::Cpu, 1),
         _ => {}
     }
     // perf_to_profile names the columns EVENT_sample and EVENT_event.
-    if lower.ends_with("_sample") {
+    if lower.ends_with("_sample") || lower.ends_with("_event") {
         return (Event::Cpu, 2);
     }
     let waiting = ["off_cpu", "offcpu", "lock", "mutex", "block"];
@@ -72,39 +90,40 @@ pub fn is_wall(name: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub event: Event,
-    /// Column of counts.
+    /// Column of amounts.
+    pub amount: Option<usize>,
+    /// Column of numbers of samples; may be the same one.
     pub count: Option<usize>,
-    /// Column of times, with nanoseconds of one unit.
+    /// Where the amounts are numbers of samples: the time beside them, with nanoseconds of one unit.
     pub time: Option<(usize, u32)>,
-    /// Column of something else, taken where there is neither.
-    pub other: Option<usize>,
 }
 
 impl Choice {
-    /// CPU samples if there are any, else waiting, else what is counted; of several the file's own default.
+    /// CPU samples if there are any, else waiting, else what is counted; of several columns the file's own
+    /// default, else the last one, as pprof does. CPU time goes before wall clock time.
     pub fn among(meanings: &[Meaning], default: Option<usize>) -> Choice {
         let has = |event: Event| meanings.iter().any(|m| m.event == event);
         let event = Event::ALL.into_iter().find(|e| has(*e)).unwrap_or_default();
         let of_event = || meanings.iter().enumerate().filter(|(_, m)| m.event == event);
-        // Of equals the first one is taken.
-        let best = |accept: fn(Unit) -> bool| {
-            of_event()
-                .filter(|(_, m)| accept(m.unit))
-                .max_by_key(|(i, m)| (m.preference, Some(*i) == default, std::cmp::Reverse(*i)))
-        };
-        let count = best(|unit| unit == Unit::Count).map(|(i, _)| i);
-        let time = best(|unit| matches!(unit, Unit::Time(_))).and_then(|(i, m)| match m.unit {
-            Unit::Time(ns) => Some((i, ns)),
+        let amount =
+            of_event().max_by_key(|(i, m)| (m.preference > 1, Some(*i) == default, *i)).map(|(i, _)| i);
+        let is_amount = |i: usize| amount == Some(i);
+        let counts = of_event().filter(|(i, m)| m.unit == Unit::Count && (m.samples || is_amount(*i)));
+        // Allocated objects are no samples of the space that is shown.
+        let count = counts.max_by_key(|(i, m)| (m.samples, is_amount(*i), m.preference, *i)).map(|(i, _)| i);
+        let count = count.filter(|_| event != Event::Count || count == amount);
+        let times = of_event().filter(|_| amount.is_some() && count == amount);
+        let time = times.filter_map(|(i, m)| match m.unit {
+            Unit::Time(ns) => Some((m.preference, i, ns)),
             _ => None,
         });
-        let other = if count.is_none() && time.is_none() { best(|_| true).map(|(i, _)| i) } else { None };
-        Choice { event, count, time, other }
+        Choice { event, amount, count, time: time.max().map(|(_, i, ns)| (i, ns)) }
     }
 
     pub fn takes(&self, column: usize) -> bool {
         self.count == Some(column)
+            || self.amount == Some(column)
             || self.time.is_some_and(|(i, _)| i == column)
-            || self.other == Some(column)
     }
 }
 
@@ -112,13 +131,10 @@ impl Choice {
 mod tests {
     use super::*;
 
-    fn choose(
-        types: &[(&str, &str)],
-        default: Option<usize>,
-    ) -> (Event, Option<usize>, Option<usize>, Option<usize>) {
+    fn choose(types: &[(&str, &str)], default: Option<usize>) -> (Event, Option<usize>, Option<usize>) {
         let meanings: Vec<Meaning> = types.iter().map(|(name, unit)| Meaning::of(name, unit)).collect();
         let c = Choice::among(&meanings, default);
-        (c.event, c.count, c.time.map(|t| t.0), c.other)
+        (c.event, c.amount, c.count)
     }
 
     #[test]
@@ -131,27 +147,24 @@ mod tests {
         ];
         for (types, default, want) in [
             // Go CPU, heap and mutex
-            (&[("samples", "count"), ("cpu", "nanoseconds")][..], None, (Event::Cpu, Some(0), Some(1), None)),
-            (&heap[..], Some(2), (Event::Count, Some(2), None, None)),
-            (
-                &[("contentions", "count"), ("delay", "nanoseconds")],
-                None,
-                (Event::Wait, Some(0), Some(1), None),
-            ),
+            (&[("samples", "count"), ("cpu", "nanoseconds")][..], None, (Event::Cpu, Some(1), Some(0))),
+            (&[("samples", "count"), ("cpu", "nanoseconds")], Some(0), (Event::Cpu, Some(0), Some(0))),
+            (&heap[..], None, (Event::Count, Some(3), None)),
+            (&heap[..], Some(2), (Event::Count, Some(2), Some(2))),
+            (&[("contentions", "count"), ("delay", "nanoseconds")], None, (Event::Wait, Some(1), Some(0))),
             // perf_to_profile
-            (
-                &[("cycles_sample", "count"), ("cycles_event", "count")],
-                None,
-                (Event::Cpu, Some(0), None, None),
-            ),
+            (&[("cycles_sample", "count"), ("cycles_event", "count")], None, (Event::Cpu, Some(1), Some(0))),
             // Datadog
             (
                 &[("wall", "nanoseconds"), ("cpu", "nanoseconds"), ("cpu-samples", "count")],
                 None,
-                (Event::Cpu, Some(2), Some(1), None),
+                (Event::Cpu, Some(2), Some(2)),
             ),
-            (&[("space", "bytes")], None, (Event::Count, None, None, Some(0))),
-            (&[], None, (Event::Cpu, None, None, None)),
+            (&[("cpu", "nanoseconds")], None, (Event::Cpu, Some(0), None)),
+            (&[("wall", "nanoseconds")], None, (Event::Cpu, Some(0), None)),
+            (&[("cycles", "count")], None, (Event::Cpu, Some(0), Some(0))),
+            (&[("space", "bytes")], None, (Event::Count, Some(0), None)),
+            (&[], None, (Event::Cpu, None, None)),
         ] {
             assert_eq!(choose(types, default), want, "{types:?}");
         }

@@ -229,6 +229,10 @@ impl<'a> Reader<'a> {
             self.warn_once(format!("`{name}` is wall clock time: sleeping threads are in it"));
         }
         let period = head.period(&self.dictionary.text(head.period_unit));
+        if meaning.unit != Unit::Count {
+            let unit = self.dictionary.text(head.value_type.1);
+            self.rows.measure_in(meaning.event, meaning.unit.of_amounts(&name, &unit));
+        }
         let mut fields = Fields::new(profile);
         for field in fields.by_ref().filter(|f| f.number == 2) {
             self.sample(field.value.bytes(), meaning, period);
@@ -329,20 +333,19 @@ impl<'a> Reader<'a> {
 }
 
 /// What a positive value counts for, and the time it stands for.
-fn amount(value: i64, unit: Unit, period: u64) -> (Amount, Nanos) {
+pub fn amount(value: i64, unit: Unit, period: u64) -> (Amount, Nanos) {
     let period_ns = i64::try_from(period).unwrap_or(0);
+    let value = value.unsigned_abs();
     match unit {
-        Unit::Other => (Amount::Count(value.unsigned_abs()), Nanos(0)),
-        Unit::Count => (Amount::Count(value.unsigned_abs()), Nanos(period_ns.saturating_mul(value))),
+        Unit::Other => (Amount::Value(value, None), Nanos(0)),
+        Unit::Count => {
+            let weight = i64::try_from(value).map_or(i64::MAX, |n| period_ns.saturating_mul(n));
+            (Amount::Count(value), Nanos(weight))
+        }
         Unit::Time(ns) => {
-            let time = Nanos(value.saturating_mul(i64::from(ns)));
-            match period {
-                0 => (Amount::Time(time), Nanos(0)),
-                period => {
-                    let samples = time.0.unsigned_abs().saturating_add(period / 2) / period;
-                    (Amount::Count(samples.max(1)), time)
-                }
-            }
+            let time = value.saturating_mul(u64::from(ns));
+            let samples = |period: u64| (time.saturating_add(period / 2) / period).max(1);
+            (Amount::Value(time, (period > 0).then(|| samples(period))), Nanos(0))
         }
     }
 }

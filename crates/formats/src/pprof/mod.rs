@@ -1,7 +1,7 @@
 //! pprof profiles (Go, perf_to_profile, async-profiler, Pyroscope, Parca …), gzipped or not.
 //!
-//! Read: one kind of values (CPU samples before waits before counts), the time beside the count, inlined
-//! lines, mappings as modules, labels of threads. Other value types and the labels of applications are not
+//! Read: one kind of values (CPU before waits before counts) in the unit that pprof itself shows, the number
+//! of samples beside it, inlined lines, mappings as modules, labels of threads. Other value types and the labels of applications are not
 //! taken; the first are named in the warnings. Sample messages are the unit of the stats. The strings are
 //! at the end of most files: a file that was cut keeps its samples, and their names only if it was cut late.
 
@@ -20,7 +20,7 @@ use labels::Context;
 pub(crate) use labels::Key;
 use tables::Tables;
 use zwhy_evidence::Evidence;
-use zwhy_profile::{FrameId, Nanos, Profile};
+use zwhy_profile::{Event, FrameId, Nanos, Profile, Unit as Amounts};
 
 pub(crate) struct Pprof;
 
@@ -97,7 +97,9 @@ struct Reader<'a> {
     rows: Rows,
     stacks: StackMaker,
     choice: Choice,
-    /// Nanoseconds between samples, where the file says so and the chosen column is a time.
+    /// What a value of the chosen column is multiplied by: nanoseconds of a time, else 1.
+    scale: u32,
+    /// Value of one sample, where the file says so in the unit of the chosen column; 0 where not.
     period: u64,
     context: Context,
     /// Scratch: frames of the sample at hand, leaf first.
@@ -118,7 +120,8 @@ impl<'a> Reader<'a> {
         let default = names.iter().position(|(name, _)| !name.is_empty() && **name == *default);
         let mut choice = Choice::among(&meanings, default);
         if names.is_empty() {
-            choice.count = Some(0); // a file without types: its first value can only be a count
+            // A file without types: its first value can only be a count.
+            (choice.amount, choice.count) = (Some(0), Some(0));
         }
         let mut stats = ImportStats::new("pprof", "samples");
         for (i, (name, unit)) in names.iter().enumerate() {
@@ -127,22 +130,33 @@ impl<'a> Reader<'a> {
                 stats.warnings.push(format!("the profile also holds `{name}` in {unit}: not taken"));
             } else if meaning::is_wall(&name) {
                 stats.warnings.push(format!("`{name}` is wall clock time: sleeping threads are in it"));
-            } else if choice.other == Some(i) {
-                stats.warnings.push(format!("the profile counts `{name}` in {unit}: taken as counts"));
+            } else if choice.event == Event::Count {
+                let warning = format!("the profile is of `{name}` in {unit}, not of CPU time");
+                stats.warnings.push(warning);
             }
         }
-        let unit = Unit::from_name(&tables.text(tables.period_type.unit));
-        let period = match (unit, u64::try_from(tables.period)) {
-            (Unit::Time(ns), Ok(period)) => period.saturating_mul(u64::from(ns)),
-            _ => 0,
-        };
+        let mut rows = Rows::default();
+        let chosen = choice.amount.and_then(|i| meanings.get(i).zip(names.get(i)));
+        let unit = chosen.map_or(Unit::Count, |(m, _)| m.unit);
+        if let Some((meaning, (name, unit_name))) = chosen
+            && (choice.count != choice.amount || !meaning.samples)
+        {
+            rows.measure_in(choice.event, unit.of_amounts(name, unit_name));
+        }
+        // Of events that were counted, their own column says nothing of samples.
+        if choice.count == choice.amount && chosen.is_some_and(|(m, _)| !m.samples) {
+            (choice.count, choice.time) = (None, None);
+        }
+        let scale = if let Unit::Time(ns) = unit { ns } else { 1 };
+        let period = period_in(&tables, unit);
         Reader {
             tables,
             profile: Profile::new(),
             stats,
-            rows: Rows::default(),
+            rows,
             stacks: StackMaker::new(max_depth, bytes),
             choice,
+            scale,
             period,
             context: Context::default(),
             frames: Vec::new(),
@@ -153,7 +167,7 @@ impl<'a> Reader<'a> {
 
     fn sample(&mut self, message: Value) {
         self.stats.read += 1;
-        let mut values = Values::new(self.choice);
+        let mut values = Values::new(self.choice, self.scale);
         self.context.clear();
         self.frames.clear();
         let mut fields = Fields::new(message.bytes());
@@ -226,6 +240,12 @@ impl<'a> Reader<'a> {
         if self.without_stack > 0 {
             self.stats.warnings.push(format!("{} samples have no stack", self.without_stack));
         }
+        if self.choice.count.is_none() && self.period > 0 {
+            self.stats.warnings.push(format!(
+                "the profile says how much time samples took, not how many there were: their number is taken from its period, {}",
+                Amounts::Nanos.words(self.period)
+            ));
+        }
         self.stats.warnings.extend(self.stacks.warning());
         self.rows.into_samples(&mut self.profile, &mut self.stats);
         let mut evidence = Evidence { profile: self.profile, ..Evidence::default() };
@@ -234,22 +254,35 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Nanoseconds of the period, where it and the values are times; else 0.
+fn period_in(tables: &Tables, unit: Unit) -> u64 {
+    match (unit, Unit::from_name(&tables.text(tables.period_type.unit)), u64::try_from(tables.period)) {
+        (Unit::Time(_), Unit::Time(ns), Ok(period)) => period.saturating_mul(u64::from(ns)),
+        _ => 0,
+    }
+}
+
 /// The values of one sample that were chosen.
 struct Values {
     choice: Choice,
+    scale: u32,
     column: usize,
+    amount: Option<i64>,
     count: Option<i64>,
     time: Option<i64>,
 }
 
 impl Values {
-    fn new(choice: Choice) -> Values {
-        Values { choice, column: 0, count: None, time: None }
+    fn new(choice: Choice, scale: u32) -> Values {
+        Values { choice, scale, column: 0, amount: None, count: None, time: None }
     }
 
     /// Takes the value of the next column.
     fn take(&mut self, value: i64) {
-        if self.choice.count.or(self.choice.other) == Some(self.column) {
+        if self.choice.amount == Some(self.column) {
+            self.amount = Some(value);
+        }
+        if self.choice.count == Some(self.column) {
             self.count = Some(value);
         }
         if let Some((column, ns)) = self.choice.time
@@ -260,22 +293,28 @@ impl Values {
         self.column += 1;
     }
 
-    /// What the sample counts for, or why it does not.
-    fn amount(&self, period: u64) -> Result<Amount, &'static str> {
-        let value = self.count.or(self.time).ok_or("sample without the chosen value")?;
-        let value = match u64::try_from(value) {
-            Ok(0) if self.time.is_none_or(|t| t <= 0) => return Err("value of zero"),
-            Ok(value) => value,
-            Err(_) => return Err("negative value"),
-        };
-        match (self.count, period) {
-            (Some(_), _) => Ok(Amount::Count(value.max(1))),
-            (None, 0) => Ok(Amount::Time(self.weight())),
-            (None, period) => Ok(Amount::Count((value.saturating_add(period / 2) / period).max(1))),
-        }
-    }
-
     fn weight(&self) -> Nanos {
         Nanos(self.time.unwrap_or(0).max(0))
+    }
+
+    /// What the sample counts for, or why it does not.
+    fn amount(&self, period: u64) -> Result<Amount, &'static str> {
+        let value = self.amount.ok_or("sample without the chosen value")?;
+        let value = u64::try_from(value).map_err(|_| "negative value")?;
+        let value = value.saturating_mul(u64::from(self.scale));
+        let count = match self.count.map(u64::try_from) {
+            Some(Err(_)) => return Err("negative value"),
+            Some(Ok(count)) => Some(count),
+            None => None,
+        };
+        if value == 0 && count.unwrap_or(0) == 0 && self.weight().0 == 0 {
+            return Err("value of zero");
+        }
+        Ok(match (count, period) {
+            _ if self.choice.count == self.choice.amount => Amount::Count(value.max(1)),
+            (Some(count), _) => Amount::Both(count.max(1), value),
+            (None, 0) => Amount::Value(value, None),
+            (None, period) => Amount::Value(value, Some((value.saturating_add(period / 2) / period).max(1))),
+        })
     }
 }

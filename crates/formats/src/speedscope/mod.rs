@@ -18,7 +18,7 @@ use crate::interchange::stacks::{OVER_BUDGET, StackMaker};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input};
 use file::{File, OneProfile};
 use zwhy_evidence::Evidence;
-use zwhy_profile::{Event, FrameId, Nanos, Profile, StackId, ThreadId};
+use zwhy_profile::{Event, FrameId, Nanos, Profile, StackId, ThreadId, Unit as Amounts};
 
 pub(crate) struct Speedscope;
 
@@ -92,6 +92,11 @@ impl Reader {
         };
         let (comm, pid, tid) = profile.thread();
         let thread = self.profile.thread(pid, tid, comm);
+        match unit {
+            Unit::Time(_) => self.rows.measure_in(event, Amounts::Nanos),
+            Unit::Other => self.rows.measure_in(event, Amounts::Bytes),
+            Unit::Count => {}
+        }
         let common = Common { thread, event, unit, start: profile.start_value.0 };
         if profile.is_evented() {
             evented::read(self, profile, &common);
@@ -156,8 +161,9 @@ impl Reader {
             _ if weight < 0.0 => Err("negative weight"),
             _ if weight == 0.0 => Err("weight of zero"),
             // Casts of floats saturate.
-            Unit::Time(ns) => Ok(Amount::Time(Nanos(((weight * f64::from(ns)).round() as i64).max(1)))),
-            Unit::Count | Unit::Other => Ok(Amount::Count(((weight * self.scale).round() as u64).max(1))),
+            Unit::Time(ns) => Ok(Amount::Value(((weight * f64::from(ns)).round() as u64).max(1), None)),
+            Unit::Other => Ok(Amount::Value((weight.round() as u64).max(1), None)),
+            Unit::Count => Ok(Amount::Count(((weight * self.scale).round() as u64).max(1))),
         }
     }
 
@@ -171,7 +177,7 @@ impl Reader {
                 .hint("check that the profiler ran while something did"));
         }
         if self.bytes_seen {
-            let warning = "a profile counts bytes, not CPU time: kept as counts";
+            let warning = "a profile counts bytes, not CPU time";
             self.stats.warnings.push(warning.to_owned());
         }
         self.stats.warnings.extend(self.stacks.warning());
@@ -184,7 +190,7 @@ impl Reader {
 
 /// What weights without a unit have to be multiplied by to be whole: 1, 10 … 1,000,000.
 fn decimals(file: &File, stats: &mut ImportStats) -> f64 {
-    let counted = file.profiles.iter().filter(|p| !matches!(p.unit(), Unit::Time(_)));
+    let counted = file.profiles.iter().filter(|p| p.unit() == Unit::Count);
     let weights = || counted.clone().flat_map(|p| p.weights.iter()).filter(|w| w.is_finite());
     let mut scale = 1.0;
     while scale < 1e6 && weights().any(|w| ((w * scale).round() - w * scale).abs() > 1e-6) {

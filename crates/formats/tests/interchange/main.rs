@@ -8,6 +8,7 @@ mod firefox;
 mod json_damage;
 mod otlp;
 mod pprof;
+mod pprof_oracle;
 mod round_trip;
 mod speedscope;
 

@@ -13,7 +13,7 @@ fn both_layouts_say_the_same() {
     golden("otlp/version-1.10.txt", &describe_all(&new));
     assert_eq!(describe_all(&new), describe_all(&old));
     let p = &new.evidence.profile;
-    assert_eq!((p.total(Event::Cpu), p.total(Event::Wait)), (15, 5));
+    assert_eq!((p.total(Event::Cpu), p.total(Event::Wait)), (15, 10_000_000));
     assert_eq!(new.stats.dropped["same samples in another unit"], 1);
 }
 

@@ -131,27 +131,62 @@ fn inlined_lines_modules_and_addresses() {
     assert_eq!(kinds, [FrameKind::Inlined, FrameKind::Kernel, FrameKind::Kernel]);
 }
 
+/// Event, unit, total amount, samples (`None` where their number is not known) and warnings.
+fn taken(bytes: &[u8]) -> (Event, String, u64, Option<u64>, Vec<String>) {
+    let imported = import_as("pprof", bytes).unwrap();
+    let p = &imported.evidence.profile;
+    let event = Event::ALL.into_iter().find(|e| p.samples.total(*e) > 0).unwrap();
+    let sampling = p.sampling(event);
+    let samples = sampling.counted.then_some(sampling.samples);
+    (event, p.measure(event).unit.name().to_owned(), sampling.amount, samples, imported.stats.warnings)
+}
+
 #[test]
 fn the_right_column_is_taken_and_the_others_are_named() {
     let heap = [("alloc_objects", "count"), ("alloc_space", "bytes")];
-    let imported = import_as("pprof", &profile(&heap, 0, &[(&[1], &[3, 4096])])).unwrap();
-    assert_eq!(imported.evidence.profile.total(Event::Count), 3);
-    assert!(imported.stats.warnings[0].contains("alloc_space"), "{:?}", imported.stats.warnings);
+    let (event, unit, total, samples, said) = taken(&profile(&heap, 0, &[(&[1], &[3, 4096])]));
+    assert_eq!((event, unit.as_str(), total, samples), (Event::Count, "bytes", 4096, None));
+    assert!(said[0].contains("alloc_objects") && said[1].contains("not of CPU time"), "{said:?}");
 
     let mutex = [("contentions", "count"), ("delay", "nanoseconds")];
-    let imported = import_as("pprof", &profile(&mutex, 0, &[(&[1], &[3, 4096])])).unwrap();
-    assert_eq!(
-        (imported.evidence.profile.total(Event::Wait), imported.evidence.profile.samples.weight[0].0),
-        (3, 4096)
-    );
+    let (event, unit, total, samples, _) =
+        taken(&profile(&mutex, 0, &[(&[1], &[3, 4096]), (&[2], &[9, 100])]));
+    assert_eq!((event, unit.as_str(), total, samples), (Event::Wait, "nanoseconds", 4196, Some(12)));
 
-    // Times alone: with a period they say how many samples there were.
+    // CPU time goes before wall clock time, in whatever order they stand.
+    let both = [("cpu", "nanoseconds"), ("wall", "nanoseconds")];
+    let (_, _, total, _, said) = taken(&profile(&both, 0, &[(&[1], &[5, 900])]));
+    assert!(total == 5 && said[0].contains("`wall`"), "{total} {said:?}");
+
+    // perf_to_profile: cycles are what pprof shows, the samples are beside them.
+    let cycles = [("cycles_sample", "count"), ("cycles_event", "count")];
+    let (_, unit, total, samples, _) = taken(&profile(&cycles, 0, &[(&[1], &[1, 7]), (&[2], &[1, 900])]));
+    assert_eq!((unit.as_str(), total, samples), ("cycles", 907, Some(2)));
+}
+
+/// A period says how many samples there were, never what they amount to.
+#[test]
+fn times_without_a_count_are_kept_to_the_unit() {
+    let samples: &[(&[u64], &[i64])] = &[(&[1], &[37]), (&[2], &[963])];
     let cpu = [("cpu", "milliseconds")];
-    let imported = import_as("pprof", &profile(&cpu, 10_000_000, &[(&[1], &[30]), (&[2], &[10])])).unwrap();
-    assert_eq!(imported.evidence.profile.total(Event::Cpu), 4);
-    let imported = import_as("pprof", &profile(&cpu, 0, &[(&[1], &[30]), (&[2], &[20])])).unwrap();
-    assert_eq!(imported.evidence.profile.total(Event::Cpu), 5);
-    assert!(imported.stats.warnings[0].contains("10000 us"), "{:?}", imported.stats.warnings);
+    let (event, unit, total, counted, said) = taken(&profile(&cpu, 10_000_000, samples));
+    assert_eq!((event, unit.as_str(), total, counted), (Event::Cpu, "nanoseconds", 1_000_000_000, Some(100)));
+    assert!(said[0].contains("period, 10.0 ms"), "{said:?}");
+    let p = import_as("pprof", &profile(&cpu, 10_000_000, samples)).unwrap().evidence.profile;
+    let own = zwhy_profile::StackTotals::of(&p, Event::Cpu).own;
+    assert!(own.contains(&37_000_000) && own.contains(&963_000_000), "{own:?}");
+
+    let (_, _, total, counted, said) = taken(&profile(&cpu, 0, samples));
+    assert_eq!((total, counted), (1_000_000_000, None));
+    assert!(said[0].contains("no intervals"), "{said:?}");
+    // A period that is larger than most samples is no divisor.
+    let (_, _, total, counted, _) = taken(&profile(&[("wall", "nanoseconds")], 1_000_000, samples));
+    assert_eq!((total, counted), (1000, Some(2)));
+    let wall = [("wall", "nanoseconds")];
+    let many: &[(&[u64], &[i64])] = &[(&[1], &[i64::MAX / 2]), (&[2], &[14_723_000_000])];
+    let (_, _, total, _, said) = taken(&profile(&wall, 0, many));
+    assert_eq!(total, i64::MAX as u64 / 2 + 14_723_000_000);
+    assert!(said[0].contains("sleeping threads"), "{said:?}");
 }
 
 #[test]

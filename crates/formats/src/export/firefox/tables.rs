@@ -46,7 +46,7 @@ pub struct ThreadJson<'a> {
 pub struct SampleTable {
     pub stack: Vec<Option<u32>>,
     pub time: Vec<f64>,
-    pub weight: Vec<u32>,
+    pub weight: Vec<Weight>,
     pub weight_type: &'static str,
     #[serde(rename = "threadCPUDelta", skip_serializing_if = "Vec::is_empty")]
     pub thread_cpu_delta: Vec<Option<i64>>,
@@ -121,4 +121,12 @@ pub struct NativeSymbols {
     pub lib_index: [(); 0],
     pub name: [(); 0],
     pub length: u32,
+}
+
+/// A number of samples or bytes, or milliseconds.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Weight {
+    Whole(u64),
+    Ms(f64),
 }
