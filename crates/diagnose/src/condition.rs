@@ -95,6 +95,11 @@ impl Condition {
         reasons
     }
 
+    /// Whether it holds when these questions of truth alone have an answer, which is yes.
+    pub fn rests_on(&self, bank: &QueryBank, of: fn(&Query) -> bool) -> bool {
+        self.truth(&OnlyYes { bank, of }) == Truth::Yes
+    }
+
     /// Whether the expression is one of truth, given answers of the declared types.
     pub fn is_well_typed(&self, bank: &QueryBank) -> bool {
         let sample = |number: f64| SampleAnswers { bank, number };
@@ -143,6 +148,19 @@ pub trait Answers: Sync {
     fn answer(&self, id: QueryId) -> Option<Reading>;
 }
 
+/// Yes to some questions, no answer to the others.
+struct OnlyYes<'a> {
+    bank: &'a QueryBank,
+    of: fn(&Query) -> bool,
+}
+
+impl Answers for OnlyYes<'_> {
+    fn answer(&self, id: QueryId) -> Option<Reading> {
+        let query = self.bank.get(id).filter(|query| (self.of)(query))?;
+        Some(Reading::new(Value::Truth(true), crate::facts::Quality::Counted, query.text()))
+    }
+}
+
 struct SampleAnswers<'a> {
     bank: &'a QueryBank,
     number: f64,
@@ -155,7 +173,7 @@ impl Answers for SampleAnswers<'_> {
             ResultKind::Truth => Value::Truth(self.number > 0.0),
             ResultKind::Text => Value::Text(String::new()),
         };
-        Some(Reading { value, quality: crate::facts::Quality::Counted, origin: String::new() })
+        Some(Reading::new(value, crate::facts::Quality::Counted, ""))
     }
 }
 
@@ -253,7 +271,7 @@ mod tests {
     impl Answers for Fixed {
         fn answer(&self, id: QueryId) -> Option<Reading> {
             let value = self.0.get(id)?.clone()?;
-            Some(Reading { value, quality: Quality::Counted, origin: String::new() })
+            Some(Reading::new(value, Quality::Counted, ""))
         }
     }
 

@@ -32,6 +32,10 @@ const IMMATERIAL_MOST: f64 = 0.45;
 /// spend 5 and 6 % of busy CPU in range locks and in looking for attributes.
 const MATERIAL: f64 = 0.08;
 const MATERIAL_OF_ALL: f64 = 0.01;
+/// Share of busy CPU below which a cause is not what makes a CPU busy, and the most that samples then say: less
+/// than any sign of something that matters.
+const NEGLIGIBLE: f64 = 0.01;
+const NEGLIGIBLE_MOST: f64 = 0.15;
 /// Most that the release, the kernel and the CPU say by themselves: what may be wrong with a host, not what
 /// is slow on it, so that anything that was seen comes first.
 const SYSTEM_MOST: f64 = 0.15;
@@ -85,6 +89,8 @@ pub struct Verdict<'k> {
     measured: f64,
     /// Whether what was measured are samples alone.
     counted: bool,
+    /// Whether a wait, a counter or a setting speaks for it, so that it need not show on the CPU.
+    carried: bool,
     /// Signs that hold and are more than weak, and the kinds of evidence that they rest on.
     signs: usize,
     kinds: usize,
@@ -119,7 +125,7 @@ impl<'k> Verdict<'k> {
         let truths: Vec<Truth> = cause.signs.iter().map(|s| s.when.truth(asked)).collect();
         let (mut log_odds, mut measured) = (PRIOR, 0.0);
         let (mut holding, mut kinds) = (0, Vec::new());
-        let (mut counted, mut figures, mut of_system) = (false, false, true);
+        let (mut counted, mut figures, mut of_system, mut carried) = (false, false, true, false);
         for (sign, truth) in cause.signs.iter().zip(&truths) {
             match (truth, sign.if_false) {
                 (Truth::Yes, _) => {
@@ -137,6 +143,7 @@ impl<'k> Verdict<'k> {
                     if sign.weight != Weight::Weak {
                         holding += 1;
                         of_system &= tells_of_the_system(&sign.when.queries, asked);
+                        carried |= carries(&sign.when.reasons(asked), asked);
                         kinds.extend(kinds_of(&sign.when.queries, asked));
                     }
                 }
@@ -170,6 +177,7 @@ impl<'k> Verdict<'k> {
             fix_counts,
             measured,
             counted: counted && !figures,
+            carried,
             signs: holding,
             kinds: kinds.len(),
             of_system,
@@ -194,6 +202,7 @@ impl<'k> Verdict<'k> {
             fix_counts: false,
             measured: 0.0,
             counted: false,
+            carried: false,
             signs: 0,
             kinds: 0,
             of_system: false,
@@ -212,12 +221,15 @@ impl<'k> Verdict<'k> {
         let cpu = &asked.facts.cpu;
         if cpu.busy > 0 && (self.counted || !self.cause.cpu.is_empty()) {
             // Forty samples make nobody sure, whatever they show.
-            most = most.min(1.0 - FEW / (cpu.busy as f64).sqrt());
+            most = most.min(1.0 - FEW / cpu.sampling.samples_in(cpu.busy).sqrt());
         }
         if cpu.busy > 0 && !self.cause.cpu.is_empty() {
             let part = crate::share::samples(&self.cause.cpu, asked.facts) as f64;
             if part / (cpu.busy as f64) < MATERIAL || part / (cpu.all as f64) < MATERIAL_OF_ALL {
                 most = most.min(IMMATERIAL_MOST);
+            }
+            if part / (cpu.busy as f64) < NEGLIGIBLE && !self.carried {
+                most = most.min(NEGLIGIBLE_MOST);
             }
         }
         most.max(0.0)
@@ -231,10 +243,23 @@ fn is_measured(queries: &[QueryId], asked: &Asked<'_>) -> bool {
 
 /// Whether only the release, the kernel, the system or the CPU answered a condition.
 fn tells_of_the_system(queries: &[QueryId], asked: &Asked<'_>) -> bool {
-    use crate::facts::Function as F;
     let answered = queries.iter().filter(|q| asked.reading(**q).is_some());
-    let mut functions = answered.filter_map(|q| asked.bank.get(*q)).map(|q| q.function);
-    functions.all(|f| matches!(f, F::ZfsVersion | F::KernelVersion | F::Os | F::CpuFlag | F::CpuModel))
+    answered.filter_map(|q| asked.bank.get(*q)).all(|q| is_of_the_system(q.function))
+}
+
+fn is_of_the_system(function: crate::facts::Function) -> bool {
+    use crate::facts::Function as F;
+    matches!(function, F::ZfsVersion | F::KernelVersion | F::Os | F::CpuFlag | F::CpuModel)
+}
+
+/// Whether something other than samples of the CPU is among the reasons why a condition holds: a wait, a
+/// counter, the time of a thread, a setting.
+fn carries(reasons: &[QueryId], asked: &Asked<'_>) -> bool {
+    reasons.iter().any(|id| {
+        let (Some(query), Some(reading)) = (asked.bank.get(*id), asked.reading(*id)) else { return false };
+        let waits = || kind_of(query.function) == Kind::Waiting;
+        !is_of_the_system(query.function) && (reading.quality != Quality::Counted || waits())
+    })
 }
 
 /// Whether the cause weighs the release itself: its author knows more than the version of the fix.
@@ -257,9 +282,13 @@ enum Kind {
 
 /// The kinds that answered the questions of a condition.
 fn kinds_of<'a>(queries: &'a [QueryId], asked: &'a Asked<'_>) -> impl Iterator<Item = Kind> + 'a {
-    use crate::facts::Function as F;
     let answered = queries.iter().filter(|q| asked.reading(**q).is_some());
-    answered.filter_map(|q| asked.bank.get(*q)).map(|query| match query.function {
+    answered.filter_map(|q| asked.bank.get(*q)).map(|query| kind_of(query.function))
+}
+
+fn kind_of(function: crate::facts::Function) -> Kind {
+    use crate::facts::Function as F;
+    match function {
         F::ThreadShare
         | F::ThreadCpu
         | F::ThreadMax
@@ -291,7 +320,7 @@ fn kinds_of<'a>(queries: &'a [QueryId], asked: &'a Asked<'_>) -> impl Iterator<I
         | F::Count
         | F::Fact => Kind::Settings,
         _ => Kind::Stacks,
-    })
+    }
 }
 
 fn rule_out(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {

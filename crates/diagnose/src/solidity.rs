@@ -4,7 +4,7 @@
 //! relative to its caller. A condition that only just holds on such a figure counts for less.
 
 use crate::condition::{Answers, Condition, QueryBank, QueryId, Truth};
-use crate::facts::{Function, Quality, Reading, ResultKind, Value};
+use crate::facts::{Quality, Reading, ResultKind, Value};
 use crate::score::Asked;
 
 /// What is left of the weight of a sign that holds by the figure but not within its interval.
@@ -34,29 +34,16 @@ struct AtEnd<'a, 'f> {
 impl Answers for AtEnd<'_, '_> {
     fn answer(&self, id: QueryId) -> Option<Reading> {
         let mut reading = self.asked.reading(id)?.clone();
-        let query = self.bank.get(id)?;
-        let of_busy = query.signature().result == ResultKind::Share
-            && !matches!(query.function, Function::PartOf | Function::LabelIn | Function::WaitShare);
-        if let (Value::Number(share), true) = (&mut reading.value, of_busy) {
-            *share = self.end(*share, reading.quality);
+        let is_share = self.bank.get(id)?.signature().result == ResultKind::Share;
+        if let (Value::Number(share), true) = (&mut reading.value, is_share) {
+            *share = match (reading.interval, reading.quality) {
+                (Some(interval), _) if self.low => interval.low.0,
+                (Some(interval), _) => interval.high.0,
+                (None, Quality::Unclear) if self.low => *share * RELATIVE,
+                (None, _) => *share,
+            };
         }
         Some(reading)
-    }
-}
-
-impl AtEnd<'_, '_> {
-    fn end(&self, share: f64, quality: Quality) -> f64 {
-        match quality {
-            Quality::Counted => {
-                let cpu = &self.asked.facts.cpu;
-                let part = (share * cpu.busy as f64).round() as u64;
-                // Where the source does not count samples, the least there can be are as cautious as may be.
-                let interval = cpu.sampling.interval(part, cpu.busy);
-                if self.low { interval.low.0 } else { interval.high.0 }
-            }
-            Quality::Unclear if self.low => share * RELATIVE,
-            _ => share,
-        }
     }
 }
 

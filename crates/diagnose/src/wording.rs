@@ -55,7 +55,7 @@ pub fn measure(query: &Query, reading: &Reading, facts: &FactBase<'_>) -> String
             format!("{what}, {} of {} = {text}", query.argument(2), query.argument(1))
         }
         (Value::Text(text), _) => format!("{what} = {text}"),
-        (Value::Truth(truth), _) => truth_measure(query, *truth, facts),
+        (Value::Truth(truth), _) => truth_measure(query, *truth, reading, facts),
     }
 }
 
@@ -176,7 +176,7 @@ fn plain(n: f64) -> String {
     if n.fract() == 0.0 { format!("{n:.0}") } else { format!("{n:.2}") }
 }
 
-fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
+fn truth_measure(query: &Query, truth: bool, reading: &Reading, facts: &FactBase<'_>) -> String {
     use Function as F;
     let host = &facts.evidence.host;
     let known = |text: &Option<String>| text.clone().unwrap_or_default();
@@ -186,10 +186,10 @@ fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
         F::Calls if truth => {
             let callers = names(query, 0, facts);
             let calls = if callers.contains(", ") { "call" } else { "calls" };
-            format!("{callers} {calls} {}{}", names(query, 1, facts), at_least(query))
+            format!("{callers} {calls} {}{}", names(query, 1, facts), at_least(query, reading))
         }
-        F::Calls => format!("{a} does not call {b}{}", at_least(query)),
-        F::Seen => format!("{} {not}seen{}", names(query, 0, facts), at_least(query)),
+        F::Calls => format!("{a} does not call {b}{}", at_least(query, reading)),
+        F::Seen => format!("{} {not}seen{}", names(query, 0, facts), at_least(query, reading)),
         F::Offered => format!("{a} offers {is}{b}"),
         F::Picked => format!("{a} {is}looked at"),
         F::ColumnHas => format!("{b} of {a} {} {}", if truth { "has" } else { "has no" }, query.argument(2)),
@@ -213,9 +213,16 @@ fn truth_measure(query: &Query, truth: bool, facts: &FactBase<'_>) -> String {
     }
 }
 
-/// The least share that counts, where the question has one.
-fn at_least(query: &Query) -> String {
-    query.least.map_or(String::new(), |least| format!(" for {} or more", percent(least, true)))
+/// The least share that counts, where the question has one and a share answered it: a name and a wait have none.
+fn at_least(query: &Query, reading: &Reading) -> String {
+    let of_a_share = match reading.quality {
+        Quality::Counted => reading.interval.is_some(),
+        quality => quality != Quality::Named,
+    };
+    query
+        .least
+        .filter(|_| of_a_share)
+        .map_or(String::new(), |least| format!(" for {} or more", percent(least, true)))
 }
 
 /// How to get what a question needs, as a command where there is one.

@@ -75,6 +75,18 @@ claim = "again"
 when = "thread_share('z_wr_iss/0') > 5"
 weight = "strong"
 claim = "per cent"
+[[signs]]
+when = "seen('zfs_read') || param('a') == 2"
+weight = "strong"
+claim = "one sample would do"
+[[signs]]
+when = "seen('zfs_read', '2 %') || calls('zfs_read', 'arc_read') && share('arc_read') > 0.1"
+weight = "decisive"
+claim = "it says how much"
+[[signs]]
+when = "calls('zfs_read', 'arc_read')"
+weight = "moderate"
+claim = "by itself it lists nothing"
 [[against]]
 when = "cpu_model('Xeon?')"
 weight = "strong"
@@ -83,7 +95,14 @@ claim = ""
     );
     assert!(knowledge.problems.is_empty(), "{:?}", knowledge.problems);
     let issues: Vec<String> = lint(&knowledge).into_iter().map(|i| i.what).collect();
-    for says in ["is there twice", "has a number", "not per cent", "no regular expression", "has no claim"] {
+    for says in [
+        "is there twice",
+        "has a number",
+        "not per cent",
+        "no regular expression",
+        "has no claim",
+        "from which part of busy CPU on",
+    ] {
         assert_eq!(issues.iter().filter(|i| i.contains(says)).count(), 1, "{says}: {issues:#?}");
     }
 }

@@ -3,7 +3,7 @@
 
 use super::index::{Span, StackIndex};
 use super::query::{Function, Query};
-use super::reading::{Quality, Reading};
+use super::reading::{Quality, Reading, Value};
 use super::threads::thread_base;
 use crate::anatomy::{Anatomy, IDLE};
 use crate::classify::{Classified, classify};
@@ -13,6 +13,9 @@ use std::sync::OnceLock;
 use zwhy_profile::{Event, FrameKind, Profile, Sampling, StackTotals, StringId, ThreadId};
 
 const ORIGIN: &str = "samples";
+/// Part of busy CPU from which a function counts as seen, where a condition does not say: less than that
+/// makes no CPU busy, and a long profile has seen everything once.
+pub const PRESENT: f64 = 0.01;
 
 /// CPU samples of a profile, classified and indexed.
 pub struct CpuFacts<'a> {
@@ -60,7 +63,19 @@ impl<'a> CpuFacts<'a> {
     }
 
     fn share(&self, samples: u64) -> Option<Reading> {
-        Reading::number(samples as f64 / self.busy as f64, Quality::Counted, ORIGIN)
+        Reading::share(samples, self.busy, &self.sampling, ORIGIN)
+    }
+
+    /// Whether so many busy samples show that something is there: from `least` of busy CPU on, else from
+    /// [`PRESENT`]. Unknown where the samples are too few to tell; where the source does not say how many there
+    /// were, the share itself decides.
+    pub fn present(&self, samples: u64, least: Option<f64>) -> Option<Reading> {
+        let least = least.unwrap_or(PRESENT);
+        let share = self.sampling.interval(samples, self.busy);
+        let low = if self.sampling.counted { share.low.0 } else { share.value.0 };
+        let (enough, too_little) = (low >= least, share.value.0 < least);
+        let truth = Reading::new(Value::Truth(enough), Quality::Counted, ORIGIN);
+        (enough || too_little).then_some(Reading { interval: Some(share), ..truth })
     }
 
     fn spans(&self, pattern: &Pattern) -> Vec<Span> {
@@ -84,22 +99,13 @@ impl<'a> CpuFacts<'a> {
             }
             F::Seen => {
                 let spans = self.spans(pattern(0)?);
-                let enough = match query.least {
-                    Some(least) => self.reaches(self.index.inclusive(&spans), least),
-                    None => !spans.is_empty(),
-                };
-                Reading::truth(enough, Quality::Counted, ORIGIN)
+                self.present(self.index.inclusive(&spans), query.least)
             }
             F::Under => self.share(self.below(pattern(0)?, pattern(1)?)),
-            F::Calls => {
-                let below = self.below(pattern(1)?, pattern(0)?);
-                let enough = query.least.map_or(below > 0, |least| self.reaches(below, least));
-                Reading::truth(enough, Quality::Counted, ORIGIN)
-            }
+            F::Calls => self.present(self.below(pattern(1)?, pattern(0)?), query.least),
             F::PartOf => {
                 let whole = self.index.inclusive(&self.spans(pattern(1)?));
-                let part = self.below(pattern(0)?, pattern(1)?);
-                Reading::number(part as f64 / whole as f64, Quality::Counted, ORIGIN)
+                self.part(self.below(pattern(0)?, pattern(1)?), whole)
             }
             F::Stage => {
                 let stage = anatomy.stage(query.argument(0))?;
@@ -116,15 +122,17 @@ impl<'a> CpuFacts<'a> {
                 let part = self.count_nodes(|node| {
                     self.classified.node_stage[node] == stage && self.classified.node_label[node] == label
                 });
-                Reading::number(part as f64 / whole as f64, Quality::Counted, ORIGIN)
+                self.part(part, whole)
             }
             F::InThread => self.share(self.in_thread(pattern(0)?, pattern(1)?)),
             _ => None,
         }
     }
 
-    fn reaches(&self, samples: u64, least: f64) -> bool {
-        samples > 0 && samples as f64 >= least * self.busy as f64
+    /// A part of some busy samples: of what is hardly there no part says anything.
+    fn part(&self, part: u64, whole: u64) -> Option<Reading> {
+        let there = self.present(whole, None)?;
+        (there.value == Value::Truth(true)).then(|| Reading::share(part, whole, &self.sampling, ORIGIN))?
     }
 
     fn below(&self, inner: &Pattern, outer: &Pattern) -> u64 {
@@ -213,18 +221,18 @@ impl<'a> CpuFacts<'a> {
     }
 
     /// Part of waiting samples in some functions; `None` without waiting samples.
-    pub fn wait_share(&self, pattern: &Pattern) -> Option<f64> {
+    pub fn wait_share(&self, pattern: &Pattern) -> Option<Reading> {
         let index = self.waiting.get_or_init(|| {
             let own = StackTotals::of(self.profile, Event::Wait).own;
             own.iter().any(|c| *c > 0).then(|| StackIndex::new(self.profile, &own))
         });
         let index = index.as_ref()?;
         let part = index.inclusive(&index.nodes(&index.matching(pattern)));
-        Some(part as f64 / index.total() as f64)
+        Reading::share(part, index.total(), &self.profile.sampling(Event::Wait), "waiting samples")
     }
 
     pub fn busy_share(&self) -> Option<Reading> {
-        Reading::number(self.busy as f64 / self.all as f64, Quality::Counted, ORIGIN)
+        Reading::share(self.busy, self.all, &self.sampling, ORIGIN)
     }
 
     /// Part of busy samples whose leaf is kernel code; `None` where the source does not say.

@@ -74,13 +74,11 @@ impl<'a> FactBase<'a> {
             | F::LabelIn
             | F::InThread => {
                 if self.has_samples() {
+                    let counted = self.cpu.answer(query, self.anatomy);
+                    let there = counted.as_ref().is_some_and(|r| r.value != Value::Truth(false));
                     // A function may also be known from a waiting stack or a table of counts.
-                    match self.cpu.answer(query, self.anatomy) {
-                        Some(Reading { value: Value::Truth(false), .. }) if query.function == F::Seen => {
-                            self.seen_elsewhere(query).or_else(|| self.cpu.answer(query, self.anatomy))
-                        }
-                        answer => answer,
-                    }
+                    let elsewhere = (query.function == F::Seen && !there).then(|| self.seen_elsewhere(query));
+                    elsewhere.flatten().or(counted)
                 } else {
                     self.percent
                         .answer(query, self.anatomy)
@@ -131,11 +129,11 @@ impl<'a> FactBase<'a> {
         self.seen_elsewhere(query).map(|r| Reading { quality: Quality::Named, ..r }).or(listed)
     }
 
-    /// A function named in a waiting stack or a cell of a table.
+    /// A function in a waiting stack or a cell of a table.
     fn seen_elsewhere(&self, query: &Query) -> Option<Reading> {
         let pattern = query.patterns.first()?;
-        if let Some(stack) = self.percent.waiting_with(pattern) {
-            return Reading::truth(true, Quality::Named, stack);
+        if let Some(waits) = self.wait_answer(query).filter(|r| r.value == Value::Truth(true)) {
+            return Some(waits);
         }
         let named = |cell: &String| bare_names(cell).any(|name| pattern.matches(name));
         let table = self.evidence.tables.iter().find(|t| t.rows.iter().flatten().any(named))?;
@@ -146,16 +144,14 @@ impl<'a> FactBase<'a> {
         let pattern = query.patterns.first()?;
         let waits = self.cpu.wait_share(pattern);
         if query.function == Function::WaitShare {
-            return Reading::number(waits?, Quality::Counted, "waiting samples");
+            return waits;
         }
-        if waits.is_some_and(|w| w > 0.0) {
-            return Reading::truth(true, Quality::Counted, "waiting samples");
+        let counted = waits.and_then(|w| Reading::truth(w.value.number()? > 0.0, w.quality, w.origin));
+        if counted.as_ref().is_some_and(|c| c.value == Value::Truth(true)) {
+            return counted;
         }
-        match self.percent.waiting_with(pattern) {
-            Some(origin) => Reading::truth(true, Quality::Named, origin),
-            None if waits.is_some() => Reading::truth(false, Quality::Counted, "waiting samples"),
-            None => None,
-        }
+        let stack = self.percent.waiting_with(pattern);
+        stack.and_then(|origin| Reading::truth(true, Quality::Named, origin)).or(counted)
     }
 
     /// Functions of the evidence that a pattern matches, heaviest first.

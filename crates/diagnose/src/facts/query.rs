@@ -79,8 +79,8 @@ functions! {
     PartOf "part_of" (Functions, Functions) -> Share, "of the CPU of the second functions, the part spent in the first below them";
     UnderNot "under_not" (Functions, Functions, Functions) -> Share, "as under, in stacks where the third functions are not above the first";
     CalledBy "called_by" (Functions, Functions) -> Share, "part of busy CPU in the first functions when the second are their direct callers";
-    Calls "calls" (Functions, Functions; Least) -> Truth, "a stack shows the first functions calling, at any depth, the second; with a figure, only from that part of busy CPU on";
-    Seen "seen" (Functions; Least) -> Truth, "one of these functions is seen anywhere: on CPU, waiting, or counted; with a figure, on CPU only from that part on";
+    Calls "calls" (Functions, Functions; Least) -> Truth, "a stack shows the first functions calling, at any depth, the second; of samples only from a part of busy CPU on: the figure, else 1 %";
+    Seen "seen" (Functions; Least) -> Truth, "one of these functions is seen anywhere: on CPU, waiting, or counted; of samples only from a part of busy CPU on: the figure, else 1 %";
     Named "named" (Functions) -> Truth, "somebody names one of these functions without any figure";
     Stage "stage" (Stage) -> Share, "part of busy CPU in a stage";
     Label "label" (Label) -> Share, "part of busy CPU in generic work (lock, copy, FPU state) called by ZFS";

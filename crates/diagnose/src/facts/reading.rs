@@ -1,5 +1,7 @@
 //! What the evidence answers to a question, and how good that answer is.
 
+use zwhy_profile::{Interval, Sampling};
+
 /// A value with its type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -39,18 +41,30 @@ pub struct Reading {
     pub quality: Quality,
     /// Where it comes from: a file name, `samples`.
     pub origin: String,
+    /// Of a share of counted samples, and of what is decided by one: what the share may be.
+    pub interval: Option<Interval>,
 }
 
 impl Reading {
     pub fn number(value: f64, quality: Quality, origin: impl Into<String>) -> Option<Reading> {
-        value.is_finite().then(|| Reading { value: Value::Number(value), quality, origin: origin.into() })
+        value.is_finite().then(|| Reading::new(Value::Number(value), quality, origin))
     }
 
     pub fn truth(value: bool, quality: Quality, origin: impl Into<String>) -> Option<Reading> {
-        Some(Reading { value: Value::Truth(value), quality, origin: origin.into() })
+        Some(Reading::new(Value::Truth(value), quality, origin))
     }
 
     pub fn text(value: impl Into<String>, quality: Quality, origin: impl Into<String>) -> Option<Reading> {
-        Some(Reading { value: Value::Text(value.into()), quality, origin: origin.into() })
+        Some(Reading::new(Value::Text(value.into()), quality, origin))
+    }
+
+    /// The share that some counted samples have of others (amounts both); `None` where there are no others.
+    pub fn share(part: u64, whole: u64, sampling: &Sampling, origin: impl Into<String>) -> Option<Reading> {
+        let share = Reading::number(part as f64 / whole as f64, Quality::Counted, origin)?;
+        Some(Reading { interval: Some(sampling.interval(part, whole)), ..share })
+    }
+
+    pub fn new(value: Value, quality: Quality, origin: impl Into<String>) -> Reading {
+        Reading { value, quality, origin: origin.into(), interval: None }
     }
 }

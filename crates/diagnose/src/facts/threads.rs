@@ -38,7 +38,7 @@ impl FactBase<'_> {
             Function::ThreadNamed => self.thread_named(pattern),
             Function::ThreadShare => {
                 let samples = self.has_samples().then(|| self.cpu.thread_samples(pattern))?;
-                Reading::number(samples as f64 / self.cpu.busy as f64, Quality::Counted, "samples")
+                Reading::share(samples, self.cpu.busy, &self.cpu.sampling, "samples")
             }
             Function::ThreadCount => {
                 let (listed, origin) = self.listed(pattern)?;
@@ -119,8 +119,7 @@ impl FactBase<'_> {
             return Reading::truth(true, Quality::Named, origin);
         }
         let samples = self.has_samples().then(|| self.cpu.thread_samples(pattern))?;
-        let worth = samples as f64 / self.cpu.busy as f64 >= WORTH_NAMING;
-        Reading::truth(worth, Quality::Counted, "samples")
+        self.cpu.present(samples, Some(WORTH_NAMING))
     }
 }
 

@@ -127,6 +127,15 @@ fn signs(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
         }
         names(sign, knowledge, say);
         impossible(sign, say);
+        if matches!(sign.weight, Weight::Decisive | Weight::Strong)
+            && sign.when.rests_on(&knowledge.bank, asks_for_presence)
+        {
+            say(format!(
+                "sign `{}` weighs much and holds by presence alone: say from which part of busy CPU on, as in \
+                 seen('f', '2 %')",
+                sign.when.text
+            ));
+        }
     }
     for look_alike in &cause.look_alikes {
         let Some(condition) = &look_alike.ruled_out_when else { continue };
@@ -134,6 +143,11 @@ fn signs(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
             say(format!("`{}` does not come to true or false", condition.text));
         }
     }
+}
+
+/// Whether a function is asked for, and not how much of it counts.
+fn asks_for_presence(query: &Query) -> bool {
+    query.least.is_none() && query.signature().optional.contains(&Argument::Least)
 }
 
 /// Names in questions that nothing knows.
