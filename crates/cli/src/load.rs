@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use zwhy_capture::{Capture, Redactor, part_folder};
 use zwhy_diagnose::{Answer, Knowledge, Options, explain};
 use zwhy_evidence::{Evidence, ImportStats, Imported};
-use zwhy_formats::{ImportOptions, Input};
+use zwhy_formats::{ImportOptions, Input, WEIGHED};
+use zwhy_profile::{Event, Measure, Nanos, Unit};
 
 /// How inputs are read; the same options on every command that reads.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -23,9 +24,30 @@ pub struct ReadArgs {
     /// of what was recorded.
     #[arg(long)]
     pub lines: bool,
+    /// Weigh samples by the period they were recorded with, as `perf report` does, or count them alike.
+    #[arg(long, value_name = "samples|period", default_value = "period", value_parser = Weight::parse)]
+    pub weight: Weight,
     /// Replace the names of hosts, pools, datasets, paths and processes, each by the same stand-in.
     #[arg(long)]
     pub redact: bool,
+}
+
+/// What shares follow where samples carry uneven periods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weight {
+    Samples,
+    #[default]
+    Period,
+}
+
+impl Weight {
+    pub fn parse(name: &str) -> Result<Weight, String> {
+        match name {
+            "samples" => Ok(Weight::Samples),
+            "period" => Ok(Weight::Period),
+            _ => Err(format!("`{name}` is none of samples and period")),
+        }
+    }
 }
 
 impl ReadArgs {
@@ -46,6 +68,7 @@ impl ReadArgs {
             format: self.format.clone(),
             kallsyms: self.kallsyms.clone(),
             lines: self.lines,
+            by_samples: self.weight == Weight::Samples,
             ..ImportOptions::default()
         }
     }
@@ -101,10 +124,36 @@ pub fn tell(name: &str, imported: &Imported) {
 pub fn load_with(path: &Path, args: &ReadArgs, redactor: &mut Redactor) -> Result<Imported> {
     args.check()?;
     let mut imported = read(path, args)?;
+    if args.weight == Weight::Samples {
+        count_alike(&mut imported);
+    }
     if args.redact {
         redactor.redact(&mut imported);
     }
     Ok(imported)
+}
+
+/// A capture remembers that its samples are weighed by their periods; this undoes it.
+fn count_alike(imported: &mut Imported) {
+    let warnings = &mut imported.stats.warnings;
+    let before = warnings.len();
+    warnings.retain(|w| !w.starts_with(WEIGHED));
+    if warnings.len() == before {
+        return;
+    }
+    warnings
+        .push("all samples count alike, though their periods differ, as --weight samples asks".to_owned());
+    let profile = &mut imported.evidence.profile;
+    for event in Event::ALL {
+        let measure = profile.measure(event).clone();
+        if measure.unit != Unit::Samples && measure.unit != Unit::Nanos {
+            // What is no time must not be taken for it.
+            let samples = &mut profile.samples;
+            let rows = samples.event.iter().zip(&mut samples.weight).filter(|(e, _)| **e == event);
+            rows.for_each(|(_, weight)| *weight = Nanos(0));
+        }
+        profile.set_measure(event, Measure { unit: Unit::Samples, ..measure });
+    }
 }
 
 fn read(path: &Path, args: &ReadArgs) -> Result<Imported> {

@@ -33,6 +33,8 @@ pub struct ImportOptions {
     pub host_symbols: bool,
     /// Add source lines and inlined functions of a perf.data from debug information on this host.
     pub lines: bool,
+    /// Shares follow the number of samples also where they carry uneven periods.
+    pub by_samples: bool,
     pub limits: Limits,
 }
 
@@ -44,6 +46,7 @@ impl Default for ImportOptions {
             debug_dirs: Vec::new(),
             host_symbols: true,
             lines: false,
+            by_samples: false,
             limits: Limits::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! `zwhy export`: any input in a format that another tool reads.
 
 use crate::failure::usage;
-use crate::load::{ReadArgs, load_told};
+use crate::load::{ReadArgs, Weight, load_told};
 use crate::output;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
@@ -36,6 +36,10 @@ pub struct Args {
     /// of what was recorded.
     #[arg(long)]
     lines: bool,
+    /// Count samples alike, or weigh them by the period they were recorded with. stackcollapse-perf.pl
+    /// counts samples, so this does too unless asked.
+    #[arg(long, value_name = "samples|period", default_value = "samples", value_parser = Weight::parse)]
+    weight: Weight,
     /// Replace the names of hosts, pools, datasets, paths and processes, each by the same stand-in.
     #[arg(long)]
     redact: bool,
@@ -48,6 +52,7 @@ pub fn run(args: &Args) -> Result<()> {
         format: args.input_format.clone(),
         kallsyms: args.kallsyms.clone(),
         lines: args.lines,
+        weight: args.weight,
         redact: args.redact,
     };
     let imported = load_told(&args.input, &read)?;

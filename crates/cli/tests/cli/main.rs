@@ -20,3 +20,4 @@ mod record_ends;
 mod support;
 mod terminal;
 mod usage;
+mod weights;

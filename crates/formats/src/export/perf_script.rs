@@ -10,9 +10,10 @@
 use super::parts::{plain, with_stacks};
 use crate::interchange::frames::dressed;
 use crate::{ExportOptions, Exporter};
+use std::borrow::Cow;
 use std::io::{Error, ErrorKind, Write};
 use zwhy_evidence::Evidence;
-use zwhy_profile::{Event, FrameKind, Profile, Sample, StackId, Thread};
+use zwhy_profile::{Event, FrameKind, Profile, Sample, StackId, Thread, Unit};
 
 /// Samples that are written at most: each takes some hundred bytes.
 const MAX_SAMPLES: u64 = 50_000_000;
@@ -70,12 +71,16 @@ impl Exporter for PerfScript {
 }
 
 /// perf's name for the event; a period of cpu-clock is nanoseconds.
-fn event_name(event: Event) -> &'static str {
-    match event {
+fn event_name(event: Event, unit: &Unit) -> Cow<'_, str> {
+    // Periods that are no time belong to the event that was counted.
+    if let (Event::Cpu, Unit::Other(unit)) = (event, unit) {
+        return Cow::Owned(unit.split_whitespace().map(plain).collect::<Vec<_>>().join("-"));
+    }
+    Cow::Borrowed(match event {
         Event::Cpu => "cpu-clock:ppp",
         Event::Wait => "sched:sched_switch",
         Event::Count => "zwhy:calls",
-    }
+    })
 }
 
 /// `comm 12/13 [001] 2.000000003: 1001001 cpu-clock:ppp:`
@@ -101,7 +106,7 @@ fn write_header(
     if let Some(period) = period {
         write!(out, "{period} ")?;
     }
-    writeln!(out, "{}: ", event_name(sample.event))
+    writeln!(out, "{}: ", event_name(sample.event, &profile.measure(sample.event).unit))
 }
 
 /// Frames leaf first, and the blank line after them.

@@ -23,15 +23,15 @@ mod stacks;
 mod survey;
 mod user_names;
 mod walk;
+mod weights;
 mod zstd_stream;
 
 use crate::registry::{Confidence, Importer};
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input};
-use attr::{Attr, Schema};
+use attr::Schema;
 use header::Layout;
 use kernel_names::KernelNames;
 pub(crate) use known::{Known, KnownName, KnownNames};
-use sample::Sample;
 use source_lines::SourceLines;
 use spaces::{Change, Spaces};
 use stacks::Stacks;
@@ -40,7 +40,8 @@ use survey::Survey;
 pub(crate) use user_names::ImageKey;
 use user_names::UserNames;
 use walk::{Item, Walker};
-use zwhy_profile::{Event, Nanos, Profile, StringTable};
+use weights::Weights;
+use zwhy_profile::{Nanos, Profile, StringTable};
 
 pub(crate) struct PerfData;
 
@@ -111,6 +112,7 @@ pub(crate) fn read(
     // Its tables are as large as the rows of a large file; sorting needs that room.
     known.objects = stacks.into_user_names().into_known().collect();
     order::by_time(&mut profile.samples);
+    weights::set_measures(&schema, &survey, options.by_samples, &mut profile);
     let imported = report::imported(report::Parts {
         input,
         layout: &layout,
@@ -182,15 +184,16 @@ fn second_pass(
     let mut walker = walker(layout, survey.features.arch.as_deref());
     // Exactly: columns that grow step by step leave holes in the heap as large as themselves.
     profile.samples.reserve(usize::try_from(survey.samples).unwrap_or(0));
-    let mut rules: Vec<(Event, Weight)> = Vec::new();
+    let mut weights: Option<Weights> = None;
     let mut era = (i32::MIN, u64::MAX, spaces::Era(0));
     walker.walk(input, layout.data.clone(), &options.limits, &mut |schema, item| {
         let Item::Sample(sample) = item else { return };
-        if rules.len() != schema.attrs.len() {
-            let events = survey.events(schema);
-            rules = schema.attrs.iter().zip(events).map(|(a, e)| (e, Weight::of(a, e))).collect();
-        }
-        let (event, weight) = rules.get(sample.event as usize).copied().unwrap_or((Event::Cpu, Weight::None));
+        // Of a pipe the events come as records, before their samples.
+        let weights = match &mut weights {
+            Some(known) if known.len() == schema.attrs.len() => known,
+            other => other.insert(Weights::of(schema, survey, options.by_samples)),
+        };
+        let (event, weight) = weights.of_sample(&sample);
         if (era.0, era.1) != (sample.pid, sample.time) {
             era = (sample.pid, sample.time, spaces.era(sample.pid, sample.time));
         }
@@ -208,7 +211,7 @@ fn second_pass(
             stack,
             event,
             count: 1,
-            weight: weight.of_sample(&sample),
+            weight,
         });
     });
 }
@@ -216,36 +219,4 @@ fn second_pass(
 /// As perf shows a thread whose name it does not know.
 fn unnamed_thread(tid: i32) -> String {
     if tid < 0 { String::new() } else { format!(":{tid}") }
-}
-
-/// The CPU time that a sample of an event stands for.
-#[derive(Clone, Copy)]
-enum Weight {
-    None,
-    /// The sample says so itself.
-    Period,
-    Fixed(Nanos),
-}
-
-impl Weight {
-    fn of(attr: &Attr, event: Event) -> Weight {
-        match event {
-            Event::Cpu if attr.is_clock() && attr.sample_type & attr::has::PERIOD != 0 => Weight::Period,
-            Event::Cpu if attr.is_cpu_time() && attr.frequency && attr.rate > 0 => {
-                Weight::Fixed(Nanos((1_000_000_000 / attr.rate).cast_signed()))
-            }
-            Event::Cpu if attr.is_clock() && !attr.frequency => {
-                Weight::Fixed(Nanos(attr.rate.min(i64::MAX as u64).cast_signed()))
-            }
-            _ => Weight::None,
-        }
-    }
-
-    fn of_sample(self, sample: &Sample<'_>) -> Nanos {
-        match self {
-            Weight::None => Nanos(0),
-            Weight::Period => Nanos(sample.period.min(i64::MAX as u64).cast_signed()),
-            Weight::Fixed(nanos) => nanos,
-        }
-    }
 }

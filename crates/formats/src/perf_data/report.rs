@@ -7,7 +7,7 @@ use crate::{ImportStats, Imported, Input};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use zwhy_evidence::{Evidence, Host};
-use zwhy_profile::{Event, FrameKind, Profile, StackTotals};
+use zwhy_profile::{Event, FrameKind, Profile, StackTotals, Unit};
 
 pub struct Parts<'a> {
     pub input: &'a Input,
@@ -97,6 +97,7 @@ fn warnings(parts: &Parts<'_>) -> Vec<String> {
         out.push(format!("records without samples were passed over: {}{aux}", list.join(", ")));
     }
     event_warnings(parts, &mut out);
+    weight_notes(parts, &mut out);
     let dwarf = |a: &super::attr::Attr| a.sample_type & has::STACK_USER != 0;
     let copies: u64 = sampled(parts).filter(|(a, _)| dwarf(a)).map(|(_, n)| n).sum();
     if copies > 0 {
@@ -141,6 +142,17 @@ fn event_warnings(parts: &Parts<'_>, out: &mut Vec<String>) {
             "the file has samples of several events: {}; those of CPU time are taken together, the others count calls",
             list.join(", ")
         ));
+    }
+}
+
+/// Says which events are weighed by their periods, and which are not though they could be.
+fn weight_notes(parts: &Parts<'_>, out: &mut Vec<String>) {
+    let events = parts.survey.events(parts.schema);
+    for (i, (attr, event)) in parts.schema.attrs.iter().zip(events).enumerate() {
+        let periods = parts.survey.periods(i);
+        if attr.sample_type & has::PERIOD != 0 && periods.are_uneven() {
+            out.push(periods.told(&attr.title(), parts.profile.measure(event).unit != Unit::Samples));
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::record::{self, Record};
 use super::spaces::Change;
 use super::user_names::{ImageKey, UserNames};
 use super::walk::{Gap, Item, Why};
+use crate::periods::Periods;
 use std::collections::BTreeMap;
 use zwhy_profile::{Event, StringTable};
 
@@ -19,6 +20,7 @@ pub struct Survey {
     pub features: Features,
     pub samples: u64,
     pub samples_by_event: Vec<u64>,
+    periods_by_event: Vec<Periods>,
     pub first: u64,
     pub last: u64,
     /// Records that hold no samples and were passed over, by type.
@@ -60,6 +62,7 @@ impl Survey {
             features,
             samples: 0,
             samples_by_event: Vec::new(),
+            periods_by_event: Vec::new(),
             first: u64::MAX,
             last: 0,
             skipped: BTreeMap::new(),
@@ -76,8 +79,10 @@ impl Survey {
                 let event = sample.event as usize;
                 if self.samples_by_event.len() <= event {
                     self.samples_by_event.resize(event + 1, 0);
+                    self.periods_by_event.resize(event + 1, Periods::default());
                 }
                 self.samples_by_event[event] += 1;
+                self.periods_by_event[event].add(sample.period);
                 self.first = self.first.min(sample.time);
                 self.last = self.last.max(sample.time);
                 self.now = self.now.max(sample.time);
@@ -189,6 +194,11 @@ impl Survey {
         };
         *bytes = bytes.saturating_add(gap.bytes);
         lost.first_gap.get_or_insert(gap.at);
+    }
+
+    /// Periods of the samples of one event.
+    pub fn periods(&self, event: usize) -> Periods {
+        self.periods_by_event.get(event).copied().unwrap_or_default()
     }
 
     /// What the samples of each event count as.

@@ -1,7 +1,8 @@
 //! Which events are CPU time and which are counts of something else.
 
+use crate::periods::{self, Periods};
 use zwhy_evidence::ImportStats;
-use zwhy_profile::Event;
+use zwhy_profile::{Event, Measure, Profile, Unit};
 
 /// Distinct event names that are told apart; the rest are one event.
 const MAX_EVENTS: usize = 256;
@@ -9,8 +10,16 @@ const MAX_EVENTS: usize = 256;
 /// Event names of a file, in order of appearance, with their samples.
 #[derive(Debug, Default)]
 pub struct EventNames {
-    names: Vec<(Box<[u8]>, u64)>,
+    names: Vec<Name>,
     last: usize,
+}
+
+#[derive(Debug)]
+struct Name {
+    text: Box<[u8]>,
+    samples: u64,
+    /// Of the samples that say theirs.
+    periods: Periods,
 }
 
 /// Index of an event name.
@@ -19,27 +28,31 @@ pub struct EventIndex(u16);
 
 impl EventNames {
     /// The index of a name, counting one sample of it.
-    pub fn count(&mut self, name: &[u8]) -> EventIndex {
-        if self.names.get(self.last).is_none_or(|(n, _)| **n != *name) {
-            self.last = match self.names.iter().position(|(n, _)| **n == *name) {
+    pub fn count(&mut self, name: &[u8], period: Option<u64>) -> EventIndex {
+        if self.names.get(self.last).is_none_or(|n| *n.text != *name) {
+            self.last = match self.names.iter().position(|n| *n.text == *name) {
                 Some(at) => at,
                 None if self.names.len() < MAX_EVENTS => {
-                    self.names.push((name.into(), 0));
+                    self.names.push(Name { text: name.into(), samples: 0, periods: Periods::default() });
                     self.names.len() - 1
                 }
                 None => MAX_EVENTS - 1,
             };
         }
-        self.names[self.last].1 += 1;
+        let known = &mut self.names[self.last];
+        known.samples += 1;
+        if let Some(period) = period {
+            known.periods.add(period);
+        }
         EventIndex(self.last as u16)
     }
 
     /// What each event means beside the others in this file; says in the stats what is not CPU time.
     pub fn meanings(&self, stats: &mut ImportStats) -> Vec<Event> {
         let clock = |name: &[u8]| matches!(kind(name), Kind::Clock);
-        let has_clock = self.names.iter().any(|(name, _)| clock(name));
+        let has_clock = self.names.iter().any(|n| clock(&n.text));
         let mut meanings = Vec::with_capacity(self.names.len());
-        for (name, samples) in &self.names {
+        for Name { text: name, samples, .. } in &self.names {
             let shown = String::from_utf8_lossy(name);
             let (meaning, warning) = match kind(name) {
                 Kind::Clock => (Event::Cpu, None),
@@ -55,6 +68,77 @@ impl EventNames {
             meanings.push(meaning);
         }
         meanings
+    }
+}
+
+/// How a period of each event becomes the weight of its sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Weight {
+    None,
+    Period,
+    Scaled(f64),
+}
+
+impl Weight {
+    pub fn of(self, period: i64) -> i64 {
+        match self {
+            Weight::None => 0,
+            Weight::Period => period,
+            Weight::Scaled(scale) => periods::scaled(period.max(0).cast_unsigned(), scale),
+        }
+    }
+}
+
+impl EventNames {
+    /// What makes weights of the periods of each event, given what each means. Shares follow them where
+    /// periods of one event differ; says so.
+    pub fn weights(
+        &self,
+        meanings: &[Event],
+        by_samples: bool,
+        profile: &mut Profile,
+        stats: &mut ImportStats,
+    ) -> Vec<Weight> {
+        let all = || self.names.iter().zip(meanings.iter().copied());
+        let whole = |n: &Name| n.periods.samples == n.samples;
+        let mut uneven = periods::uneven_kinds(all().map(|(n, event)| (event, &n.periods)));
+        for (_, event) in all().filter(|(n, _)| !whole(n)) {
+            uneven[event as usize] = false; // periods that some samples lack cannot be added up
+        }
+        let cpu = || all().filter(|(_, event)| *event == Event::Cpu).map(|(n, _)| n);
+        let in_time = cpu().all(|n| counts_nanoseconds(&n.text));
+        let alone = cpu().count() == 1;
+        let unit = match cpu().next() {
+            _ if in_time => Unit::Nanos,
+            Some(n) if alone => {
+                Unit::Other(periods::bare_event(&String::from_utf8_lossy(&n.text)).to_owned())
+            }
+
+            _ => Unit::Other(periods::COMMON_UNIT.to_owned()),
+        };
+        let calls = Unit::Other(periods::CALLS_UNIT.to_owned());
+        let noted = uneven;
+        if by_samples {
+            uneven = Default::default();
+        }
+        for (event, unit) in [(Event::Cpu, unit), (Event::Count, calls)] {
+            if uneven[event as usize] {
+                profile.set_measure(event, Measure { unit, counted: true });
+            }
+        }
+        for (n, event) in all().filter(|(n, event)| n.periods.are_uneven() && noted[*event as usize]) {
+            let name = String::from_utf8_lossy(&n.text);
+            stats.warnings.push(n.periods.told(&name, uneven[event as usize]));
+        }
+        let weight = |(n, event): (&Name, Event)| match event {
+            Event::Cpu if in_time => Weight::Period,
+            Event::Cpu if uneven[event as usize] && !alone => {
+                Weight::Scaled(n.periods.scale_to(periods::COMMON_MEAN))
+            }
+            _ if uneven[event as usize] => Weight::Period,
+            _ => Weight::None,
+        };
+        all().map(weight).collect()
     }
 }
 
@@ -90,7 +174,7 @@ fn kind(event: &[u8]) -> Kind {
 }
 
 /// `true` when a period of this event is nanoseconds of CPU time.
-pub fn counts_nanoseconds(event: &[u8]) -> bool {
+fn counts_nanoseconds(event: &[u8]) -> bool {
     event.starts_with(b"cpu-clock") || event.starts_with(b"task-clock")
 }
 
@@ -102,13 +186,13 @@ mod tests {
     fn events_are_sorted_by_what_they_measure() {
         let mut names = EventNames::default();
         for name in ["cycles:ppp", "sched:sched_switch", "cpu_core/cycles/", "instructions:u", "cycles:ppp"] {
-            names.count(name.as_bytes());
+            names.count(name.as_bytes(), None);
         }
         let mut stats = ImportStats::default();
         assert_eq!(names.meanings(&mut stats), [Event::Cpu, Event::Count, Event::Cpu, Event::Count]);
         assert_eq!(stats.warnings.len(), 2);
         let mut alone = EventNames::default();
-        alone.count(b"instructions");
+        alone.count(b"instructions", None);
         assert_eq!(alone.meanings(&mut stats), [Event::Cpu]);
     }
 }

@@ -33,7 +33,7 @@ impl Importer for PerfScript {
                 input.release(from, to);
             }
         };
-        let imported = reader::read(&bytes, input.name(), options.limits.max_depth, &done_with);
+        let imported = reader::read(&bytes, input.name(), options, &done_with);
         if imported.stats.kept == 0 {
             return Err(FormatError::read(ErrorKind::Empty, input.name(), "no line of it is a sample")
                 .hint("write it with `perf script -i perf.data`, without -F or with at least comm,tid,time,event,ip,sym,dso"));

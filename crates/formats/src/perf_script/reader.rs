@@ -1,11 +1,12 @@
 //! Walking the text: header, stack, blank line, again and again.
 
-use super::events::{self, EventIndex, EventNames};
+use super::events::{EventIndex, EventNames};
 use super::header::{self, Header};
 use super::stacks::StackTexts;
 use super::{frame, host};
+use crate::periods;
 use crate::text::lines;
-use crate::{ImportStats, Imported};
+use crate::{ImportOptions, ImportStats, Imported};
 use memchr::{memchr, memmem};
 use rustc_hash::FxHashMap;
 use zwhy_evidence::Evidence;
@@ -16,8 +17,8 @@ const RELEASE: usize = 4 << 20;
 
 /// Reads a whole text without carriage returns. `done_with` is told which stretch of it was read, so
 /// that a large file need not stay in memory; a little of it may be looked at again.
-pub fn read(text: &[u8], name: &str, max_depth: usize, done_with: &dyn Fn(usize, usize)) -> Imported {
-    let mut reader = Reader::new(text, max_depth);
+pub fn read(text: &[u8], name: &str, options: &ImportOptions, done_with: &dyn Fn(usize, usize)) -> Imported {
+    let mut reader = Reader::new(text, options);
     reader.run(done_with);
     reader.finish(name)
 }
@@ -35,22 +36,25 @@ struct Reader<'a> {
     sample_events: Vec<EventIndex>,
     blank_line: memmem::Finder<'static>,
     without_stack: u64,
+    /// Shares are not to follow periods.
+    by_samples: bool,
 }
 
 impl<'a> Reader<'a> {
-    fn new(text: &'a [u8], max_depth: usize) -> Self {
+    fn new(text: &'a [u8], options: &ImportOptions) -> Self {
         Reader {
             text,
             at: 0,
             profile: Profile::new(),
             evidence: Evidence::default(),
             stats: ImportStats::new("perf-script", "samples"),
-            stacks: StackTexts::new(max_depth, text.len()),
+            stacks: StackTexts::new(options.limits.max_depth, text.len()),
             threads: FxHashMap::default(),
             events: EventNames::default(),
             sample_events: Vec::new(),
             blank_line: memmem::Finder::new(b"\n\n"),
             without_stack: 0,
+            by_samples: options.by_samples,
         }
     }
 
@@ -160,11 +164,8 @@ impl<'a> Reader<'a> {
                 thread
             }
         };
-        let event = self.events.count(header.event);
-        let weight = match header.period {
-            Some(ns) if events::counts_nanoseconds(header.event) => i64::try_from(ns).unwrap_or(0),
-            _ => 0,
-        };
+        let event = self.events.count(header.event, header.period);
+        let weight = periods::whole(header.period.unwrap_or(0)); // until the unit is known
         self.sample_events.push(event);
         self.profile.samples.push(Sample {
             t: Nanos(header.time.unwrap_or(i64::MAX)),
@@ -187,8 +188,12 @@ impl<'a> Reader<'a> {
             t.0 = if t.0 == i64::MAX { 0 } else { t.0 - start };
         }
         let meanings = self.events.meanings(&mut self.stats);
-        for (slot, event) in samples.event.iter_mut().zip(&self.sample_events) {
+        let weights = self.events.weights(&meanings, self.by_samples, &mut self.profile, &mut self.stats);
+        let samples = &mut self.profile.samples;
+        let columns = samples.event.iter_mut().zip(&mut samples.weight);
+        for ((slot, weight), event) in columns.zip(&self.sample_events) {
             *slot = meanings.get(event.index()).copied().unwrap_or_default();
+            weight.0 = weights.get(event.index()).map_or(0, |w| w.of(weight.0));
         }
         let mut warn = |count: u64, text: &str| {
             if count > 0 {

@@ -29,6 +29,10 @@ pub struct Attr {
 }
 
 impl Attr {
+    pub fn cycles(id: u64) -> Attr {
+        Attr { kind: 0, config: 0, id, ..Attr::cpu_clock() }
+    }
+
     pub fn cpu_clock() -> Attr {
         Attr { kind: 1, config: 0, sample_type: USUAL, read_format: 0, regs_user: 0, id: 100 }
     }
@@ -41,6 +45,8 @@ pub struct Writer {
     pub attrs: Vec<Attr>,
     pub records: Vec<Vec<u8>>,
     pub samples: usize,
+    /// Of the samples to come.
+    pub period: u64,
     pub features: Vec<(u32, Vec<u8>)>,
 }
 
@@ -55,7 +61,14 @@ pub struct Written {
 
 impl Writer {
     pub fn new(big: bool) -> Writer {
-        Writer { big, attrs: vec![Attr::cpu_clock()], records: Vec::new(), samples: 0, features: Vec::new() }
+        Writer {
+            big,
+            attrs: vec![Attr::cpu_clock()],
+            records: Vec::new(),
+            samples: 0,
+            period: 1_000_000,
+            features: Vec::new(),
+        }
     }
 
     pub fn u16(&self, v: u16) -> [u8; 2] {
@@ -121,7 +134,7 @@ impl Writer {
         body.extend(self.pair(pid, tid));
         body.extend(self.words(&[time, id]));
         body.extend(self.pair(cpu, 0));
-        body.extend(self.words(&[1_000_000, chain.len() as u64]));
+        body.extend(self.words(&[self.period, chain.len() as u64]));
         body.extend(self.words(chain));
         body.extend(tail);
         self.samples += 1;
