@@ -74,8 +74,10 @@ fn exports_count_samples_unless_asked_and_graphs_and_diffs_are_weighed() {
         let picture = call(folder.path(), &format!("flame {input} -o -")).ok();
         assert!(picture.contains("<title>fletcher_4_avx2_native (600,000 cycles, 75.00%)"), "{picture}");
         // Cycles are no nanoseconds: other formats must not take them for time.
-        let pprof = call(folder.path(), &format!("export -f perf-script {input}")).ok();
-        assert!(pprof.contains(": 3000 cycles:"), "{pprof}");
+        let text = call(folder.path(), &format!("export -f perf-script --weight period {input}")).ok();
+        assert!(text.contains(": 3000 cycles:"), "{text}");
+        let text = call(folder.path(), &format!("export -f perf-script {input}")).ok();
+        assert!(!text.contains("3000"), "{text}");
     }
     let deltas = call(folder.path(), "diff --json uneven.txt uneven.zwhy").json();
     let row = deltas["functions"].as_array().expect("rows").iter();
