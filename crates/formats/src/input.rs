@@ -1,5 +1,6 @@
 //! The bytes of one input: a mapped file or memory, with the name to use in messages.
 
+use crate::spill::{self, Stream};
 use crate::{ErrorKind, FormatError, Limits};
 use memmap2::Mmap;
 use std::fs::File;
@@ -22,9 +23,18 @@ pub struct Input {
 }
 
 #[derive(Debug)]
-enum Bytes {
+pub(crate) enum Bytes {
     Memory(Vec<u8>),
     Mapped(Mmap),
+}
+
+impl Bytes {
+    pub fn as_slice(&self) -> &[u8] {
+        match self {
+            Bytes::Memory(bytes) => bytes,
+            Bytes::Mapped(map) => map,
+        }
+    }
 }
 
 impl Input {
@@ -53,18 +63,20 @@ impl Input {
         Input { name: name.into(), path: None, bytes: Bytes::Memory(bytes), notes: Vec::new(), cut_at: None }
     }
 
-    /// Reads a pipe (standard input) to its end, up to the input limit.
+    /// Reads a pipe (standard input) to its end, up to the input limit; what is more than
+    /// [`Limits::max_held`] goes to a temporary file.
     pub fn from_reader(
         name: impl Into<String>,
         reader: impl Read,
         limits: &Limits,
     ) -> Result<Input, FormatError> {
         let name = name.into();
-        let mut bytes = Vec::new();
-        let cap = limits.max_input.saturating_add(1);
-        reader.take(cap).read_to_end(&mut bytes).map_err(|e| FormatError::read_io(&name, &e))?;
-        check_size(&name, bytes.len() as u64, limits)?;
-        Ok(Input::from_bytes(name, bytes))
+        let Stream { bytes, broken } = spill::collect(&name, reader, limits.max_input, limits)?;
+        if let Some(error) = broken {
+            return Err(FormatError::read_io(&name, &error));
+        }
+        check_size(&name, bytes.as_slice().len() as u64, limits)?;
+        Ok(Input { name, path: None, bytes, notes: Vec::new(), cut_at: None })
     }
 
     pub fn name(&self) -> &str {
@@ -77,10 +89,7 @@ impl Input {
     }
 
     pub fn bytes(&self) -> &[u8] {
-        match &self.bytes {
-            Bytes::Memory(bytes) => bytes,
-            Bytes::Mapped(map) => map,
-        }
+        self.bytes.as_slice()
     }
 
     /// What was lost before an importer saw the bytes; `import` adds these to the warnings.
@@ -106,11 +115,11 @@ impl Input {
     }
 
     /// The same source with other bytes (compression undone).
-    pub(crate) fn replaced(self, bytes: Vec<u8>, note: Option<String>) -> Input {
-        let cut_at = note.as_ref().map(|_| bytes.len() as u64).or(self.cut_at);
+    pub(crate) fn replaced(self, bytes: Bytes, note: Option<String>) -> Input {
+        let cut_at = note.as_ref().map(|_| bytes.as_slice().len() as u64).or(self.cut_at);
         let mut notes = self.notes;
         notes.extend(note);
-        Input { bytes: Bytes::Memory(bytes), notes, cut_at, ..self }
+        Input { bytes, notes, cut_at, ..self }
     }
 }
 
@@ -135,7 +144,7 @@ fn directory_error(path: &Path, name: &str) -> FormatError {
 }
 
 #[allow(unsafe_code)]
-fn map(file: &File) -> std::io::Result<Mmap> {
+pub(crate) fn map(file: &File) -> std::io::Result<Mmap> {
     // SAFETY: the map is private to this process and only read as bytes, any value of which is
     // valid. A file that another process cuts meanwhile ends this process by SIGBUS, as it does
     // for every mapping reader; profiles are written once or grow, which a map does not mind.

@@ -29,9 +29,11 @@ mod periods;
 mod pprof;
 mod registry;
 mod speedscope;
+mod spill;
 mod stack_list;
 mod svg;
 mod text;
+mod unknown;
 
 pub use error::{ErrorKind, FormatError, Position};
 pub use export::{ExportOptions, Exporter, export, exporters};

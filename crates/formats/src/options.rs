@@ -9,13 +9,16 @@ pub struct Limits {
     pub max_input: u64,
     /// Bytes after undoing compression, of the whole file or of all compressed records in it.
     pub max_decompressed: u64,
+    /// Bytes of a pipe, or of what compression hid, that are held in memory; longer streams lie in a
+    /// temporary file.
+    pub max_held: usize,
     /// Frames of one stack; the rest towards the root is cut and counted in a warning.
     pub max_depth: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { max_input: 64 << 30, max_decompressed: 4 << 30, max_depth: 16_384 }
+        Limits { max_input: 64 << 30, max_decompressed: 4 << 30, max_held: 64 << 20, max_depth: 16_384 }
     }
 }
 

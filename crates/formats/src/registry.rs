@@ -1,6 +1,6 @@
 //! All importers, and the choice among them by content.
 
-use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, outer};
+use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, outer, unknown};
 use std::path::Path;
 
 /// How sure an importer is that an input is its own, from the first bytes alone.
@@ -73,7 +73,7 @@ pub fn import(input: Input, options: &ImportOptions) -> Result<Imported, FormatE
         Some(name) => forced(name, &input)?,
         None => detect(&input)?,
     };
-    let mut imported = importer.read(&input, options)?;
+    let mut imported = importer.read(&input, options).map_err(|error| better(error, importer, &input))?;
     imported.stats.warnings.splice(0..0, input.notes().iter().cloned());
     imported.stats.cut_at = imported.stats.cut_at.or(input.cut_at());
     debug_assert!(imported.stats.balanced(), "{}: {:?}", importer.name(), imported.stats);
@@ -102,12 +102,27 @@ fn detect(input: &Input) -> Result<&'static dyn Importer, FormatError> {
             best = Some((sure, importer));
         }
     }
-    best.map(|(_, importer)| importer).ok_or_else(|| {
-        FormatError::read(ErrorKind::UnknownFormat, input.name(), "its content is of no known format")
-            .hint(format!("force one with --format (export: --input-format): {}", names()))
-    })
+    // Text that only the taker of last resort would have may still be of a kind with a name.
+    if best.is_none_or(|(sure, _)| sure == Confidence::Possible)
+        && let Some(kind) = unknown::refused(head)
+    {
+        return Err(kind.error(input.name()));
+    }
+    best.map(|(_, importer)| importer).ok_or_else(|| unknown::binary(head).error(input.name()))
 }
 
-fn names() -> String {
+/// Nothing was found in a text: when it is JSON, its keys help more than its number of lines.
+fn better(error: FormatError, importer: &dyn Importer, input: &Input) -> FormatError {
+    if importer.sniff(b"") != Confidence::Possible || error.kind() != ErrorKind::Empty {
+        return error;
+    }
+    let head = &input.bytes()[..input.bytes().len().min(HEAD_BYTES)];
+    match unknown::json_of_no_use(head) {
+        Some(kind) => kind.error(input.name()),
+        None => error,
+    }
+}
+
+pub(crate) fn names() -> String {
     IMPORTERS.iter().map(|i| i.name()).collect::<Vec<_>>().join(", ")
 }

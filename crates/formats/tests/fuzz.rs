@@ -2,13 +2,12 @@
 //!
 //! A short fixed run by default; `ZWHY_FUZZ_SECONDS=600` makes it long, `ZWHY_FUZZ_SEED` starts it
 //! elsewhere. An input that fails is written to the temporary directory and named in the message.
-#![allow(unsafe_code)]
 
+#[path = "support/held.rs"]
+mod held;
 #[path = "support/perf_data_writer.rs"]
 mod writer;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -19,39 +18,6 @@ const SHORT: u64 = 40;
 
 /// Most that reading one small input may hold at a time: a zstd window and room for tables.
 const MOST_BYTES: usize = 192 << 20;
-
-thread_local! {
-    static HELD: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-}
-
-/// Counts what the thread at hand holds.
-struct Counting;
-
-fn count(more: usize, less: usize) {
-    // Not there any more while a thread ends; nothing is measured then.
-    let _ = HELD.try_with(|held| {
-        let now = (held.get().0 + more).saturating_sub(less);
-        held.set((now, held.get().1.max(now)));
-    });
-}
-
-// SAFETY: every call is passed to the system's allocator as it came.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size(), 0);
-        // SAFETY: the caller's promises are the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        count(0, layout.size());
-        // SAFETY: the caller's promises are the same.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// xorshift64*: the same inputs on every machine.
 struct Random(u64);
@@ -163,12 +129,8 @@ fn try_input(bytes: &[u8], format: Option<&str>) -> Option<String> {
         limits: Limits { max_decompressed: 16 << 20, ..Limits::default() },
         ..ImportOptions::default()
     };
-    let start = HELD.with(|held| {
-        held.set((held.get().0, held.get().0));
-        held.get().0
-    });
-    let result = catch_unwind(AssertUnwindSafe(|| import_bytes("fuzz", bytes.to_vec(), &options)));
-    let held = HELD.with(|held| held.get().1.saturating_sub(start));
+    let (result, held) =
+        held::most_held(|| catch_unwind(AssertUnwindSafe(|| import_bytes("fuzz", bytes.to_vec(), &options))));
     match result {
         Err(_) => Some("it panics".to_owned()),
         Ok(_) if held > MOST_BYTES => Some(format!("it holds {held} bytes for {} of input", bytes.len())),
