@@ -25,10 +25,12 @@ fi
 step "rust lints" cargo clippy --locked --workspace --all-targets -- -D warnings
 step "rust tests" cargo test --locked --workspace --all-targets
 step "rust doc tests" cargo test --locked --workspace --doc
+step "the program" cargo build --locked --package zwhy
+step "numbers of other tools" python3 tests/oracles --zwhy "${CARGO_TARGET_DIR:-target}/debug/zwhy" \
+    --dependencies --at-least 10 crates/formats/tests/inputs
 step "real kernel module" twice scripts/kernel-test.sh module
 if [[ -f web/package.json ]]; then
     step "web in the browser" web test:browser
-    step "the program for the end-to-end tests" cargo build --locked --package zwhy
     step "end to end" env ZWHY="${CARGO_TARGET_DIR:-target}/debug/zwhy" node --test tests/*.test.mjs
 fi
 steps_summary

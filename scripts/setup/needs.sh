@@ -15,6 +15,7 @@ test | has qemu-system-x86_64 | qemu-system-x86 | QEMU (for the kernel VM)
 test | has_vm_tools     | busybox-static cpio fdisk make | busybox, cpio, sfdisk and make (for the kernel VM)
 test | kernel_headers   | linux-headers-cloud-amd64 | headers of a Debian cloud kernel (for the kernel VM)
 test | has musl-gcc     | musl-tools      | musl-gcc (for a static zwhy in the kernel VM)
+test | has python3      | python3         | Python (holds zwhy against the numbers of other tools)
 test | has_node_or_venv | python3-venv    | Node 20.19 or newer with npm, or Python with venv to fetch it
 '
 

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use zwhy_formats::{ImportOptions, Input, Limits, import};
 
 /// Far more than may be held, and little enough to make in a test.
-const STREAM: usize = 24 << 20;
+const STREAM: usize = 16 << 20;
 
 /// What an import may hold besides: the buffer, which grows by doubling, and rows of samples.
 const ROOM: usize = 6 << 20;
