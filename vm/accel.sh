@@ -86,14 +86,16 @@ guest_is_up() {
 
 # Looks at the machine $running until it ends; stops it when it stands still. Sets failure or full.
 watch() {
-    local accel=$1 longest=$patience start=$SECONDS
+    local accel=$1 longest=$patience start=$SECONDS events
     [[ $(remembered) != kvm ]] || longest=$((patience * 3))
     while kill -0 "$running" 2>/dev/null; do
-        if grep -q '"BLOCK_IO_ERROR"' "$work/events"; then
+        # Read once: a full disk is told first, and then that the machine was paused for it.
+        events=$(<"$work/events")
+        if [[ $events == *'"BLOCK_IO_ERROR"'* ]]; then
             full="no room for the disks of the VM in $work (TMPDIR names another place)"
         elif [[ $accel == kvm ]] && grep -qE "$kvm_says" "$work/errors"; then
             failure="QEMU says: $(grep -m 1 -E "$kvm_says" "$work/errors")"
-        elif [[ $accel == kvm ]] && grep -q '"STOP"' "$work/events"; then
+        elif [[ $accel == kvm && $events == *'"STOP"'* ]]; then
             failure='QEMU paused the machine'
         elif ! guest_is_up "$accel" && [[ $accel == kvm && $((SECONDS - start)) -ge $longest ]]; then
             failure="nothing came from the guest in $longest s"

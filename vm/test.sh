@@ -161,7 +161,7 @@ fresh "a job that takes too long"
 limit=5 boot never-ends; expect 124 kvm; says 'did not end within 5 s'; remembers kvm
 
 fresh "two beside each other"
-(boot errs-late; expect 0 'kvm tcg'; exit "$failures") &
+(failures=0; boot errs-late; expect 0 'kvm tcg'; exit "$failures") &
 both=$!
 # A folder of its own for what the second writes, the same memory.
 (
