@@ -174,6 +174,74 @@ proptest! {
     }
 }
 
+/// The layouts before 2014: no titles, the text is what the mouse shows.
+fn as_of_2011(svg: &str, unit: &str) -> String {
+    let mut out = String::from("<svg>\n<text x=\"600\" y=\"24\">Off-CPU Time</text>\n");
+    for line in svg.lines().filter(|l| l.contains("<title>")) {
+        let (_, rest) = line.split_once("<title>").unwrap();
+        let (title, rest) = rest.split_once("</title><rect ").unwrap();
+        let title = title.replace("samples", unit).replace('\'', "\\'");
+        let place = rest.trim_end_matches("/>");
+        out += &format!("<rect {place} rx=\"2\" onmouseover=\"s('{title}')\" onmouseout=\"c()\" />\n");
+    }
+    out + "</svg>\n"
+}
+
+#[test]
+fn drawings_of_2011_and_of_times_are_read() {
+    // Threads off and on the CPU, with the separator that hot/cold drawings have between them.
+    let stacks: Vec<(Vec<u8>, u32)> =
+        vec![(vec![1, 2, 3], 40), (vec![1, 2, 0, 3], 700), (vec![2], 5), (vec![2, 1], 1)];
+    let svg = as_of_2011(&draw_rounded(&stacks), "samples");
+    let imported = import_detected("flamegraph-svg", svg.as_bytes());
+    assert_eq!(
+        folded(&imported.evidence.profile, Event::Cpu),
+        "f1;f2;f0;f3 700\nf1;f2;f3 40\nf2 5\nf2;f1 1\n"
+    );
+    assert!(imported.stats.warnings.is_empty(), "{:?}", imported.stats);
+
+    let svg = as_of_2011(&draw_rounded(&stacks), "ms");
+    let imported = import_detected("flamegraph-svg", svg.as_bytes());
+    let p = &imported.evidence.profile;
+    assert_eq!((p.total(Event::Cpu), p.total(Event::Wait), p.sampling(Event::Wait).counted), (0, 746, false));
+    assert_eq!(p.measure(Event::Wait).unit.words(746), "746 ms");
+    assert!(imported.stats.warnings[0].contains("`ms`"), "{:?}", imported.stats);
+}
+
+/// Boxes narrower than the rounding stand beside boxes that have no room for them.
+#[test]
+fn narrow_boxes_go_where_there_is_room() {
+    let mut stacks: Vec<(Vec<u8>, u32)> = vec![(vec![0, 0], 400_000)];
+    for i in 1..60u8 {
+        stacks.push((vec![i, i], 1 + u32::from(i) % 3));
+        stacks.push((vec![i, i, 7], u32::from(i) % 2));
+        stacks.push((vec![i, 8], 2));
+    }
+    stacks.retain(|(_, count)| *count > 0);
+    let total: u64 = stacks.iter().map(|(_, count)| u64::from(*count)).sum();
+    // Without labels places are known to 0.1 only.
+    let svg: String = draw_rounded(&stacks)
+        .lines()
+        .map(|l| match l.split_once("<text x=\"") {
+            Some((before, _)) if l.contains("y=\"9\"") => format!("{before}</g>\n"),
+            _ => format!("{l}\n"),
+        })
+        .collect();
+    let imported = import_detected("flamegraph-svg", svg.as_bytes());
+    assert_eq!(imported.evidence.profile.total(Event::Cpu), total, "{:?}", imported.stats);
+}
+
+#[test]
+fn a_factor_of_inferno_does_not_change_the_samples() {
+    let svg = draw(STACKS, |o| {
+        o.min_width = 0.0;
+        o.factor = 2.5;
+    });
+    let imported = import_detected("flamegraph-svg", &svg);
+    assert_eq!(stack_counts(&folded(&imported.evidence.profile, Event::Cpu)), stack_counts(STACKS));
+    assert!(imported.stats.warnings[0].contains("2.500 for each sample"), "{:?}", imported.stats);
+}
+
 #[test]
 fn cut_and_flipped_drawings_do_no_harm() {
     let svg = draw(STACKS, |o| o.min_width = 0.0);

@@ -21,6 +21,7 @@ pub struct FunctionTotals {
     pub rows: Vec<FunctionCounts>,
     /// Samples of the event in all.
     pub samples: u64,
+    pub event: Event,
 }
 
 impl FunctionTotals {
@@ -55,7 +56,7 @@ impl FunctionTotals {
             let names = (profile.strings.get(r.function), profile.strings.get(r.module));
             (std::cmp::Reverse((r.own, r.total)), names)
         });
-        FunctionTotals { rows, samples: stacks.total[0] }
+        FunctionTotals { rows, samples: stacks.total[0], event }
     }
 }
 

@@ -49,6 +49,13 @@ pub struct Sample {
     pub weight: Nanos,
 }
 
+impl Sample {
+    /// `count` samples of a stack with nothing else known.
+    pub fn counted(thread: ThreadId, stack: StackId, event: Event, count: u32) -> Sample {
+        Sample { t: Nanos(0), cpu: -1, thread, stack, event, count, weight: Nanos(0) }
+    }
+}
+
 /// Columns of samples, in no particular order.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
@@ -92,7 +99,7 @@ impl Samples {
 
     /// Adds `count` CPU samples of a stack with nothing else known.
     pub fn push_counted(&mut self, thread: ThreadId, stack: StackId, event: Event, count: u32) {
-        self.push(Sample { t: Nanos(0), cpu: -1, thread, stack, event, count, weight: Nanos(0) });
+        self.push(Sample::counted(thread, stack, event, count));
     }
 
     pub fn get(&self, row: usize) -> Option<Sample> {

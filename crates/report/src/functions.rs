@@ -3,14 +3,14 @@
 use crate::figures::grouped;
 use crate::layout::{Align, Grid};
 use crate::style::Style;
-use zwhy_profile::{Event, FunctionTotals, Profile, Share, Unit};
+use zwhy_profile::{FunctionTotals, Profile, Share, Unit};
 
 /// A table of at most `width` cells: self %, self, total %, total, module, function.
 pub fn functions_text(profile: &Profile, totals: &FunctionTotals, width: usize, style: Style) -> String {
     let percent = |part| format!("{:.1} %", Share::of(part, totals.samples).percent());
     let mut grid =
         Grid::new(0, &[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]);
-    let unit = profile.measure(Event::Cpu).unit.clone();
+    let unit = profile.measure(totals.event).unit.clone();
     let samples = unit == Unit::Samples;
     let column = match &unit {
         Unit::Nanos => "time",
@@ -24,7 +24,7 @@ pub fn functions_text(profile: &Profile, totals: &FunctionTotals, width: usize, 
     }
     let mut lines = grid.lines(width);
     lines[0] = style.bold(&lines[0]);
-    let sampling = profile.sampling(Event::Cpu);
+    let sampling = profile.sampling(totals.event);
     let of = match (samples, sampling.counted) {
         (true, _) => String::new(),
         (false, true) => format!(" in {} samples", grouped(sampling.samples)),
@@ -48,11 +48,11 @@ pub fn functions_json(profile: &Profile, totals: &FunctionTotals) -> serde_json:
             })
         })
         .collect();
-    let sampling = profile.sampling(Event::Cpu);
+    let sampling = profile.sampling(totals.event);
     let value = serde_json::json!({
         "samples": sampling.counted.then_some(sampling.samples),
         "amount": totals.samples,
-        "unit": profile.measure(Event::Cpu).unit.name(),
+        "unit": profile.measure(totals.event).unit.name(),
         "functions": rows,
     });
     serde_json::to_string_pretty(&value).map(|s| s + "\n")

@@ -30,6 +30,8 @@ pub struct Found {
     pub untitled: u64,
     pub differential: bool,
     unit: Option<String>,
+    /// The first text that stands in the drawing, which is its heading.
+    pub heading: String,
     pub error: Option<String>,
     pub lost_bytes: u64,
 }
@@ -45,6 +47,8 @@ impl Found {
 #[derive(Default)]
 struct Open {
     title: String,
+    /// The title is what the mouse shows over the group; a title element that follows is the same text.
+    of_mouse: bool,
     rect: Option<Rect>,
     label_x: Option<f64>,
 }
@@ -64,22 +68,39 @@ pub fn read(text: &str) -> Found {
     config.check_end_names = false;
     config.allow_unmatched_ends = true;
     config.allow_dangling_amp = true;
-    let (mut open, mut in_title) = (Open::default(), false);
+    let (mut open, mut in_title, mut in_text) = (Open::default(), false, false);
     loop {
         match reader.read_event() {
             Ok(Event::Start(tag) | Event::Empty(tag)) if tag.local_name().as_ref() == "rect" => {
+                // Drawings of 2011 to 2013 have no titles: a rectangle says itself what it is.
+                if let Some(title) = mouse_title(&tag) {
+                    found.take(std::mem::take(&mut open));
+                    open.title = title;
+                }
                 if open.rect.is_none() {
                     open.rect = rect(&tag);
                 }
             }
+            Ok(Event::Start(tag)) if tag.local_name().as_ref() == "g" => {
+                if let Some(title) = mouse_title(&tag) {
+                    found.take(std::mem::take(&mut open));
+                    open = Open { title, of_mouse: true, ..Open::default() };
+                }
+            }
             Ok(Event::Start(tag) | Event::Empty(tag)) if tag.local_name().as_ref() == "text" => {
+                in_text = found.heading.is_empty();
                 open.label_x = open.label_x.or_else(|| attribute(&tag, "x").and_then(|x| pixels(&x)));
             }
             Ok(Event::Start(tag)) if tag.local_name().as_ref() == "title" => {
+                if open.of_mouse && open.rect.is_none() {
+                    open = Open::default();
+                }
                 found.take(std::mem::take(&mut open));
                 in_title = true;
             }
             Ok(Event::End(tag)) if tag.local_name().as_ref() == "title" => in_title = false,
+            Ok(Event::End(tag)) if tag.local_name().as_ref() == "text" => in_text = false,
+            Ok(Event::Text(part)) if in_text => found.heading.push_str(part.xml10_content().trim()),
             Ok(Event::Text(part)) if in_title => open.title.push_str(&part.xml10_content()),
             Ok(Event::CData(part)) if in_title => open.title.push_str(&part.xml10_content()),
             Ok(Event::GeneralRef(entity)) if in_title => {
@@ -121,6 +142,29 @@ impl Found {
         };
         self.boxes.push(FlameBox { name: title.name.to_owned(), count: title.count, place, y: rect.y });
     }
+}
+
+/// `s('name (12 samples, 3.45%)')`, which old drawings call when the mouse is over a box.
+fn mouse_title(tag: &BytesStart) -> Option<String> {
+    let call = attribute(tag, "onmouseover")?;
+    let inside = call.trim().strip_prefix("s('")?.rsplit_once("')")?.0;
+    let mut title = String::new();
+    let mut rest = inside.replace("\\'", "'");
+    while let Some((before, after)) = rest.split_once('&') {
+        title.push_str(before);
+        match after.split_once(';').filter(|(entity, _)| entity.len() <= 8) {
+            Some((entity, after)) => {
+                push_entity(&mut title, entity);
+                rest = after.to_owned();
+            }
+            None => {
+                title.push('&');
+                rest = after.to_owned();
+            }
+        }
+    }
+    title.push_str(&rest);
+    Some(title)
 }
 
 /// flamegraph.pl rounds a rectangle to 0.1 and its label, three pixels to the right, to 0.01.
@@ -205,6 +249,11 @@ impl<'a> Title<'a> {
             }
             None => (inside, false),
         };
+        // The first differentials: `(-1 sample weight, 28 samples, 9.15%)`.
+        let (amount, differential) = match amount.rsplit_once(", ") {
+            Some((weight, amount)) if weight.ends_with(" sample weight") => (amount, true),
+            _ => (amount, differential),
+        };
         let digits_end = amount.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(amount.len());
         let count = numbers::count(&amount[..digits_end])?;
         Some(Title { name, count, unit: amount[digits_end..].trim(), differential })
@@ -223,6 +272,8 @@ mod tests {
             ("all (4,751,716 samples, 100%)", "all", 4_751_716, "samples"),
             ("f (7 bytes allocated, 1%)", "f", 7, "bytes allocated"),
             ("f (7 samples)", "f", 7, "samples"),
+            ("mac`rx (-8 sample weight, 1,028 samples, 9.15%)", "mac`rx", 1028, "samples"),
+            ("- (1,094 ms, 0.19%)", "-", 1094, "ms"),
             (" (7 samples, 1%)", "", 7, "samples"),
         ] {
             let t = Title::parse(title).expect(title);
@@ -231,6 +282,24 @@ mod tests {
         for title in ["Reset Zoom", "f (x)", "f (1 samples, 5)", "(", "f ()"] {
             assert!(Title::parse(title).is_none(), "{title}");
         }
+    }
+
+    #[test]
+    fn drawings_without_titles_say_it_under_the_mouse() {
+        let svg = r#"<svg><text x="600" y="24">Off-CPU Time</text>
+            <rect x="0" y="0" width="9" height="9" fill="url(#background)"/>
+            <rect x="10.0" y="17" width="2" onmouseover="s('ip`f(\'a\', b&lt;c) (3 ms, 1%)')" onmouseout="c()"/>
+            <text x="13" y="20">..</text>
+            <g class="func_g" onmouseover="s('g (4 ms, 1%)')"><rect x="12.0" y="17" width="3"/></g>
+            <g onmouseover="s('h (5 ms, 1%)')"><title>h (5 ms, 1%)</title><rect x="15.0" y="17" width="4"/></g>
+            </svg>"#;
+        let found = read(svg);
+        let boxes: Vec<_> = found.boxes.iter().map(|b| (b.name.as_str(), b.count)).collect();
+        assert_eq!(boxes, [("ip`f('a', b<c)", 3), ("g", 4), ("h", 5)]);
+        assert_eq!(
+            (found.untitled, found.other_unit(), found.heading.as_str()),
+            (0, Some("ms"), "Off-CPU Time")
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Flame graphs as SVG (flamegraph.pl and inferno, all their layouts) back into a profile.
+//! Flame graphs as SVG (flamegraph.pl since 2011, its hot/cold and differential drawings, and inferno) back
+//! into a profile.
 //!
 //! Counts come from the boxes' titles and are exact; who called whom comes from geometry. A program that
 //! draws flame graphs leaves out boxes too narrow to see: their samples are in their parent's count and
@@ -8,8 +9,11 @@
 mod boxes;
 mod tree;
 
+use crate::interchange::shown;
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input};
+use boxes::{Found, Place};
 use zwhy_evidence::Evidence;
+use zwhy_profile::{Event, Measure, Unit};
 
 pub(crate) struct FlameSvg;
 
@@ -39,7 +43,7 @@ impl Importer for FlameSvg {
                 n => format!("this SVG has {n} titles, none with a count as flame graphs have"),
             };
             return Err(FormatError::read(ErrorKind::Empty, input.name(), what)
-                .hint("only drawings of flamegraph.pl and inferno hold their counts; import the stacks they were made from"));
+                .hint("drawings of flamegraph.pl and inferno say a name and a count for each box; import the stacks it was made from"));
         }
         let mut stats = ImportStats::new("flamegraph-svg", "boxes");
         stats.read = found.boxes.len() as u64 + found.untitled;
@@ -57,12 +61,53 @@ impl Importer for FlameSvg {
                 "this is a differential flame graph: the counts are those of the second profile, the first one is only drawn as colours; import both files and use `zwhy diff`".to_owned(),
             );
         }
+        let (event, measure) = measure(&found);
         if let Some(unit) = found.other_unit() {
-            stats.warnings.push(format!("the drawing counts `{unit}`: they are taken as samples"));
+            let (unit, name) = (shown(unit), event.name());
+            stats.warnings.push(format!(
+                "the drawing counts `{unit}`, not samples: kept as {name} in that unit, without intervals"
+            ));
         }
-        let profile = tree::build(found.boxes, options.limits.max_depth, &mut stats);
+        let found = unscaled(found, &mut stats);
+        let mut profile = tree::build(found.boxes, event, &measure, options.limits.max_depth, &mut stats);
+        profile.set_measure(event, measure);
         let mut evidence = Evidence { profile, ..Evidence::default() };
         evidence.origin(input.name());
         Ok(Imported { evidence, stats })
     }
+}
+
+/// What the boxes count, by their unit and the heading.
+fn measure(found: &Found) -> (Event, Measure) {
+    let Some(unit) = found.other_unit() else { return (Event::Cpu, Measure::default()) };
+    let heading = found.heading.to_ascii_lowercase();
+    let waits = ["off-cpu", "offcpu", "wait", "i/o time", "sleep"].iter().any(|word| heading.contains(word));
+    let event = match unit {
+        u if u.contains("byte") => Event::Count,
+        _ if waits => Event::Wait,
+        _ => Event::Cpu,
+    };
+    (event, Measure { unit: Unit::from_name(&shown(unit)), counted: false })
+}
+
+/// inferno can multiply the counts in its titles by a factor, and rounds them; the widths it writes are the
+/// samples.
+fn unscaled(mut found: Found, stats: &mut ImportStats) -> Found {
+    let widest = found.boxes.iter().filter_map(|b| match b.place {
+        Place::Exact { width, .. } => Some((width, b.count)),
+        Place::Drawn { .. } => None,
+    });
+    let Some((width, count)) = widest.max().filter(|(width, count)| *width > 0 && width != count) else {
+        return found;
+    };
+    for b in &mut found.boxes {
+        if let Place::Exact { width, .. } = b.place {
+            b.count = width;
+        }
+    }
+    stats.warnings.push(format!(
+        "the drawing shows {:.3} for each sample: the samples are taken, not what is shown",
+        count as f64 / width as f64
+    ));
+    found
 }

@@ -8,7 +8,7 @@ use crate::text::names;
 use crate::text::roots::{is_thread_start, split_ids};
 use rustc_hash::FxHashMap;
 use zwhy_evidence::ImportStats;
-use zwhy_profile::{Event, Profile, StackId, ThreadId};
+use zwhy_profile::{Event, Measure, Nanos, Profile, Sample, StackId, ThreadId, Unit};
 
 /// One level of the drawing, boxes from left to right.
 type Level = Vec<Node>;
@@ -26,7 +26,13 @@ struct Node {
 }
 
 /// Builds the profile of a drawing; frames above `max_depth` levels stay with their ancestor there.
-pub fn build(boxes: Vec<FlameBox>, max_depth: usize, stats: &mut ImportStats) -> Profile {
+pub fn build(
+    boxes: Vec<FlameBox>,
+    event: Event,
+    measure: &Measure,
+    max_depth: usize,
+    stats: &mut ImportStats,
+) -> Profile {
     let mut profile = Profile::new();
     let no_thread = profile.thread(-1, -1, "");
     let mut levels = levels(boxes, no_thread);
@@ -43,7 +49,11 @@ pub fn build(boxes: Vec<FlameBox>, max_depth: usize, stats: &mut ImportStats) ->
         let (below, rest) = levels.split_at_mut(at);
         let Some(level) = rest.first_mut() else { break };
         let only = level.len() == 1;
-        for node in level.iter_mut() {
+        // Wide boxes stand on one only; what room is left then tells the narrow ones.
+        let mut order: Vec<usize> = (0..level.len()).collect();
+        order.sort_by_key(|i| std::cmp::Reverse(level[*i].count));
+        for i in order {
+            let node = &mut level[i];
             if at == 0 && only && matches!(node.name.as_str(), "all" | "") {
                 continue; // the drawing's own ground, no frame
             }
@@ -53,7 +63,11 @@ pub fn build(boxes: Vec<FlameBox>, max_depth: usize, stats: &mut ImportStats) ->
                 (0..at).rev().find_map(|l| parent_of(&below[l], node).map(|p| (l, p)))
             {
                 let parent = &mut below[lower][parent];
-                over += u64::from(parent.left < node.count);
+                if parent.left < node.count {
+                    over += 1;
+                    // Nothing may count twice: the total is that of the lowest boxes.
+                    node.left = parent.left;
+                }
                 parent.left = parent.left.saturating_sub(node.count);
                 (parent_stack, parent_name) = (parent.stack, parent.name.as_str());
                 node.thread = parent.thread;
@@ -77,8 +91,13 @@ pub fn build(boxes: Vec<FlameBox>, max_depth: usize, stats: &mut ImportStats) ->
         let mut left = node.left;
         while left > 0 {
             let part = u32::try_from(left).unwrap_or(u32::MAX);
-            profile.samples.push_counted(node.thread, node.stack, Event::Cpu, part);
-            left -= u64::from(part);
+            let mut sample = Sample::counted(node.thread, node.stack, event, part);
+            if measure.unit != Unit::Samples {
+                (sample.count, sample.weight) = (1, Nanos(i64::try_from(left).unwrap_or(i64::MAX)));
+                left = 0;
+            }
+            profile.samples.push(sample);
+            left = left.saturating_sub(u64::from(part));
         }
     }
     profile
@@ -147,26 +166,23 @@ impl Scale {
     }
 }
 
-/// The box of `level` that the middle of `node` stands on.
+/// The box of `level` that `node` stands on.
 ///
-/// Of boxes narrower than the rounding several may fit: the nearest one that has the samples left wins.
+/// Places are rounded, so that of narrow boxes several may fit: those with room for its count first, then
+/// the nearest one, then the one that it fills best.
 fn parent_of(level: &Level, node: &Node) -> Option<usize> {
-    const ROUNDING: f64 = 0.02;
+    /// Twice what flamegraph.pl rounds places by, as both boxes are rounded.
+    const ROUNDING: f64 = 0.11;
+    const NEIGHBOURS: usize = 64;
     let middle = (node.from + node.to) / 2.0;
     let after = level.partition_point(|p| p.from <= middle);
-    let holds = |p: &Node| p.from <= middle && middle <= p.to;
-    if let Some(at) = after.checked_sub(1)
-        && holds(&level[at])
-        && level[at].left >= node.count
-    {
-        return Some(at);
-    }
-    const NEIGHBOURS: usize = 64;
     let near = after.saturating_sub(NEIGHBOURS)..(after + NEIGHBOURS).min(level.len());
     let distance = |p: &Node| (p.from - middle).max(middle - p.to).max(0.0);
-    near.filter(|&at| distance(&level[at]) <= ROUNDING.max((node.to - node.from) * 0.25)).min_by(|&a, &b| {
-        let key = |at: usize| (level[at].left < node.count, distance(&level[at]));
-        let ((short_a, far_a), (short_b, far_b)) = (key(a), key(b));
-        short_a.cmp(&short_b).then(far_a.total_cmp(&far_b))
+    let reach = ROUNDING.max((node.to - node.from) * 0.25);
+    near.filter(|&at| distance(&level[at]) <= reach).min_by(|&a, &b| {
+        let (a, b) = (&level[a], &level[b]);
+        let short = |p: &Node| p.left < node.count;
+        let order = short(a).cmp(&short(b)).then(distance(a).total_cmp(&distance(b)));
+        order.then(a.left.cmp(&b.left))
     })
 }
