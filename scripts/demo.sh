@@ -8,7 +8,7 @@ zwhy=${CARGO_TARGET_DIR:-target}/release/zwhy
 out=target/demo
 
 rm -rf "$out"
-"$zwhy" lab run encryption --quick -o "$out"
+"$zwhy" lab run encryption --quick --explain aes-256-ccm-read -o "$out"
 "$zwhy" report "$out/aes-256-ccm-read.zwhy" -o "$out/report.html"
 echo
 echo "Report: $PWD/$out/report.html"

@@ -57,7 +57,13 @@ pub fn explain(evidence: &Evidence, knowledge: &Knowledge, options: &Options) ->
     let quality = quality(&facts, options.stats.as_ref());
     let shown = &verdicts[..findings.len().min(verdicts.len())];
     let apart = separating(shown, knowledge, &asked);
-    let (why, act) = headline(&findings, apart, knowledge, &facts, &tables.stages);
+    let (mut why, mut act) = headline(&findings, apart, knowledge, &facts, &tables.stages);
+    if without_module(evidence) {
+        why = format!("The ZFS module was not loaded on this host while it was recorded. {why}");
+        if findings.is_empty() {
+            act = Some("Record a host that uses ZFS; what this one lacks for it: zwhy doctor".to_owned());
+        }
+    }
     let mut answer = Answer {
         zwhy: env!("CARGO_PKG_VERSION").to_owned(),
         schema: SCHEMA,
@@ -203,6 +209,11 @@ fn evidence_line(sign: &Sign, knowledge: &Knowledge, asked: &Asked<'_>) -> Evide
     }
     line.measure = measures.join("; ");
     line
+}
+
+/// Whether a recorded host had no ZFS module; an experiment brings ZFS along in user space.
+fn without_module(evidence: &Evidence) -> bool {
+    evidence.facts["kind"] == "record" && evidence.facts["zfs"]["module_loaded"] == false
 }
 
 fn rules_out(verdict: &Verdict<'_>) -> Vec<RuledOut> {

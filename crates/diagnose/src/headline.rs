@@ -6,13 +6,12 @@ use crate::knowledge::Knowledge;
 use crate::names::{COMMAND, PROSE, fill_names};
 use crate::readings::readings;
 use crate::waiting::{place_of, sleeps};
+use crate::whole::Whole;
 use crate::wording;
 use zwhy_evidence::{Evidence, PctStack};
 
 /// From here on the first finding is the answer; below, it is only the likeliest.
 const TELLING: f64 = 0.4;
-/// What causes call the whole that their share is of.
-const OF_HOST: &str = " of this host's CPU";
 /// Candidates that are named when none stands out.
 const CANDIDATES: usize = 3;
 /// Measures that the first sentence repeats.
@@ -48,11 +47,7 @@ pub fn headline(
     let word = wording::confidence_word(top.confidence_word);
     let why = match (cause, &top.share) {
         (Some(cause), Some(share)) if share.value >= WORTH_A_SHARE => {
-            let why = fill(&cause.why);
-            // A list of percentages counts busy time alone, and may be of one process: it is no share of a host.
-            let why =
-                if facts.has_samples() { why } else { why.replace(OF_HOST, " of the CPU time in the list") };
-            wording::sentence(&why, share, top.confidence_word)
+            wording::sentence(&fill(&cause.why), &Whole::of(facts), share, top.confidence_word)
         }
         _ if sure => format!("{} ({evidence}; confidence {word}).", top.title),
         _ => format!("Probably: {} ({evidence}; confidence {word}).", top.title),
@@ -99,10 +94,11 @@ fn candidates(findings: &[Finding], evidence: &str, facts: &FactBase<'_>, stages
     // Where everything was recorded, weak signs are no more than that.
     if let Some(stage) = of_zfs(stages).filter(|_| facts.has_samples()) {
         return format!(
-            "No cause stands out: ZFS spends most in {} ({} of all CPU), which is no fault by itself. \
+            "No cause stands out: ZFS spends most in {} ({}{}), which is no fault by itself. \
              There are weak signs of: {}.",
             stage.stage,
             wording::percent(stage.share.value, false),
+            Whole::of(facts).text,
             titles.join("; ")
         );
     }
@@ -158,9 +154,10 @@ fn nothing_found(facts: &FactBase<'_>, stages: &[crate::answer::StageRow]) -> St
     }
     match of_zfs(stages) {
         Some(stage) if facts.has_samples() => format!(
-            "No known cause: ZFS spends most in {} ({} of all CPU), which is no sign of a fault by itself.",
+            "No known cause: ZFS spends most in {} ({}{}), which is no sign of a fault by itself.",
             stage.stage,
-            wording::percent(stage.share.value, false)
+            wording::percent(stage.share.value, false),
+            Whole::of(facts).text
         ),
         Some(stage) => format!(
             "No known cause fits; of ZFS, the list shows most in {} ({}).",

@@ -27,6 +27,7 @@ mod solidity;
 mod topic;
 mod waiting;
 mod what_if;
+mod whole;
 mod wording;
 
 pub use anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, PatternSource, Stage, StageId, UNKNOWN};

@@ -2,6 +2,7 @@
 
 use crate::answer::{ConfidenceWord, ShareOf};
 use crate::facts::{FactBase, Function, Quality, Query, Reading, ResultKind, Value};
+use crate::whole::{OF_HOST, Whole};
 use zwhy_zfs::{Unit, format_bytes, kstat_unit};
 
 /// `63 %`, `0.4 %`, `11.7 %`: a decimal where it is known or the number is small.
@@ -23,15 +24,24 @@ pub fn range(share: &ShareOf) -> String {
 }
 
 /// Puts a share into a sentence with `{share}`, its interval and the confidence at its end.
-pub fn sentence(template: &str, share: &ShareOf, confidence: ConfidenceWord) -> String {
+///
+/// Causes speak of the host; in its place stands what the share is of.
+pub fn sentence(template: &str, whole: &Whole, share: &ShareOf, confidence: ConfidenceWord) -> String {
     let word = confidence_word(confidence);
-    let note = if share.low < share.value || share.value < share.high {
-        format!(" ({}, confidence {word}).", range(share))
-    } else {
-        format!(" (confidence {word}).")
+    let value = percent(share.value, is_exact(share));
+    let range = (share.low < share.value || share.value < share.high).then(|| range(share));
+    let template = template.trim_end_matches('.');
+    // What is in brackets belongs to what stands before it.
+    if let Some(of_host) = whole.of_host.as_ref().filter(|_| template.contains(OF_HOST)) {
+        let value = range.map_or_else(|| value.clone(), |range| format!("{value} ({range})"));
+        let text = template.replace(OF_HOST, &format!("{} ({of_host})", whole.text));
+        return text.replace("{share}", &value) + &format!(", confidence {word}.");
+    }
+    let note = match range {
+        Some(range) => format!(" ({range}, confidence {word})."),
+        None => format!(" (confidence {word})."),
     };
-    let text = template.replace("{share}", &percent(share.value, is_exact(share)));
-    text.trim_end_matches('.').to_owned() + &note
+    template.replace(OF_HOST, &whole.text).replace("{share}", &value) + &note
 }
 
 pub fn confidence_word(word: ConfidenceWord) -> &'static str {

@@ -293,3 +293,19 @@ fn facts_are_told_by_name_and_unit() {
     let measures: Vec<&str> = gangs.evidence.iter().map(|line| line.measure.as_str()).collect();
     assert!(measures.contains(&"fragmentation of tank: 82 %"), "{measures:?}");
 }
+
+#[test]
+fn a_host_without_the_module_is_told_first() {
+    let answer = |kind: &str, loaded: bool| {
+        let mut evidence = evidence(&[(vec![15, 16], 3, 100, false)]);
+        evidence.facts = serde_json::json!({ "kind": kind, "zfs": { "module_loaded": loaded } });
+        explain(&evidence, &KNOWLEDGE, &Options::default())
+    };
+    let told = "The ZFS module was not loaded on this host while it was recorded.";
+    let without = answer("record", false);
+    assert!(without.why.starts_with(told), "{}", without.why);
+    assert!(without.act.is_some_and(|act| act.contains("zwhy doctor")));
+    for (kind, loaded) in [("record", true), ("lab", false)] {
+        assert!(!answer(kind, loaded).why.contains(told), "{kind}, {loaded}");
+    }
+}

@@ -431,6 +431,7 @@ impl Recording {
         self.write_facts(Some((duration, &lost_by_cpu)))?;
         let mut warnings = std::mem::take(&mut self.limits);
         warnings.extend(std::mem::take(&mut self.facts.limits));
+        warnings.extend(self.watches.iter().map(Watch::account));
         // Packing takes memory of its own.
         let Recording { writer, exit_status, collector, session, pen, pollers, priority, .. } = self;
         priority.into_iter().for_each(Priority::lower);

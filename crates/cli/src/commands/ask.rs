@@ -76,16 +76,19 @@ fn choose(list: &Checklist) -> Result<Option<&Symptom>> {
     output::print(&symptoms(list))?;
     loop {
         output::print(&format!("Number (1–{}, q ends): ", list.symptoms.len()))?;
-        let Some(line) = read_line()? else { return Ok(None) };
-        match line.trim() {
-            "q" => return Ok(None),
-            number => {
-                let at = number.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-                if let Some(symptom) = at.and_then(|at| list.symptoms.get(at)) {
-                    return Ok(Some(symptom));
-                }
-            }
+        let Some(line) = read_line()? else {
+            output::print("\n")?;
+            return Ok(None);
+        };
+        let word = line.trim();
+        if word == "q" {
+            return Ok(None);
         }
+        let at = word.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+        if let Some(symptom) = at.and_then(|at| list.symptoms.get(at)).or_else(|| list.symptom(word)) {
+            return Ok(Some(symptom));
+        }
+        output::print(&format!("`{}` is no number of the list.\n", plain(word)))?;
     }
 }
 
@@ -120,7 +123,11 @@ fn go_through(checks: &[Ranked<'_>], knowledge: &Knowledge, args: &Args) -> Resu
         match read(&block) {
             Ok(imported) => output::note(&zwhy_report::stats_text("taken", &imported.stats)),
             Err(error) => {
-                output::note(&zwhy_report::plain_lines(&crate::failure::text(&error)));
+                let lines = text.lines().count();
+                let why = crate::failure::text(&error);
+                let told =
+                    format!("Nothing of these {lines} lines could be used, and they are left out: {why}");
+                output::note(zwhy_report::labelled("", 0, &plain(&told), WIDTH).trim_end());
                 continue;
             }
         }
@@ -132,9 +139,12 @@ fn go_through(checks: &[Ranked<'_>], knowledge: &Knowledge, args: &Args) -> Resu
         output::print(&labelled("So far", 7, &plain(&answer.why), WIDTH))?;
     }
     if pasted.is_empty() {
-        return Ok(());
+        return output::print("\nNothing was taken in.\n");
     }
-    let answer = answer(&read(&pasted)?, knowledge, "what was pasted");
+    let all = read(&pasted)?;
+    output::print("\n")?;
+    output::note(&zwhy_report::stats_text("all that was pasted", &all.stats));
+    let answer = answer(&all, knowledge, "what was pasted");
     output::print(&format!("\n{}", zwhy_report::answer_text(&answer, false, "-", output::style())))?;
     match &args.output {
         Some(path) => output::print(&format!("\nKept in {}\n", plain(&path.display().to_string()))),

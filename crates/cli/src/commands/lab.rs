@@ -53,6 +53,9 @@ struct RunArgs {
     #[arg(short = 'F', long = "frequency", value_name = "HZ", default_value_t = 499,
           value_parser = clap::value_parser!(u32).range(1..=4999))]
     hz: u32,
+    /// Explain this capture in full, as in aes-256-ccm-read, instead of the one with the weightiest finding.
+    #[arg(long, value_name = "CAPTURE", conflicts_with_all = ["no_record", "json"])]
+    explain: Option<String>,
     /// Measure only; record no captures.
     #[arg(long)]
     no_record: bool,
@@ -147,7 +150,11 @@ fn explain_captures(result: &ExperimentResult, args: &RunArgs) -> Result<()> {
                 &if share > 0.0 { format!("{:.0} %", share * 100.0) } else { String::new() },
                 top.map_or("no known cause", |f| f.title.as_str()),
             ]);
-            let weight = top.map_or(0.0, |f| f.confidence * share);
+            let weight = match &args.explain {
+                Some(name) if path.file_stem().is_some_and(|stem| stem == name.as_str()) => f64::INFINITY,
+                Some(_) => 0.0,
+                None => top.map_or(0.0, |f| f.confidence * share),
+            };
             if weight > weightiest.as_ref().map_or(0.0, |(w, ..)| *w) {
                 weightiest = Some((weight, answer, path));
             }

@@ -16,6 +16,31 @@ fn on_terminal(folder: &Path, args: &str, variables: &[(&str, &str)]) -> Option<
     Some(String::from_utf8(output.stdout).expect("UTF-8").replace("\r\n", "\n"))
 }
 
+#[test]
+fn asking_survives_junk_and_the_end_of_the_input_and_counts_what_it_took() {
+    let folder = inputs::bare_folder();
+    let call = format!("stty -echo; exec '{}' ask", env!("CARGO_BIN_EXE_zwhy"));
+    let mut command = Command::new("script");
+    command.args(["-qec", &call, "/dev/null"]).current_dir(folder.path());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else {
+        return skip("asking_survives_junk_and_the_end_of_the_input", "there is no `script` command");
+    };
+    let mut keys = child.stdin.take().expect("a pipe");
+    let perf =
+        "10.00%  z_wr_iss  [kernel.kallsyms]  [k] lz4_compress\n5.00%  z_wr_iss  [zfs]  [k] zio_execute\n";
+    let text = format!("junk\n\u{1b}[2J99\n1\n\u{fffd}\u{7f}nothing known\n.\n{perf}.\n\u{4}");
+    // A program that ends early closes the terminal.
+    let _ = std::io::Write::write_all(&mut keys, text.as_bytes());
+    drop(keys);
+    let output = child.wait_with_output().expect("it ends");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{shown}");
+    assert!(shown.contains("`junk` is no number of the list"), "{shown}");
+    assert!(shown.contains("WHY") || shown.contains("Nothing was taken in"), "{shown}");
+    assert!(!shown.contains("\u{1b}[2J"), "{shown}");
+}
+
 const ESCAPE: char = '\u{1b}';
 
 #[test]

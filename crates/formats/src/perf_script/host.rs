@@ -2,6 +2,12 @@
 
 use zwhy_evidence::Host;
 
+/// The command line that recorded, in its comment line.
+pub fn command(line: &str) -> Option<&str> {
+    let (key, value) = line.trim_start_matches('#').split_once(" : ")?;
+    (key.trim() == "cmdline").then(|| value.trim()).filter(|command| !command.is_empty())
+}
+
 /// Takes one comment line.
 pub fn take(line: &str, host: &mut Host) {
     let Some((key, value)) = line.trim_start_matches('#').split_once(" : ") else { return };

@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
             }
             match line.first() {
                 None => {}
-                Some(b'#') => host::take(&lines::text_of(line), &mut self.evidence.host),
+                Some(b'#') => self.comment(&lines::text_of(line)),
                 // A stack whose header has no field at all (`-F ip,sym`).
                 Some(b'\t') => {
                     self.at -= line.len() + 1;
@@ -77,6 +77,13 @@ impl<'a> Reader<'a> {
                 }
                 Some(_) => self.sample_or_other(line),
             }
+        }
+    }
+
+    fn comment(&mut self, line: &str) {
+        host::take(line, &mut self.evidence.host);
+        if let Some(command) = host::command(line) {
+            self.evidence.facts = serde_json::json!({ "recorder": { "command": command } });
         }
     }
 

@@ -331,7 +331,7 @@ impl Counting {
             let budget = Budget { cost, most: 1.0, cpus: self.cpus };
             let own = thread_cpu().saturating_sub(self.cpu_start).as_secs_f64();
             let spent = budget.spent(all, self.tally.seen / one_in) + own;
-            spent / (duration.as_secs_f64().max(1e-9) * self.cpus as f64)
+            budget.share(spent, duration)
         });
         let mut counted = self.result(duration, lost, overhead);
         if let Some(mut writer) = self.writer.take() {

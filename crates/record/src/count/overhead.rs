@@ -112,6 +112,12 @@ impl Budget {
             / 1e9
     }
 
+    /// CPU seconds as a share of what all CPUs had in that time. The cost of a call is measured on its
+    /// own and can be more than calls in a row cost; no counting takes more than there is.
+    pub(super) fn share(&self, spent: f64, duration: Duration) -> f64 {
+        (spent / (duration.as_secs_f64().max(1e-9) * self.cpus as f64)).min(1.0)
+    }
+
     /// `spent` and `own` (of the recorder) are CPU seconds since the start, `rate` calls a second of late.
     pub(super) fn judge(&self, elapsed: Duration, spent: f64, own: f64, rate: f64, one_in: u64) -> Verdict {
         let a_second = self.most * self.cpus as f64;
@@ -147,5 +153,12 @@ mod tests {
         assert_eq!(budget.judge(second, spent, 0.0, 50_000.0, 1), Verdict::Thin(4));
         assert_eq!(budget.judge(second, spent, 0.0, 50_000.0, 4), Verdict::Thin(16));
         assert_eq!(budget.judge(second, spent, 0.0, 90_000.0, 1), Verdict::Stop);
+    }
+
+    #[test]
+    fn no_more_is_spent_than_all_cpus_have() {
+        let budget = Budget { cost: Cost { count_ns: 1000.0, sample_ns: 3000.0 }, most: 1.0, cpus: 2 };
+        assert_eq!(budget.share(1.0, Duration::from_secs(1)), 0.5);
+        assert_eq!(budget.share(3.7, Duration::from_secs(1)), 1.0);
     }
 }

@@ -50,6 +50,11 @@ pub(crate) enum Compare {
 }
 
 impl Compare {
+    /// Whether a larger value comes closer.
+    pub(crate) fn wants_more(self) -> bool {
+        matches!(self, Compare::Above | Compare::AtLeast)
+    }
+
     pub(crate) fn holds(self, value: f64, limit: f64) -> bool {
         match self {
             Compare::Above => value > limit,

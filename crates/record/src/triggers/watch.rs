@@ -6,6 +6,7 @@
 use super::grammar::{Measure, Trigger};
 use crate::proc_stat::KINDS;
 use rustc_hash::FxHashMap;
+use std::time::Duration;
 use zwhy_profile::Nanos;
 
 /// What was read last.
@@ -23,35 +24,88 @@ pub(crate) struct Watch {
     /// Since when the condition holds.
     since: Option<Nanos>,
     fired: bool,
+    seen: Seen,
+}
+
+/// What came of the trigger over the whole recording.
+#[derive(Default)]
+struct Seen {
+    /// When it fired first, and how often.
+    first: Option<Nanos>,
+    times: u32,
+    /// The value that came closest to the limit.
+    nearest: Option<f64>,
+    /// Longest time for which the condition held.
+    longest: Duration,
 }
 
 impl Watch {
     pub(crate) fn new(trigger: Trigger) -> Watch {
-        Watch { trigger, before: None, since: None, fired: false }
+        Watch { trigger, before: None, since: None, fired: false, seen: Seen::default() }
     }
 
     /// Takes the readings of time `t`; when the trigger fires, a sentence that says on what.
     pub(crate) fn check(&mut self, t: Nanos, now: &dyn Readings) -> Option<String> {
         let value = self.value(t, now);
         let Trigger { compare, limit, hold, .. } = self.trigger;
+        if let Some(value) = value {
+            let best = self.seen.nearest.get_or_insert(value);
+            *best = if compare.wants_more() { best.max(value) } else { best.min(value) };
+        }
         if !value.is_some_and(|value| compare.holds(value, limit)) {
             (self.since, self.fired) = (None, false);
             return None;
         }
         let since = *self.since.get_or_insert(t);
-        let held = u64::try_from(t.0 - since.0).unwrap_or(0);
-        if self.fired || u128::from(held) < hold.as_nanos() {
+        let held = Duration::from_nanos(u64::try_from(t.0 - since.0).unwrap_or(0));
+        self.seen.longest = self.seen.longest.max(held);
+        if self.fired || held < hold {
             return None;
         }
         self.fired = true;
-        let value = value.unwrap_or_default();
-        Some(match self.trigger.measure {
-            Measure::ThreadCpu(_) | Measure::HostCpu(_) => {
-                format!("{}: it was {:.1} %", self.trigger, value * 100.0)
+        self.seen.first.get_or_insert(t);
+        self.seen.times += 1;
+        Some(format!("{}: it was {}", self.trigger, self.told(value.unwrap_or_default())))
+    }
+
+    fn told(&self, value: f64) -> String {
+        match self.trigger.measure {
+            Measure::ThreadCpu(_) | Measure::HostCpu(_) => format!("{:.1} %", value * 100.0),
+            Measure::Value { .. } => format!("{value:.0}"),
+            Measure::Rate { .. } => format!("{value:.0}/s"),
+        }
+    }
+
+    /// Whether and when the condition held, and how close it came where it did not.
+    pub(crate) fn account(&self) -> String {
+        let (trigger, seen) = (&self.trigger, &self.seen);
+        let Some(nearest) = seen.nearest else {
+            let once = self.before.as_ref().is_some_and(|(_, readings)| !readings.is_empty());
+            let why = match once {
+                true => "it was read only once, and growth takes two readings; record longer",
+                false => {
+                    "nothing of that name was read; check its spelling, or whether it is there on this host"
+                }
+            };
+            return format!("the trigger '{trigger}' never held: {why}");
+        };
+        let bound = if trigger.compare.wants_more() { "most" } else { "least" };
+        let nearest = format!("it was at {bound} {}", self.told(nearest));
+        match seen.first {
+            Some(first) => {
+                let again = match seen.times {
+                    1 => String::new(),
+                    n => format!(", and {} more times after that", n - 1),
+                };
+                let after = first.0 as f64 / 1e9;
+                format!("the trigger '{trigger}' held {after:.1} s after the start{again}; {nearest}")
             }
-            Measure::Value { .. } => format!("{}: it was {value:.0}", self.trigger),
-            Measure::Rate { .. } => format!("{}: it was {value:.0}/s", self.trigger),
-        })
+            None if trigger.compare.holds(seen.nearest.unwrap_or_default(), trigger.limit) => format!(
+                "the trigger '{trigger}' never held long enough: {:.1} s at most; {nearest}",
+                seen.longest.as_secs_f64()
+            ),
+            None => format!("the trigger '{trigger}' never held: {nearest}"),
+        }
     }
 
     fn value(&mut self, t: Nanos, now: &dyn Readings) -> Option<f64> {
@@ -111,6 +165,25 @@ mod tests {
 
     fn at(second: i64) -> Nanos {
         Nanos(second * 1_000_000_000)
+    }
+
+    #[test]
+    fn the_end_says_whether_and_when_it_held_and_how_close_it_came() {
+        let read = |ns| Fake { threads: vec![(1, ns)], ..Fake::default() };
+        let mut watch = Watch::new("arc_evict cpu > 50%".parse().unwrap());
+        assert!(watch.account().contains("nothing of that name was read"), "{}", watch.account());
+        watch.check(at(1), &read(1_000_000_000));
+        assert!(watch.account().contains("read only once"), "{}", watch.account());
+        watch.check(at(2), &read(1_400_000_000));
+        watch.check(at(3), &read(1_500_000_000));
+        assert_eq!(watch.account(), "the trigger 'arc_evict cpu > 50%' never held: it was at most 40.0 %");
+        watch.check(at(4), &read(2_300_000_000));
+        let held = "the trigger 'arc_evict cpu > 50%' held 4.0 s after the start; it was at most 80.0 %";
+        assert_eq!(watch.account(), held);
+        let mut watch = Watch::new("arc_evict cpu > 50% for 5s".parse().unwrap());
+        (1..=4).for_each(|s| drop(watch.check(at(s), &read(s * 900_000_000))));
+        let short = "the trigger 'arc_evict cpu > 50% for 5s' never held long enough: 2.0 s at most; it was at most 90.0 %";
+        assert_eq!(watch.account(), short);
     }
 
     #[test]

@@ -1,0 +1,275 @@
+//! What the samples are a share of, in words: of a host only where all of it was recorded.
+//!
+//! The recorder says what it recorded; of perf the command line does, and the idle task, which only
+//! a recording of whole CPUs holds. Where nothing says, it is "the CPU time recorded".
+
+use crate::facts::FactBase;
+use crate::wording::percent;
+use serde_json::Value;
+
+/// What causes call the whole that their share is of.
+pub const OF_HOST: &str = " of this host's CPU";
+const RECORDED: &str = " of the CPU time recorded";
+/// Processes that are named.
+const NAMED: usize = 3;
+
+/// What a share is of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Whole {
+    /// In place of [`OF_HOST`] in a sentence, with a space before it.
+    pub text: String,
+    /// How much of the host that is, `40 % of the host`, where the host's own counters stand beside it.
+    pub of_host: Option<String>,
+}
+
+impl Whole {
+    pub fn of(facts: &FactBase<'_>) -> Whole {
+        let alone = |text: String| Whole { text, of_host: None };
+        // A list of percentages counts busy time alone, and may be of one process.
+        if !facts.has_samples() {
+            return alone(" of the CPU time in the list".to_owned());
+        }
+        match scope(facts) {
+            Scope::Host => alone(format!("{OF_HOST}{}", part_of_code(&facts.evidence.facts["recorder"]))),
+            Scope::Of(what) => {
+                Whole { text: format!(" of the CPU time of {what}"), of_host: part_of_host(facts) }
+            }
+            Scope::Unknown => alone(RECORDED.to_owned()),
+        }
+    }
+}
+
+/// What was recorded.
+#[derive(Debug, PartialEq)]
+enum Scope {
+    Host,
+    Of(String),
+    Unknown,
+}
+
+fn scope(facts: &FactBase<'_>) -> Scope {
+    let recorder = &facts.evidence.facts["recorder"];
+    if facts.evidence.facts["kind"] == "lab" {
+        return Scope::Of("zwhy-lab".to_owned());
+    }
+    match recorder["target"].as_str() {
+        Some("system") => return Scope::Host,
+        Some(target) => return Scope::Of(of_target(target, facts)),
+        None => {}
+    }
+    match recorder["command"].as_str().and_then(perf_scope) {
+        Some(scope) => scope,
+        None if has_idle_task(facts) => Scope::Host,
+        None => Scope::Unknown,
+    }
+}
+
+/// `pid 12,13`, `cgroup /x`, `command fio --rw=read`, as recordings have it, in words.
+fn of_target(target: &str, facts: &FactBase<'_>) -> String {
+    let (kind, what) = target.split_once(' ').unwrap_or((target, ""));
+    match kind {
+        "pid" => {
+            let pids: Vec<i32> = what.split(',').filter_map(|pid| pid.parse().ok()).collect();
+            let mut names: Vec<String> = Vec::new();
+            for name in pids.iter().map(|pid| comm(facts, *pid).unwrap_or_else(|| format!("process {pid}"))) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            if names.len() > NAMED { format!("{} processes", pids.len()) } else { names.join(" and ") }
+        }
+        "cgroup" => format!("the control group {what}"),
+        _ => {
+            let program = what.split(' ').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
+            // Names of processes are what `--redact` takes out; the command line itself is not shown.
+            let cut: String = program.chars().take(15).collect();
+            let ran =
+                facts.evidence.profile.threads.iter().any(|(_, thread)| {
+                    !cut.is_empty() && facts.evidence.profile.strings.get(thread.comm) == cut
+                });
+            if ran { cut } else { "the command".to_owned() }
+        }
+    }
+}
+
+/// The name of a process, which is that of its first thread.
+fn comm(facts: &FactBase<'_>, pid: i32) -> Option<String> {
+    let profile = &facts.evidence.profile;
+    let (_, thread) = profile.threads.iter().find(|(_, t)| t.tid == pid)?;
+    Some(profile.strings.get(thread.comm).to_owned()).filter(|comm| !comm.is_empty())
+}
+
+/// Whether samples are of the idle task, which belongs to no process.
+fn has_idle_task(facts: &FactBase<'_>) -> bool {
+    let profile = &facts.evidence.profile;
+    let is_idle = |comm: &str| comm == "swapper" || comm.starts_with("swapper/");
+    profile.threads.iter().any(|(_, t)| t.tid == 0 || is_idle(profile.strings.get(t.comm)))
+}
+
+/// Options of `perf record` that take a value, perf-record(1).
+const LONG_WITH_VALUE: [&str; 14] = [
+    "cpu",
+    "pid",
+    "tid",
+    "uid",
+    "cgroup",
+    "event",
+    "freq",
+    "count",
+    "output",
+    "call-graph",
+    "mmap-pages",
+    "delay",
+    "filter",
+    "max-size",
+];
+const SHORT_WITH_VALUE: &str = "CptuGeFcomDkj";
+
+/// What the command line of `perf record` says was recorded; `None` when it is another command.
+fn perf_scope(command: &str) -> Option<Scope> {
+    let mut words = command.split_ascii_whitespace();
+    words.find(|word| *word == "record" || *word == "top")?;
+    let mut others = false;
+    let mut workload = false;
+    while let Some(word) = words.next() {
+        let Some(option) = word.strip_prefix('-') else {
+            workload = true;
+            break;
+        };
+        if option == "-" {
+            workload = words.next().is_some();
+            break;
+        }
+        if let Some(long) = option.strip_prefix('-') {
+            let (name, value) = long.split_once('=').map_or((long, false), |(name, _)| (name, true));
+            match name {
+                "all-cpus" => return Some(Scope::Host),
+                "cpu" | "pid" | "tid" | "uid" | "cgroup" => others = true,
+                _ => {}
+            }
+            if !value && LONG_WITH_VALUE.contains(&name) {
+                words.next();
+            }
+            continue;
+        }
+        // `-ag`, `-F99`, `-F 99`: letters up to one that takes a value.
+        for (at, letter) in option.char_indices() {
+            match letter {
+                'a' => return Some(Scope::Host),
+                'C' | 'p' | 't' | 'u' | 'G' => others = true,
+                _ => {}
+            }
+            if SHORT_WITH_VALUE.contains(letter) {
+                if at + 1 == option.len() {
+                    words.next();
+                }
+                break;
+            }
+        }
+    }
+    // Without any target perf records all CPUs.
+    Some(if others || workload { Scope::Unknown } else { Scope::Host })
+}
+
+/// Where only user or only kernel code was recorded, that is said.
+fn part_of_code(recorder: &Value) -> &'static str {
+    match (recorder["user_only"].as_bool(), recorder["kernel_only"].as_bool()) {
+        (Some(true), Some(true)) => "",
+        (Some(true), _) => " in user code",
+        (_, Some(true)) => " in the kernel",
+        _ => "",
+    }
+}
+
+/// The CPU time of what was recorded as a share of what the CPUs of the host have, where the host's
+/// own counters were read beside it.
+fn part_of_host(facts: &FactBase<'_>) -> Option<String> {
+    let all = &facts.evidence.facts;
+    let spent = all["cpu_time"]["idle"].as_f64().map(|idle| 1.0 - idle)?;
+    let (ticks, seconds) = (all["recorder"]["hz"].as_f64()?, all["recorder"]["duration_s"].as_f64()?);
+    let cpus = all["host"]["cpus"].as_f64()?;
+    let share = facts.cpu.sampling.samples_in(facts.cpu.busy) / (ticks * seconds * cpus);
+    // Samples estimate; the host cannot have spent less than a part of it.
+    (share.is_finite() && spent > 0.0).then(|| format!("{} of the host", percent(share.min(spent), false)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::knowledge::Knowledge;
+    use serde_json::json;
+    use zwhy_evidence::Evidence;
+    use zwhy_profile::{Event, Frame, FrameKind, Nanos, Sample, StackId, Thread};
+
+    /// 200 samples of process 12 in two seconds on a host with 4 CPUs.
+    fn evidence(facts: Value, comm: &str, tid: i32) -> Evidence {
+        let mut evidence = Evidence { facts, ..Evidence::default() };
+        let p = &mut evidence.profile;
+        let name = p.strings.intern("work");
+        let frame = p.frames.intern(Frame { function: name, kind: FrameKind::Kernel, ..Frame::default() });
+        let stack = p.stacks.child(StackId::ROOT, frame);
+        let comm = p.strings.intern(comm);
+        let thread = p.threads.intern(Thread { pid: tid, tid, comm });
+        let (event, count) = (Event::Cpu, 200);
+        p.samples.push(Sample { t: Nanos(0), cpu: 0, thread, stack, event, count, weight: Nanos(0) });
+        evidence
+    }
+
+    fn whole(facts: Value, comm: &str, tid: i32) -> String {
+        let (evidence, knowledge) = (evidence(facts, comm, tid), Knowledge::embedded());
+        let whole = Whole::of(&FactBase::new(&evidence, &knowledge.anatomy));
+        whole.text + &whole.of_host.map(|part| format!(" ({part})")).unwrap_or_default()
+    }
+
+    #[test]
+    fn only_what_was_recorded_whole_is_called_the_host() {
+        let target = |target: &str| json!({ "recorder": { "target": target } });
+        assert_eq!(whole(target("system"), "fio", 12), OF_HOST);
+        assert_eq!(whole(target("pid 12"), "fio", 12), " of the CPU time of fio");
+        assert_eq!(whole(target("pid 99"), "fio", 12), " of the CPU time of process 99");
+        assert_eq!(whole(target("pid 12,98,97,96"), "fio", 12), " of the CPU time of 4 processes");
+        assert_eq!(whole(target("command /bin/fio --x"), "fio", 12), " of the CPU time of fio");
+        assert_eq!(whole(target("command /bin/fio --x"), "proc-1", 12), " of the CPU time of the command");
+        assert_eq!(whole(target("cgroup /lxc/7"), "fio", 12), " of the CPU time of the control group /lxc/7");
+        let mut user = target("system");
+        user["recorder"]["user_only"] = true.into();
+        assert_eq!(whole(user, "fio", 12), " of this host's CPU in user code");
+        assert_eq!(whole(Value::Null, "fio", 12), RECORDED);
+        assert_eq!(whole(Value::Null, "swapper", 0), OF_HOST, "the idle task is of no process");
+    }
+
+    #[test]
+    fn a_process_is_told_as_a_part_of_the_host_where_its_counters_are_there() {
+        let mut facts = json!({
+            "kind": "lab", "host": { "cpus": 4 }, "cpu_time": { "idle": 0.5 },
+            "recorder": { "target": "pid 12", "hz": 100, "duration_s": 2.0 },
+        });
+        assert_eq!(whole(facts.clone(), "lab-main", 12), " of the CPU time of zwhy-lab (25 % of the host)");
+        facts["cpu_time"] = json!({});
+        assert_eq!(whole(facts, "lab-main", 12), " of the CPU time of zwhy-lab");
+    }
+
+    #[test]
+    fn the_command_line_of_perf_says_what_it_recorded() {
+        for (command, host) in [
+            ("/usr/bin/perf record -F 99 -a -g -- sleep 10", true),
+            ("perf record -ag sleep 10", true),
+            ("perf record --all-cpus", true),
+            ("perf record -g", true),
+            ("perf record -F 99 -g -o x.data", true),
+            ("perf record --call-graph dwarf", true),
+            ("perf record -g -p 12", false),
+            ("perf record -p12 -F99", false),
+            ("perf record -F 99 dd if=/dev/zero of=-a", false),
+            ("perf record -C 0-3 -g", false),
+            ("perf record -e cpu-clock -- tar -a", false),
+            ("perf record --pid=12", false),
+        ] {
+            let want = if host { Scope::Host } else { Scope::Unknown };
+            assert_eq!(perf_scope(command), Some(want), "{command}");
+        }
+        assert_eq!(perf_scope("simpleperf"), None);
+        let facts = json!({ "recorder": { "command": "perf record -g -p 12" } });
+        assert_eq!(whole(facts, "swapper", 0), RECORDED);
+    }
+}
