@@ -165,6 +165,10 @@ fn explain_captures(result: &ExperimentResult, args: &RunArgs) -> Result<()> {
     }
     let style = output::style();
     let mut text = format!("\n{}\n{}\n", style.bold("What the captures show"), grid.lines(80).join("\n"));
+    if let (Some(name), None) = (&args.explain, &weightiest) {
+        let folder = args.output.display();
+        output::note(&format!("no capture is called {name}; those of {folder} can be given to zwhy explain"));
+    }
     if let Some((_, answer, path)) = weightiest {
         text.push('\n');
         text.push_str(&zwhy_report::answer_text(&answer, false, &path.display().to_string(), style));
