@@ -112,23 +112,34 @@ def of_json(text):
     return None
 
 
+# What inferno collapses in `collapse-KIND`, by the name of the format here. Of the last, recursion is
+# taken out of folded stacks: its results are of another profile.
+KINDS = {
+    "perf": "perf script", "dtrace": "DTrace", "sample": "sample of macOS", "vtune": "VTune",
+    "ghcprof": "GHC", "vsprof": "Visual Studio", "xctrace": "xctrace", "recursive": None,
+}
+# `NAME-collapsed-all.txt` of FlameGraph, `NAME.txt`, `NAME-default.txt` and `NAME.folded` of inferno.
+ENDINGS = (
+    "-collapsed.txt", "-collapsed-all.txt", "-collapsed-kernel.txt", "-collapsed-jit.txt", ".txt", "-default.txt", ".folded",
+)
+
+
 def of_owner(path):
     """A result that the owner keeps in `results/` beside the file, of the collapsing of stacks."""
     results = path.parent / "results"
-    if not results.is_dir():
+    kind = KINDS.get(path.parent.name.removeprefix("collapse-"), "perf script")
+    if not results.is_dir() or not kind:
         return None
-    name = path.name.split(".")[0]
-    for ending in ("", "-all", "-kernel", "-jit"):
-        result = results / f"{name}-collapsed{ending}.txt"
+    for ending in ENDINGS:
+        result = results / (path.name.split(".")[0] + ending)
         if result.is_file():
-            kind = path.parent.name.removeprefix("collapse-") if "collapse-" in path.parent.name else "perf"
-            perf = kind == "perf"
+            perf = kind == "perf script"
             stacks = folded.parse(result.read_text("utf-8", "replace"), drop_first=perf)
             columns = [("counts", "", stacks)]
             # Owners weigh by period, and some lose the last sample of a file: a count of our own does neither.
             if perf:
                 columns += of_own_count(path)
-            return Expected("perf script" if perf else kind, columns, f"{result.name} of its owner, or a count")
+            return Expected(kind, columns, f"{result.name} of its owner" + (", or a count" if perf else ""))
     return None
 
 

@@ -7,8 +7,12 @@ time and an event, frames `ADDRESS SYMBOL+OFFSET (MODULE)`, a blank line.
 import re
 from collections import Counter
 
-HEADER = re.compile(r"^\s*\S.*?\s(?:\d+/)?-?\d+\s+(?:\[\d+\]\s+)?[\d.]+:\s+(?:(\d+)\s+)?([^\s:][^\s]*?):?(?:\s|$)")
-FRAME = re.compile(r"^\s+([0-9a-f]+)\s+(.*?)\s*(?:\(([^()]*(?:\([^()]*\))?[^()]*)\))?\s*$")
+HEADER = re.compile(
+    r"^\s*\S.*?\s+(?:\d+/)?-?\d+\s+(?:\[\d+\]\s+)?"
+    # A time, a period and an event; without a time the line ends in the event.
+    r"(?:[\d.]+:\s+(?:(\d+)\s+)?([^\s:]\S*?):?(?:\s|$)|(?:(\d+)\s+)?([^\s:]\S*?):\s*$)"
+)
+FRAME = re.compile(r"^(?:\s+[0-9a-f]+|[0-9a-f]{6,})\s+(.*?)\s*(?:\(([^()]*(?:\([^()]*\))?[^()]*)\))?\s*$")
 
 
 def looks_like(text):
@@ -27,10 +31,10 @@ def collapse(text):
             counts[stack] += 1
             periods[stack] += period
             frames = None
-        if found and not found[2].startswith("PERF_RECORD_"):
-            frames, key = [], (found[2], int(found[1] or 1))
+        if found and not (found[2] or "").startswith("PERF_RECORD_"):
+            frames, key = [], (found[2] or found[4], int(found[1] or found[3] or 1))
         elif frames is not None and (frame := FRAME.match(line)):
-            frames.append(frame[2])
+            frames.append(frame[1])
             any_frame = True
     columns = []
     for event, (counts, periods) in by_event.items():
