@@ -88,10 +88,12 @@ def of_script(text, kind, by):
 
 def of_svg(text):
     try:
-        stacks = flame_svg.parse(text)
+        # With a factor the titles are multiplied and rounded; the samples are kept beside.
+        readings = [("titles", flame_svg.parse(text)), ("samples", flame_svg.parse(text, exact_only=True))]
     except ElementTree.ParseError:
         return None
-    return Expected("flame graph SVG", [("counts", "", stacks)], "geometry of the boxes") if stacks else None
+    columns = [(label, "", stacks) for label, stacks in readings if stacks]
+    return Expected("flame graph SVG", columns, "geometry of the boxes") if columns else None
 
 
 def of_json(text):

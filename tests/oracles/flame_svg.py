@@ -18,8 +18,8 @@ def number(text):
     return float(text.rstrip("%px")) if text else 0.0
 
 
-def boxes(text):
-    """(x, y, width, name, count) of each box with a count in its title."""
+def boxes(text, exact_only):
+    """(x, y, width, name, count) of each box, by its title, or by the samples that inferno keeps beside."""
     root = ElementTree.fromstring(text)
     for group in root.iter():
         parts = {local(child.tag): child for child in group}
@@ -28,17 +28,16 @@ def boxes(text):
         title, rect = parts["title"].text or "", parts["rect"]
         found = COUNT.match(title)
         exact = rect.get("{http://github.com/jonhoo/inferno}w")
-        if not found and not exact:
+        if not exact and (exact_only or not found):
             continue
-        # With a factor the titles are rounded, and what a box has is not told elsewhere in its unit.
-        count = float(found[2].replace(",", "")) if found else float(exact)
+        count = float(exact) if exact_only or not found else float(found[2].replace(",", ""))
         yield number(rect.get("x")), number(rect.get("y")), number(rect.get("width")), found[1] if found else title, count
 
 
-def parse(text):
+def parse(text, exact_only=False):
     """Stacks without the ground box, which is no frame, and the total, which is its count."""
     rows = {}
-    for box in boxes(text):
+    for box in boxes(text, exact_only):
         rows.setdefault(round(box[1], 1), []).append(box)
     if not rows:
         return None

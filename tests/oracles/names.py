@@ -7,7 +7,7 @@ or cut (arguments), and makes all ways to say that a frame has no name one.
 import re
 
 ANNOTATION = re.compile(r"_\[[kji]\]$")
-OFFSET = re.compile(r"\+0x[0-9a-fA-F]+$")
+OFFSET = re.compile(r"(::h[0-9a-f]{16})?(\+0x[0-9a-fA-F]+)?$")
 NAMELESS = re.compile(r"^(\[.*\]|0x[0-9a-fA-F]+|[0-9a-fA-F]{6,16}|\(?unknown\)?|\?+|<unknown>|)$")
 MODULE = re.compile(r"^[^`\s]+`(?=.)")
 UNKNOWN = "?"

@@ -128,7 +128,12 @@ impl Found {
         if open.title.is_empty() {
             return; // shapes that are no box: background, buttons
         }
-        let (Some(title), Some(rect)) = (Title::parse(&open.title), open.rect) else {
+        // inferno lets its user replace titles; the samples stand beside.
+        let beside = || {
+            let (_, count) = open.rect.as_ref()?.exact?;
+            Some(Title { name: &open.title, count, unit: "samples", differential: false })
+        };
+        let (Some(title), Some(rect)) = (Title::parse(&open.title).or_else(beside), open.rect) else {
             self.untitled += 1;
             return;
         };
@@ -299,6 +304,17 @@ mod tests {
         assert_eq!(
             (found.untitled, found.other_unit(), found.heading.as_str()),
             (0, Some("ms"), "Off-CPU Time")
+        );
+    }
+
+    #[test]
+    fn a_title_of_somebodys_own_has_its_samples_beside() {
+        let svg = r#"<svg><g><title>my own words</title>
+            <rect x="0%" y="1" width="100%" height="15" fg:x="0" fg:w="7"/></g></svg>"#;
+        let found = read(svg);
+        assert_eq!(
+            (found.untitled, found.boxes[0].count, found.boxes[0].name.as_str()),
+            (0, 7, "my own words")
         );
     }
 
