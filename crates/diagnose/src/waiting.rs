@@ -10,7 +10,9 @@ use zwhy_profile::{Event, Profile, StackId, Unit};
 
 /// Begins of the names of functions that put a thread to sleep for others: who called them says why.
 /// Linux `kernel/sched`, OpenZFS `module/os/linux/spl/spl-condvar.c`, and FreeBSD `kern/kern_synch.c`.
-const SLEEPERS: [&str; 22] = [
+const SLEEPERS: [&str; 24] = [
+    "__switch_to",
+    "_switch",
     "schedule",
     "__schedule",
     "preempt_schedule",
@@ -108,6 +110,9 @@ mod tests {
         let idle = ["kthread", "txg_sync_thread", "txg_thread_wait", "__cv_wait_idle", "cv_wait_common"];
         assert_eq!(placed(&idle), ("txg_thread_wait".to_owned(), true));
         assert_eq!(placed(&["kthread", "taskq_thread", "schedule"]), ("taskq_thread".to_owned(), true));
+        let arm =
+            ["txg_sync_thread", "spa_sync", "zio_wait", "__cv_wait", "schedule", "__schedule", "__switch_to"];
+        assert_eq!(placed(&arm), ("spa_sync > zio_wait".to_owned(), false));
         assert_eq!(placed(&["schedule"]), ("schedule".to_owned(), false));
     }
 }

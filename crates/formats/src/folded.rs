@@ -52,6 +52,9 @@ fn sniff(head: &[u8]) -> Confidence {
     // The last line may be cut by the end of the head; a comment or two does not matter.
     if folded > 0 && folded * 2 >= single && (folded + single) * 9 >= other * 91 {
         Confidence::Likely
+    } else if folded > other && folded * 2 >= single {
+        // With other text between the stacks: so may a paste have.
+        Confidence::Possible
     } else {
         Confidence::No
     }
@@ -107,6 +110,7 @@ impl Reader {
         }
         let count = match count {
             Some(count) => count,
+            None if !frames.contains(&b';') => return self.stats.drop("line is no folded stack", 1),
             None => {
                 self.without_count += 1;
                 Count::ONE

@@ -8,6 +8,7 @@
 
 mod blocks;
 mod bpftrace;
+mod contest;
 mod dtrace;
 mod error;
 mod evidence_json;

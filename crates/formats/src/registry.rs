@@ -1,6 +1,7 @@
 //! All importers, and the choice among them by content.
 
-use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, outer, unknown};
+use crate::text::encoding;
+use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, contest, outer, unknown};
 use std::path::Path;
 
 /// How sure an importer is that an input is its own, from the first bytes alone.
@@ -31,7 +32,8 @@ pub trait Importer: Sync {
 /// Bytes that [`Importer::sniff`] sees at most.
 pub const HEAD_BYTES: usize = 64 * 1024;
 
-/// Every format there is, one line each; of two equally sure ones the first is taken.
+/// Every format there is, one line each; of two equally sure ones the first is taken, and of texts the one
+/// that keeps most (`contest.rs`).
 static IMPORTERS: &[&dyn Importer] = &[
     &crate::perf_data::PerfData,
     &crate::perf_bundle::PerfBundle,
@@ -69,6 +71,7 @@ pub fn import_bytes(name: &str, bytes: Vec<u8>, options: &ImportOptions) -> Resu
 /// Reads one input: undoes outer compression, finds the format (or takes the forced one), imports.
 pub fn import(input: Input, options: &ImportOptions) -> Result<Imported, FormatError> {
     let input = outer::unwrap(input, &options.limits)?;
+    let input = encoding::as_utf8(input, options.limits.max_decompressed);
     let importer = match &options.format {
         Some(name) => forced(name, &input)?,
         None => detect(&input)?,
@@ -95,20 +98,18 @@ fn detect(input: &Input) -> Result<&'static dyn Importer, FormatError> {
             .hint("check that the recording ended without an error"));
     }
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
-    let mut best: Option<(Confidence, &'static dyn Importer)> = None;
-    for &importer in IMPORTERS {
-        let sure = importer.sniff(head);
-        if sure > best.map_or(Confidence::No, |(c, _)| c) {
-            best = Some((sure, importer));
-        }
-    }
+    let claims: Vec<(Confidence, &'static dyn Importer)> =
+        IMPORTERS.iter().map(|i| (i.sniff(head), *i)).filter(|(sure, _)| *sure > Confidence::No).collect();
+    let surest = claims.iter().map(|(sure, _)| *sure).max();
     // Text that only the taker of last resort would have may still be of a kind with a name.
-    if best.is_none_or(|(sure, _)| sure == Confidence::Possible)
+    if surest.is_none_or(|sure| sure == Confidence::Possible)
         && let Some(kind) = unknown::refused(head)
     {
         return Err(kind.error(input.name()));
     }
-    best.map(|(_, importer)| importer).ok_or_else(|| unknown::binary(head).error(input.name()))
+    let first = claims.iter().find(|(sure, _)| Some(*sure) == surest).map(|(_, importer)| *importer);
+    let most = contest::settle(&claims, IMPORTERS, input);
+    most.or(first).ok_or_else(|| unknown::binary(head).error(input.name()))
 }
 
 /// Nothing was found in a text: when it is JSON, its keys help more than its number of lines.

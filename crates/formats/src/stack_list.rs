@@ -5,9 +5,12 @@
 //! `-  comm (pid)`. Whether the counts are CPU samples, calls or microseconds asleep is told by the lines
 //! that the tools print first.
 
+mod bcc;
+
 use crate::blocks::{Block, Line, Sink, Taken};
 use crate::text::names;
 use crate::text::numbers;
+use bcc::Told;
 use zwhy_profile::{Event, FrameId, StackId};
 
 /// Frames of one list that are followed.
@@ -25,30 +28,44 @@ pub(crate) struct StackList;
 impl Block for StackList {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let mut taken = Taken::default();
-        let mut event = Event::Cpu;
+        let mut told: Option<Told> = None;
         let mut at = 0;
         let mut any = false;
         let mut list = List::default();
         while let Some(line) = lines.get(at) {
             let text = &*line.text;
-            match read(text) {
-                ListLine::Blank if list.goes_on(&lines[at..]) => taken.drop("blank line", 1),
+            match read(text, every_line(told)) {
+                ListLine::Blank if list.goes_on(&lines[at..], every_line(told)) => {
+                    taken.drop("blank line", 1)
+                }
                 ListLine::Tool(says) => {
-                    any |= list.finish(1, event, sink, &mut taken);
-                    event = says.unwrap_or(event);
+                    any |= list.finish(1, told, sink, &mut taken);
+                    told = says.or(told);
                     taken.kept += 1;
                 }
+                // What the tool or its user typed between stacks.
+                ListLine::Remark if every_line(told) => {
+                    any |= list.finish(1, told, sink, &mut taken);
+                    taken.drop("line that is no stack", 1);
+                }
                 ListLine::Probe => {
-                    any |= list.finish(1, event, sink, &mut taken);
+                    any |= list.finish(1, told, sink, &mut taken);
                     list.open = true;
                     taken.kept += 1;
                 }
-                ListLine::Frame(name) if list.lines < MAX_LINES => list.push(name),
-                ListLine::Thread { comm, pid } if !list.frames.is_empty() => list.thread(comm, pid),
+                ListLine::Frame(name) if list.lines < MAX_LINES => {
+                    list.push(name);
+                    list.sure |= every_line(told);
+                }
+                ListLine::Thread { comm, pid } if !list.frames.is_empty() || every_line(told) => {
+                    list.thread(comm, pid);
+                }
+                ListLine::Waker if every_line(told) => list.lines += 1,
+                ListLine::Delimiter if every_line(told) => list.delimiter(told, &mut taken),
                 ListLine::Key(key) if list.frames.is_empty() && list.lines < MAX_KEYS => list.key(key),
                 ListLine::Count(count) if !list.frames.is_empty() => {
                     list.lines += 1;
-                    any |= list.finish(count, event, sink, &mut taken);
+                    any |= list.finish(count, told, sink, &mut taken);
                 }
                 _ => break,
             }
@@ -61,7 +78,7 @@ impl Block for StackList {
             }
         }
         if list.open {
-            any |= list.finish(1, event, sink, &mut taken);
+            any |= list.finish(1, told, sink, &mut taken);
         }
         if list.sure {
             taken.drop("stack without a count", list.lines);
@@ -84,7 +101,13 @@ impl Block for StackList {
 enum ListLine<'a> {
     Blank,
     /// A line that the tool prints before its output.
-    Tool(Option<Event>),
+    Tool(Option<Told>),
+    /// `^C`, `[...]`, `Detaching...`.
+    Remark,
+    /// `waker:  swapper/1`.
+    Waker,
+    /// Between the kernel's and the program's part of a stack, or those of two threads.
+    Delimiter,
     /// A firing of a probe, before a stack without a count.
     Probe,
     Frame(&'a str),
@@ -97,13 +120,16 @@ enum ListLine<'a> {
     Other,
 }
 
-fn read(text: &str) -> ListLine<'_> {
+fn read(text: &str, told: bool) -> ListLine<'_> {
     let trimmed = text.trim();
     if trimmed.is_empty() {
         return ListLine::Blank;
     }
-    if let Some(tool) = tool(trimmed) {
+    if let Some(tool) = bcc::tool(trimmed) {
         return ListLine::Tool(tool);
+    }
+    if told && let Some(line) = bcc::line(text) {
+        return line;
     }
     if !text.starts_with([' ', '\t']) {
         return ListLine::Other;
@@ -125,36 +151,16 @@ fn read(text: &str) -> ListLine<'_> {
     if words == 3 && trimmed.split_whitespace().take(2).all(|w| w.bytes().all(|b| b.is_ascii_digit())) {
         return if trimmed.contains(':') { ListLine::Probe } else { ListLine::Other };
     }
-    let name = trimmed.strip_prefix("b'").and_then(|n| n.strip_suffix('\'')).unwrap_or(trimmed);
+    let name = bcc::without_address(trimmed);
+    let name = name.strip_prefix("b'").and_then(|n| n.strip_suffix('\'')).unwrap_or(name);
     let indent = text.len() - text.trim_start().len();
-    if is_frame(name) && (indent >= 4 || name.contains(['`', '+'])) {
+    if (is_frame(name) && (indent >= 4 || name.contains(['`', '+']))) || (told && indent >= 2) {
         ListLine::Frame(name)
     } else if words <= 3 && indent <= 3 && text.len() < 120 {
         ListLine::Key(trimmed)
     } else {
         ListLine::Other
     }
-}
-
-/// What a tool says of what it counts; `None` for lines that are of no tool.
-fn tool(text: &str) -> Option<Option<Event>> {
-    if text.starts_with("dtrace: description") {
-        let calls = text.contains(":entry") || text.contains(":return") || text.contains("fbt:");
-        return Some(Some(if calls { Event::Count } else { Event::Cpu }));
-    }
-    if text.starts_with("CPU ") && text.contains("FUNCTION:NAME") {
-        return Some(None);
-    }
-    if text.starts_with("Sampling at ") && text.contains("Hertz") {
-        return Some(Some(Event::Cpu));
-    }
-    if text.starts_with("Tracing off-CPU") || text.starts_with("Tracing blocked time") {
-        return Some(Some(Event::Wait));
-    }
-    if text.starts_with("Tracing ") && text.contains("functions for") {
-        return Some(Some(Event::Count));
-    }
-    None
 }
 
 /// ``zfs`dmu_read+0x10``, `dmu_read+0x10`, `dmu_read`, `0xfffffb80`, `[unknown]`, C++ names.
@@ -184,6 +190,8 @@ struct List {
     sure: bool,
     /// A probe fired: the stack needs no count.
     open: bool,
+    /// A line said whose stack it is.
+    named: bool,
 }
 
 impl List {
@@ -195,7 +203,18 @@ impl List {
 
     fn thread(&mut self, comm: &str, pid: i32) {
         (self.comm, self.pid, self.sure) = (comm.to_owned(), pid, true);
+        self.named = true;
         self.lines += 1;
+    }
+
+    /// What is above is the waker's stack where two threads are told of; else the program goes on.
+    fn delimiter(&mut self, told: Option<Told>, taken: &mut Taken) {
+        self.lines += 1;
+        if told.is_some_and(|t| t.two_threads) {
+            self.lines -= self.frames.len();
+            taken.drop("stack of the waker", self.frames.len());
+            self.frames.clear();
+        }
     }
 
     fn key(&mut self, key: &str) {
@@ -204,14 +223,19 @@ impl List {
     }
 
     /// After a blank line there is more of this list, or another one.
-    fn goes_on(&self, lines: &[Line]) -> bool {
+    fn goes_on(&self, lines: &[Line], told: bool) -> bool {
         let next = lines.iter().take(4).find(|l| !l.is_blank());
-        next.is_some_and(|l| !matches!(read(&l.text), ListLine::Other))
+        next.is_some_and(|l| !matches!(read(&l.text, told), ListLine::Other))
     }
 
     /// Makes the list a sample; `false` where it is none.
-    fn finish(&mut self, count: u64, event: Event, sink: &mut Sink, taken: &mut Taken) -> bool {
-        let list = std::mem::take(self);
+    fn finish(&mut self, count: u64, told: Option<Told>, sink: &mut Sink, taken: &mut Taken) -> bool {
+        let mut list = std::mem::take(self);
+        let told = told.unwrap_or_default();
+        if told.name_is_last && !list.named && list.frames.len() > 1 {
+            // Printed like a frame, between the root and the time.
+            list.comm = list.frames.pop().unwrap_or_default();
+        }
         if list.frames.is_empty() {
             taken.drop(crate::blocks::NOT_RECOGNISED, list.lines);
             return false;
@@ -220,7 +244,11 @@ impl List {
             taken.drop("list of words without a sign of a tracer", list.lines);
             return false;
         }
-        push_stack(sink, &list.frames, &list.comm, if list.pid > 0 { list.pid } else { -1 }, event, count);
+        let pid = if list.pid > 0 { list.pid } else { -1 };
+        match told.micros {
+            true => bcc::push_time(sink, &list.frames, &list.comm, pid, count),
+            false => push_stack(sink, &list.frames, &list.comm, pid, told.event, count),
+        }
         taken.kept += list.lines;
         true
     }
@@ -235,14 +263,8 @@ pub(crate) fn push_stack(
     event: Event,
     count: u64,
 ) {
-    let max_depth = sink.max_depth;
+    let stack = stack_of(sink, leaf_first);
     let profile = sink.profile();
-    let mut stack = StackId::ROOT;
-    let skip = leaf_first.len().saturating_sub(max_depth);
-    for name in leaf_first.iter().rev().skip(skip) {
-        let frame: FrameId = names::frame_of_tracer(profile, name);
-        stack = profile.stacks.child(stack, frame);
-    }
     let thread = profile.thread(pid, -1, comm);
     let mut left = count;
     // A count is at most some rows: larger ones are cut, which no real trace reaches.
@@ -257,4 +279,21 @@ pub(crate) fn push_stack(
     if left > 0 {
         sink.warn("a count is larger than 68 thousand million and was cut");
     }
+}
+
+fn every_line(told: Option<Told>) -> bool {
+    told.is_some_and(|t| t.every_line)
+}
+
+/// The stack of names, leaf first.
+fn stack_of(sink: &mut Sink, leaf_first: &[String]) -> StackId {
+    let max_depth = sink.max_depth;
+    let profile = sink.profile();
+    let mut stack = StackId::ROOT;
+    let skip = leaf_first.len().saturating_sub(max_depth);
+    for name in leaf_first.iter().rev().skip(skip) {
+        let frame: FrameId = names::frame_of_tracer(profile, name);
+        stack = profile.stacks.child(stack, frame);
+    }
+    stack
 }

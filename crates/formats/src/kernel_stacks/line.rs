@@ -113,7 +113,7 @@ fn classify(text: &str) -> KernelLine<'_> {
         return KernelLine::Task(head);
     }
     match text {
-        "Call Trace:" | "Call trace:" | "Backtrace:" => return KernelLine::CallTrace,
+        "Call Trace:" | "Call trace:" | "Backtrace:" | "[ Call Trace ]" => return KernelLine::CallTrace,
         "</IRQ>" | "<EOI>" | "</NMI>" | "<<EOE>>" | "</#DF>" => return KernelLine::EndOfInterrupt,
         "<TASK>" | "</TASK>" | "<IRQ>" | "<NMI>" => return KernelLine::Marker,
         _ => {}
@@ -123,6 +123,10 @@ fn classify(text: &str) -> KernelLine<'_> {
         .and_then(|r| r.strip_prefix(':').or(r.strip_prefix(" [")).or(r.strip_prefix("  :")))
     {
         return instruction(rest);
+    }
+    // arm64 prints `pc : name+0x…`, ppc64 `NIP [c000…] .name+0x…`.
+    if let Some(rest) = text.strip_prefix("pc : ").or_else(|| text.strip_prefix("NIP [")) {
+        return instruction(rest.split_once("] ").map_or(rest, |(_, name)| name));
     }
     if let Some((_, rest)) = text.split_once("Comm: ").filter(|(before, _)| before.starts_with("CPU: ")) {
         // Names may have spaces; what follows them is `Tainted:`, `Not tainted` or `Kdump:`.
@@ -212,24 +216,32 @@ fn frame(text: &str) -> Option<KernelLine<'_>> {
         let name = rest.trim_start().strip_prefix('[')?.split_once(']')?.1.trim_start().split(' ').next()?;
         return (!name.is_empty()).then_some(KernelLine::Frame(name));
     }
+    // ppc64: the address of the stack's frame, then that of the code.
+    while let Some((address, rest)) = text.strip_prefix('[').and_then(|t| t.split_once("] ")) {
+        if address.len() != 16 || !names::is_address(address) {
+            break;
+        }
+        addressed = true;
+        text = rest.trim_start();
+    }
     let (reliable, text) = match text.strip_prefix("? ") {
         Some(rest) => (false, rest.trim_start()),
-        None => (true, text),
+        None => (!text.ends_with("(unreliable)"), text),
     };
     let word = text.split(' ').next()?;
     let rest = text[word.len()..].trim();
-    let name = names::without_offset(word);
+    let name = names::without_dot(names::without_offset(word));
     let has_offset = name.len() < word.len() && word.contains("/0x");
     let tail = rest.is_empty() || rest.starts_with('[') || rest.starts_with('(');
     if !tail || !(has_offset || (addressed && !word.is_empty())) {
         return None;
     }
-    if !reliable {
-        return Some(KernelLine::Unreliable(name));
-    }
     // The end of the stack has no name: 0xffffffffffffffff.
     if names::is_address(name) {
         return Some(KernelLine::Marker);
+    }
+    if !reliable {
+        return Some(KernelLine::Unreliable(name));
     }
     Some(KernelLine::Frame(name))
 }
@@ -244,7 +256,7 @@ fn instruction(rest: &str) -> KernelLine<'_> {
     let word = text.split_whitespace().find(|w| !w.starts_with("[<") && !w.ends_with(">]")).unwrap_or("");
     let name = names::without_offset(word);
     if name.len() < word.len() && !names::is_address(name) {
-        KernelLine::Instruction(name)
+        KernelLine::Instruction(names::without_dot(name))
     } else {
         KernelLine::Dump
     }
@@ -252,7 +264,24 @@ fn instruction(rest: &str) -> KernelLine<'_> {
 
 /// Registers, code bytes, raw stack words, module lists.
 fn is_dump(text: &str) -> bool {
-    const STARTS: [&str; 24] = [
+    const STARTS: [&str; 38] = [
+        // arm64
+        "lr : ",
+        "sp : ",
+        "pstate: ",
+        "pc : ",
+        // ppc64
+        "NIP:",
+        "REGS:",
+        "MSR:",
+        "CFAR:",
+        "GPR0",
+        "GPR1",
+        "GPR2",
+        "LR [",
+        "NIP [",
+        "Instruction dump:",
+        // x86
         "RAX:",
         "RBX:",
         "RCX:",
@@ -279,6 +308,15 @@ fn is_dump(text: &str) -> bool {
         "Hardware name:",
     ];
     if STARTS.iter().any(|s| text.starts_with(s)) || text.starts_with("RSP <") || text.starts_with("EFLAGS:")
+    {
+        return true;
+    }
+    // `x29: ffff80000a3fbb20 x28: …` of arm64, and where ppc64 left the kernel.
+    let register = text.strip_prefix('x').and_then(|t| t.split_once(':'));
+    if register.is_some_and(|(n, _)| n.trim().parse::<u8>().is_ok_and(|n| n < 31))
+        || text.starts_with("--- interrupt:")
+        || text.starts_with("--- Exception:")
+        || text.starts_with("--- syscall")
     {
         return true;
     }
@@ -344,6 +382,14 @@ mod tests {
             ("#1 [ffff880] schedule at ffffffff81", Frame("schedule")),
             (" 0000000000000046 ffff88085fc13fd8 0000000000013180", Dump),
             ("[    1.000000] usb 1-1: new device", OtherMessage),
+            ("[c000000fe2b5b8a0] [c0000000000b2f38] .__switch_to+0x2a4/0x520", Frame("__switch_to")),
+            ("[c000000fe2b5b8a0] [c0000000000b2f38] 0xc0000000000b2f38 (unreliable)", Marker),
+            ("[c000000fe2b5b8a0] [c00000000001c8e8] .x+0x1/0x2 (unreliable)", Unreliable("x")),
+            ("NIP [c0000000000b2f38] .zio_wait+0x10/0x20", Instruction("zio_wait")),
+            ("pc : el0_svc+0x1/0x2", Instruction("el0_svc")),
+            ("lr : zio_wait+0x10/0x20 [zfs]", Dump),
+            ("x29: ffff80000a3fbb20 x28: 0000000000000000", Dump),
+            ("GPR04: 0000000000000001 c000000000f80000", Dump),
             ("a+b is a sum", No),
             ("# cat /proc/77/stack", head(None, Some(true))),
         ] {

@@ -8,9 +8,18 @@ use zwhy_evidence::{FlatRow, OriginId};
 pub struct Columns {
     comm: Option<bool>,
     module: Option<bool>,
+    symbol: Option<bool>,
 }
 
+/// Symbol of rows that have no column for it.
+pub const NO_SYMBOL: &str = "[unknown]";
+
 impl Columns {
+    /// The header line names a thread or a module, and no function.
+    fn without_symbol(&self) -> bool {
+        self.symbol == Some(false) && (self.comm == Some(true) || self.module == Some(true))
+    }
+
     /// Takes a header or comment line of perf; `false` for any other line.
     pub fn header(&mut self, text: &str) -> bool {
         if !is_header(text) {
@@ -19,6 +28,7 @@ impl Columns {
         if text.contains("Overhead") || text.contains("Children") {
             self.comm = Some(text.contains("Command"));
             self.module = Some(text.contains("Shared O"));
+            self.symbol = Some(text.contains("Symbol"));
         }
         true
     }
@@ -51,7 +61,8 @@ pub fn is_header(text: &str) -> bool {
         return comment.is_empty() || STARTS.iter().any(|s| comment.starts_with(s)) || is_field(comment);
     }
     (trimmed.starts_with("Samples:") && trimmed.contains("of event"))
-        || (trimmed.starts_with("Overhead") && trimmed.contains("Symbol"))
+        || (trimmed.starts_with("Overhead")
+            && ["Symbol", "Command", "Shared O"].iter().any(|column| trimmed.contains(column)))
         || (trimmed.starts_with("Children") && trimmed.contains("Self"))
         || (trimmed.starts_with("PerfTop:") && trimmed.contains("irqs/sec"))
         || (trimmed.len() > 20 && trimmed.bytes().all(|b| b == b'-' || b == b'_' || b == b'.' || b == b' '))
@@ -92,9 +103,15 @@ pub fn parse(text: &str, columns: &Columns) -> Option<FlatRow> {
         Some((own, rest)) => (own, Some(first), rest),
         None => (first, None, rest),
     };
-    let (before, symbol) = split_marker(rest)?;
-    let symbol = trim_symbol(symbol);
-    if symbol.is_empty() {
+    let (before, symbol) = match split_marker(rest) {
+        Some((before, symbol)) => (before, trim_symbol(symbol)),
+        // `--sort comm,dso`: what perf prints where it has no name.
+        None if columns.without_symbol() => {
+            (rest.trim_matches(|c: char| c.is_whitespace() || is_box(c)), NO_SYMBOL)
+        }
+        None => return None,
+    };
+    if symbol.is_empty() || (symbol == NO_SYMBOL && before.is_empty()) {
         return None;
     }
     let (comm, module) = comm_and_module(before, columns);
@@ -172,6 +189,7 @@ fn comm_and_module<'a>(text: &'a str, columns: &Columns) -> (Option<&'a str>, Op
         fields.remove(0);
     }
     match fields[..] {
+        [only] if columns.without_symbol() && columns.comm != Some(true) => (None, Some(only)),
         [] => (None, None),
         [only] => {
             if let Some(open) = only.rfind(" [").or_else(|| only.rfind(" /")) {
@@ -201,7 +219,7 @@ mod tests {
 
     #[test]
     fn rows_of_all_ages_and_locales() {
-        let all = Columns { comm: Some(true), module: Some(true) };
+        let all = Columns { comm: Some(true), module: Some(true), symbol: Some(true) };
         type Want<'a> = (f64, Option<f64>, Option<&'a str>, Option<&'a str>, &'a str);
         let wants: [(&str, Columns, Want); 11] = [
             (
@@ -237,7 +255,7 @@ mod tests {
             ("   5.00%  [k] lone", Columns::default(), (5.0, None, None, None, "lone")),
             (
                 "   5.00%  zdb  [.] f",
-                Columns { comm: Some(true), module: Some(false) },
+                Columns { comm: Some(true), module: Some(false), symbol: Some(true) },
                 (5.0, None, Some("zdb"), None, "f"),
             ),
             ("   5.00%  zdb  [.] f", Columns::default(), (5.0, None, None, Some("zdb"), "f")),

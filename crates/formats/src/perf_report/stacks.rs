@@ -5,6 +5,7 @@
 //! calls: those paths begin at the function, their callers are not known.
 
 use super::Entry;
+use super::row::NO_SYMBOL;
 use super::tree::Node;
 use crate::text::roots::is_thread_start;
 use zwhy_evidence::{OriginId, PctKind, PctStack};
@@ -103,6 +104,10 @@ pub fn emit(entry: &Entry, relative: Relative, max_depth: usize, out: &mut dyn F
 
 impl Emit<'_> {
     fn order(&self, node: &Node) -> Order {
+        if self.symbol == NO_SYMBOL {
+            let from_root = node.names.first().is_some_and(|n| is_thread_start(n.as_bytes()));
+            return if ends_in_root(node) && !from_root { Order::Callee } else { Order::Caller };
+        }
         if node.names.first().is_none_or(|n| n != self.symbol) {
             return Order::Caller;
         }
@@ -161,7 +166,7 @@ impl Emit<'_> {
             if self.with_children && path.len() > 1 {
                 kind = PctKind::Inclusive;
             }
-        } else if frames.last() != Some(&self.symbol) {
+        } else if self.symbol != NO_SYMBOL && frames.last() != Some(&self.symbol) {
             if more {
                 frames.push(self.symbol); // branches too small to print lie between
             } else {

@@ -10,6 +10,7 @@ mod header;
 mod host;
 mod reader;
 mod stacks;
+mod tidy;
 
 use crate::text::lines;
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
@@ -28,12 +29,17 @@ impl Importer for PerfScript {
 
     fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
         let bytes = without_carriage_returns(input.bytes());
+        let tidied = tidy::tidied(&bytes);
+        let odd = tidied.as_ref().map_or(0, |t| t.odd);
+        let bytes = tidied.map_or(bytes, |t| Cow::Owned(t.text));
         let done_with = |from, to| {
             if matches!(bytes, Cow::Borrowed(_)) {
                 input.release(from, to);
             }
         };
-        let imported = reader::read(&bytes, input.name(), options, &done_with);
+        let mut imported = reader::read(&bytes, input.name(), options, &done_with);
+        imported.stats.read += odd;
+        imported.stats.drop("line is no sample", odd);
         if imported.stats.kept == 0 {
             return Err(FormatError::read(ErrorKind::Empty, input.name(), "no line of it is a sample")
                 .hint("write it with `perf script -i perf.data`, without -F or with at least comm,tid,time,event,ip,sym,dso"));
@@ -49,10 +55,10 @@ fn sniff(head: &[u8]) -> Confidence {
     let mut after_header = false;
     for line in lines::raw_lines(head).take(LOOK_AT) {
         if line.is_empty() || line.starts_with(b"#") {
-            after_header |= line.is_empty() && headers == 0;
+            after_header |= line.is_empty() && (headers == 0 || after_header);
             continue;
         }
-        if frame::is_frame_line(line) && frame::is_address_wide(line) {
+        if (frame::is_frame_line(line) && frame::is_address_wide(line)) || tidy::is_bare_frame(line) {
             frames += 1;
             pairs += usize::from(after_header);
         } else if let Some(header) = header::parse(line).filter(|_| !line.starts_with(b"\t")) {

@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
                 None => {}
                 Some(b'#') => self.comment(&lines::text_of(line)),
                 // A stack whose header has no field at all (`-F ip,sym`).
-                Some(b'\t') => {
+                Some(b'\t') if self.threads.is_empty() || self.threads.contains_key(&b""[..]) => {
                     self.at -= line.len() + 1;
                     self.at = self.at.min(self.text.len());
                     let stack = self.stack();

@@ -4,7 +4,7 @@ use super::frame::{self, FrameText, NO_SYMBOL};
 use crate::text::names;
 use memchr::{memchr, memchr_iter};
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use zwhy_profile::{Frame, FrameId, Profile, StackId};
+use zwhy_profile::{Frame, FrameId, FrameKind, Profile, StackId};
 
 /// Remembers what it has seen of the text `'a`.
 pub struct StackTexts<'a> {
@@ -178,7 +178,10 @@ fn intern(profile: &mut Profile, parts: FrameText, module: &[u8], source: Option
     let (function, reason) = if parts.symbol.is_empty() {
         (strings.intern("[unknown]"), strings.intern(NO_SYMBOL))
     } else {
-        (strings.intern(&String::from_utf8_lossy(parts.symbol)), Default::default())
+        let symbol = String::from_utf8_lossy(parts.symbol);
+        // Of ppc64; in user code a dot may be part of the name.
+        let name = if parts.kind() == FrameKind::Kernel { names::without_dot(&symbol) } else { &*symbol };
+        (strings.intern(name), Default::default())
     };
     let (file, line) = match source {
         Some((file, line)) => (strings.intern(&String::from_utf8_lossy(file)), line),

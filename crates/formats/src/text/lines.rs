@@ -11,7 +11,7 @@ pub const MAX_LINE: usize = 64 * 1024;
 
 /// Pieces of `bytes` between line breaks, without `\n` and a `\r` before it. An empty piece after the
 /// last `\n` is not a line.
-pub fn raw_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn raw_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         if rest.is_empty() {

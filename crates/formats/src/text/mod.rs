@@ -3,6 +3,7 @@
 //! Invariant: nothing here fails on any input; what is not understood is `None`.
 
 pub mod counts;
+pub mod encoding;
 pub mod lines;
 pub mod names;
 pub mod numbers;

@@ -111,6 +111,14 @@ pub fn kind_of_bare_module(module: &str) -> FrameKind {
     }
 }
 
+/// The name of a function of ppc64, whose first ABI puts a dot before it; others as they are.
+pub fn without_dot(name: &str) -> &str {
+    match name.strip_prefix('.') {
+        Some(rest) if rest.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => rest,
+        _ => name,
+    }
+}
+
 /// Splits `name+0x1a` (also `name+26`) into name and the rest; the name alone where there is no offset.
 pub fn without_offset(text: &str) -> &str {
     match text.rfind('+') {

@@ -1,0 +1,81 @@
+//! Which of several text formats that an input could be keeps most of it.
+//!
+//! A shape that is sure of itself may still be wrong: frames of a DTrace list look like those of perf.
+//! So readers of text are tried on the first bytes, and what they keep of what they read decides.
+//! Formats with a magic number never come here, and no input is read twice as a whole.
+
+use crate::{Confidence, HEAD_BYTES, ImportOptions, ImportStats, Importer, Input};
+use memchr::memrchr;
+
+/// Readers of lines of text, whose shapes resemble each other.
+const TEXT: [&str; 7] =
+    ["perf-script", "perf-report", "kernel-stacks", "bpftrace", "dtrace", "folded", "pasted"];
+
+/// By so much more must another keep, of 1, than the one that is surer of itself.
+const CLEARLY: f64 = 0.05;
+/// Who keeps less than this has a rival in every reader of text.
+const POOR: f64 = 0.5;
+
+/// The one of `claims` that keeps most of the head; the surest and of those the first where they are
+/// alike. `None` where the surest is of no text, and nothing has to be tried.
+pub fn settle(
+    claims: &[(Confidence, &'static dyn Importer)],
+    all: &'static [&'static dyn Importer],
+    input: &Input,
+) -> Option<&'static dyn Importer> {
+    let mut claims = claims.to_vec();
+    claims.sort_by_key(|(sure, _)| std::cmp::Reverse(*sure)); // stable: the list's order stays
+    let (surest, first) = *claims.first()?;
+    if !is_text(first) {
+        return None;
+    }
+    let head = head(input.bytes());
+    // Who would take anything does not compete with those who know a shape.
+    let rivals = claims.iter().filter(|(sure, i)| is_text(*i) && *sure >= surest.min(Confidence::Likely));
+    let best = best(rivals.map(|(_, importer)| *importer), head, input);
+    match best {
+        Some((_, share)) if share < POOR => {
+            let others = all.iter().copied().filter(|i| is_text(*i) && i.name() != first.name());
+            self::best(std::iter::once(first).chain(others), head, input)
+        }
+        best => best,
+    }
+    .map(|(importer, _)| importer)
+}
+
+fn is_text(importer: &dyn Importer) -> bool {
+    TEXT.contains(&importer.name())
+}
+
+/// Whole lines from the start.
+fn head(bytes: &[u8]) -> &[u8] {
+    if bytes.len() <= HEAD_BYTES {
+        return bytes;
+    }
+    let head = &bytes[..HEAD_BYTES];
+    memrchr(b'\n', head).map_or(head, |end| &head[..=end])
+}
+
+fn best(
+    importers: impl Iterator<Item = &'static dyn Importer>,
+    head: &[u8],
+    input: &Input,
+) -> Option<(&'static dyn Importer, f64)> {
+    let mut best: Option<(&'static dyn Importer, f64)> = None;
+    for importer in importers {
+        let options = ImportOptions { host_symbols: false, ..ImportOptions::default() };
+        let read = importer.read(&Input::from_bytes(input.name(), head.to_vec()), &options);
+        let share = read.map_or(0.0, |imported| share(&imported.stats));
+        if best.is_none_or(|(_, most)| share > most + CLEARLY) {
+            best = Some((importer, share));
+        }
+    }
+    best
+}
+
+/// What was kept, of all that is not there for the eye.
+fn share(stats: &ImportStats) -> f64 {
+    let of = |reason: &str| stats.dropped.get(reason).copied().unwrap_or(0);
+    let read = stats.read.saturating_sub(of("blank line") + of("comment"));
+    stats.kept as f64 / read.max(1) as f64
+}
