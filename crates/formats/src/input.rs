@@ -114,7 +114,14 @@ impl Input {
         }
     }
 
-    /// The same source with other bytes (compression undone).
+    /// The same text in another encoding.
+    pub(crate) fn recoded(self, text: Vec<u8>, note: Option<String>) -> Input {
+        let mut notes = self.notes;
+        notes.extend(note);
+        Input { bytes: Bytes::Memory(text), notes, ..self }
+    }
+
+    /// The same source with other bytes (compression undone); with a note, what follows them is lost.
     pub(crate) fn replaced(self, bytes: Bytes, note: Option<String>) -> Input {
         let cut_at = note.as_ref().map(|_| bytes.as_slice().len() as u64).or(self.cut_at);
         let mut notes = self.notes;

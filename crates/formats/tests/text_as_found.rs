@@ -109,7 +109,8 @@ fn stackcount_counts_calls_by_process() {
 
 #[test]
 fn tools_that_add_up_microseconds_give_time_asleep() {
-    let cases: [(&str, &[(&str, &str, u64)]); 4] = [
+    type Row = (&'static str, &'static str, u64);
+    let cases: [(&str, &[Row]); 4] = [
         (
             "wakeuptime",
             &[

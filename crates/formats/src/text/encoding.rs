@@ -21,12 +21,12 @@ pub fn as_utf8(input: Input, most: u64) -> Input {
         (wide(u16::from_be_bytes), "big")
     } else if let Some(text) = bytes.strip_prefix(b"\xef\xbb\xbf") {
         let text = text.to_vec();
-        return input.replaced(text, None);
+        return input.recoded(text, None);
     } else {
         return input;
     };
     let cut = if bytes.len() % 2 == 1 { "; its last byte is half a character and was left out" } else { "" };
-    input.replaced(text, Some(format!("the text is UTF-16 ({order} end first) and was read as such{cut}")))
+    input.recoded(text, Some(format!("the text is UTF-16 ({order} end first) and was read as such{cut}")))
 }
 
 #[cfg(test)]
