@@ -15,6 +15,7 @@ mod evidence_json;
 mod export;
 mod firefox;
 mod folded;
+mod gperftools;
 mod input;
 mod interchange;
 mod kernel_stacks;

@@ -39,6 +39,7 @@ static IMPORTERS: &[&dyn Importer] = &[
     &crate::perf_bundle::PerfBundle,
     &crate::evidence_json::EvidenceJson,
     &crate::pprof::Pprof,
+    &crate::gperftools::Gperftools,
     &crate::otlp::Otlp,
     &crate::speedscope::Speedscope,
     &crate::firefox::Firefox,

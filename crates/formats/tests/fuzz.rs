@@ -3,6 +3,8 @@
 //! A short fixed run by default; `ZWHY_FUZZ_SECONDS=600` makes it long, `ZWHY_FUZZ_SEED` starts it
 //! elsewhere. An input that fails is written to the temporary directory and named in the message.
 
+#[path = "support/gperftools_writer.rs"]
+mod gperftools;
 #[path = "support/held.rs"]
 mod held;
 #[path = "support/perf_data_writer.rs"]
@@ -49,6 +51,10 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
         ] {
             seeds.push((format!("perf-data-{name}-{big}"), written.bytes));
         }
+    }
+    for machine in gperftools::MACHINES {
+        seeds.push((format!("gperftools-{machine:?}"), gperftools::usual(machine)));
+        seeds.push((format!("gperftools-java-{machine:?}"), gperftools::java(machine)));
     }
     let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/inputs");
     let mut folders = vec![tests];

@@ -1,4 +1,4 @@
-//! Binary files told by their magic number.
+//! Files told by the first bytes of their kind.
 
 use super::Kind;
 
@@ -8,6 +8,7 @@ type Row = (usize, &'static [u8], &'static str, &'static str);
 const PICTURE: &str = "give the text or the SVG that it was drawn from; a picture holds no numbers";
 const UNPACK: &str = "unpack it and give one of the files in it";
 const RECORD: &str = "to see where a program spends its time: zwhy record -- PROGRAM";
+const MEMORY: &str = "it says what memory is held, not where CPU time goes; zwhy reads CPU profiles of gperftools (CPUPROFILE=FILE), and pprof";
 const NO_PACKETS: &str =
     "it says nothing of the CPU; record the host while the load runs: zwhy record -a -d 30";
 
@@ -32,6 +33,26 @@ static ROWS: &[Row] = &[
     (257, b"ustar", "a tar archive", "unpack it (tar -xf FILE) and give one of the files in it"),
     (0, b"!<arch>\n", "a static library or a Debian package", RECORD),
     (0, b"\xed\xab\xee\xdb", "an RPM package", RECORD),
+    (0, b"heap profile:", "a heap profile of gperftools or Go", MEMORY),
+    (0, b"--- heapz", "a heap profile of gperftools", MEMORY),
+    (
+        0,
+        b"--- contentionz",
+        "a profile of locks of gperftools",
+        "it says how long threads waited for locks, in cycles; zwhy reads CPU profiles of gperftools",
+    ),
+    (
+        0,
+        b"--- threadz",
+        "stacks of threads of gperftools",
+        "it shows one moment; zwhy reads CPU profiles of gperftools",
+    ),
+    (
+        0,
+        b"--- symbol",
+        "a profile of gperftools with its names in front (pprof --raw)",
+        "give the CPU profile that it was made from, or convert it: pprof --collapsed writes folded stacks",
+    ),
     (
         0,
         b"SQLite format 3\0",

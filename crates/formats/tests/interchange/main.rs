@@ -1,10 +1,13 @@
-//! pprof, OTLP, speedscope and Firefox profiles in, and everything that goes out.
+//! pprof, gperftools, OTLP, speedscope and Firefox profiles in, and everything that goes out.
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../support/gperftools_writer.rs"]
+mod writer;
 
 mod export;
 mod firefox;
+mod gperftools;
 mod json_damage;
 mod otlp;
 mod pprof;
