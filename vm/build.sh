@@ -111,6 +111,13 @@ install_program() {
     done
 }
 
+# add_libgcc: the C library opens it by name when a thread is cancelled, as `zfs send` does.
+add_libgcc() {
+    local library
+    library=$(ldconfig -p | awk '$1 == "libgcc_s.so.1" { print $NF; exit }')
+    install -D -m 755 "$library" "$cache/root/lib/libgcc_s.so.1"
+}
+
 build_root() {
     local package package_version applet tool
     for package in $(apt-cache "${contrib_options[@]}" depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
@@ -128,6 +135,7 @@ build_root() {
     for tool in zpool zfs zdb; do
         install_program "$(find "$cache/user" -path "*/sbin/$tool" | head -1)" "bin/$tool"
     done
+    add_libgcc
     ln -sf ../lib/ld-linux-x86-64.so.2 "$cache/root/lib64/ld-linux-x86-64.so.2"
     install -m 755 "$here/init" "$cache/root/init"
     (cd "$cache/root" && find . | LC_ALL=C sort | cpio -o -H newc --quiet | gzip -1) >"$cache/base.cpio.gz"

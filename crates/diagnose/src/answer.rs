@@ -124,12 +124,34 @@ pub struct EvidenceLine {
     pub frames: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RemedyAnswer {
     pub text: String,
+    /// Commands that show whether it is so and change nothing.
+    pub look: Vec<String>,
+    /// Commands to run as they stand, in this order.
     pub commands: Vec<String>,
-    pub undo: String,
+    /// There are commands, and all name things of this host: nothing in capitals is to be replaced.
+    pub complete: bool,
+    /// Commands that take `commands` back, in this order, with what was recorded.
+    pub undo: Vec<String>,
+    /// Ways of which the user picks one.
+    pub choices: Vec<ChoiceAnswer>,
+    /// What no command does.
+    pub advice: Vec<String>,
+    /// What to know of the way back.
+    pub undo_note: String,
+    /// What becomes of blocks that are there already, where a property only changes new ones.
+    pub rewrite: Option<String>,
     pub risk: String,
+}
+
+/// One of several ways.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ChoiceAnswer {
+    pub text: String,
+    pub commands: Vec<String>,
+    pub undo: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

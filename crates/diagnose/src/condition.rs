@@ -84,6 +84,16 @@ impl Condition {
         }
     }
 
+    /// The figure of an expression of numbers; `None` where an answer is missing.
+    pub fn number(&self, answers: &dyn Answers) -> Option<f64> {
+        match self.value(answers)? {
+            CelValue::Float(n) => Some(n),
+            CelValue::Int(n) => Some(n as f64),
+            CelValue::UInt(n) => Some(n as f64),
+            _ => None,
+        }
+    }
+
     fn value(&self, answers: &dyn Answers) -> Option<CelValue> {
         value(&self.expression, answers)
     }

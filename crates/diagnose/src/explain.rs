@@ -1,16 +1,14 @@
 //! From evidence to the answer.
 
 use crate::anatomy::IDLE;
-use crate::answer::{
-    Answer, ConfidenceWord, EvidenceLine, Finding, Quality, RemedyAnswer, RuledOut, SCHEMA, Source,
-};
+use crate::answer::{Answer, ConfidenceWord, EvidenceLine, Finding, Quality, RuledOut, SCHEMA, Source};
 use crate::breakdown::breakdown;
 use crate::condition::Truth;
 use crate::facts::FactBase;
 use crate::headline::headline;
 use crate::knowledge::{Knowledge, Sign};
-use crate::names::{COMMAND, PROSE, fill_names};
 use crate::next::{next_steps, separating};
+use crate::remedy::{COMMAND, fill_names, remedy};
 use crate::score::{Asked, Verdict, judge};
 use crate::share::Claims;
 use crate::topic::{Topic, topic};
@@ -104,9 +102,7 @@ fn finding(
 ) -> Finding {
     let cause = verdict.cause;
     let facts = asked.facts;
-    let remedy = &cause.remedy;
     let command = |text: &String| fill_names(text, COMMAND, cause.dataset.as_ref(), facts);
-    let prose = |text: &String| fill_names(text, PROSE, cause.dataset.as_ref(), facts);
     Finding {
         class: cause.class.clone(),
         title: cause.title.clone(),
@@ -118,12 +114,7 @@ fn finding(
         evidence: evidence_lines(verdict, knowledge, asked),
         against: against_lines(verdict, knowledge, asked),
         explanation: cause.explanation.clone(),
-        remedy: RemedyAnswer {
-            text: prose(&remedy.text),
-            commands: remedy.commands.iter().map(command).collect(),
-            undo: command(&remedy.undo),
-            risk: remedy.risk.clone(),
-        },
+        remedy: remedy(cause, asked),
         next: next_steps(verdict, all, knowledge, asked).iter().map(command).collect(),
         rules_out: rules_out(verdict),
         experiment: cause.experiment.clone(),

@@ -3,8 +3,8 @@
 use crate::answer::{CONFIDENT, EvidenceLine, Finding, StageRow};
 use crate::facts::{FactBase, Query, thread_base};
 use crate::knowledge::Knowledge;
-use crate::names::{COMMAND, PROSE, fill_names};
 use crate::readings::readings;
+use crate::remedy::{COMMAND, PROSE, fill_names};
 use crate::waiting::{place_of, sleeps};
 use crate::whole::Whole;
 use crate::wording;

@@ -16,11 +16,11 @@ mod headline;
 mod knowledge;
 mod machine;
 mod name;
-mod names;
 mod next;
 mod paths;
 mod pattern;
 mod readings;
+mod remedy;
 mod score;
 mod share;
 mod solidity;
@@ -32,8 +32,9 @@ mod wording;
 
 pub use anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, PatternSource, Stage, StageId, UNKNOWN};
 pub use answer::{
-    Answer, CONFIDENT, ConfidenceWord, EvidenceLine, Finding, LabelRow, MachineLimit, OriginRow, Quality,
-    RemedyAnswer, RuledOut, SCHEMA, ShareOf, Source, SpeedUp, StageRow, ThreadRow, WaitRow, WhatIf, WhoRow,
+    Answer, CONFIDENT, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, LabelRow, MachineLimit,
+    OriginRow, Quality, RemedyAnswer, RuledOut, SCHEMA, ShareOf, Source, SpeedUp, StageRow, ThreadRow,
+    WaitRow, WhatIf, WhoRow,
 };
 pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};
@@ -42,9 +43,10 @@ pub use coverage::{Coverage, UnknownFunction, coverage};
 pub use explain::{Options, explain};
 pub use facts::{Argument, CATALOGUE, Query, ResultKind, Signature};
 pub use knowledge::{
-    Cause, CpuOf, Expectation, Fixture, IfFalse, Knowledge, KnowledgeError, LintIssue, LookAlike, Remedy,
-    Sign, SourceText, TestCase, TestOutcome, Weight, lint, run_tests,
+    Cause, Change, Choice, CpuOf, Expectation, Fixture, IfFalse, Knowledge, KnowledgeError, LintIssue,
+    LookAlike, Remedy, Sign, SourceText, TestCase, TestOutcome, Weight, lint, run_tests,
 };
 pub use name::{BareName, bare};
 pub use paths::{PathRow, PathStep};
 pub use pattern::{Glob, Pattern};
+pub use remedy::general_remedy;

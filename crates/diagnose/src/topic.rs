@@ -199,7 +199,7 @@ claim = "Widgets are on."
 [remedy]
 text = "Use fewer."
 commands = []
-undo = "Use more."
+undo = ["Use more."]
 risk = "None."
 [[tests]]
 name = "a test"

@@ -2,13 +2,14 @@
 
 use crate::escape::{plain, shell_word};
 use crate::figures::sampled;
-use crate::layout::{Align, Grid, labelled, wrap, wrap_command};
+use crate::layout::{Align, Grid, labelled, wrap};
+use crate::remedy;
 use crate::stats::Account;
 use crate::style::Style;
 use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, ShareOf, SpeedUp, StageRow};
 
-const WIDTH: usize = 80;
-const INDENT: usize = 5;
+pub(crate) const WIDTH: usize = 80;
+pub(crate) const INDENT: usize = 5;
 const STAGES_SHOWN: usize = 8;
 const THREADS_SHOWN: usize = 6;
 const EVIDENCE_SHOWN: usize = 4;
@@ -83,7 +84,7 @@ fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
     // A remedy for what is only one of several guesses does harm.
     let mut out = match f.confidence_word {
         ConfidenceWord::Low => String::new(),
-        _ => commands(&f.remedy.commands, style),
+        _ => remedy::short(&f.remedy, style),
     };
     // A lab capture is that proof.
     let guess = f.confidence_word == ConfidenceWord::Low;
@@ -102,15 +103,6 @@ fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
 fn proof(experiment: &str, style: Style) -> String {
     let command = format!("zwhy lab run {}", plain(experiment));
     format!("{}Prove it here first: {}\n", " ".repeat(INDENT), style.bold(&command))
-}
-
-fn commands(commands: &[String], style: Style) -> String {
-    let indent = INDENT + 2;
-    commands
-        .iter()
-        .flat_map(|command| wrap_command(command, WIDTH - indent))
-        .map(|line| format!("{}{}\n", " ".repeat(indent), style.bold(&plain(&line))))
-        .collect()
 }
 
 fn evidence(f: &Finding, limit: usize, style: Style) -> String {
@@ -187,12 +179,8 @@ fn whole_finding(f: &Finding, style: Style) -> String {
         out.push_str(&labelled("Without", 9, &speed_up(without), WIDTH));
     }
     f.upgrade.iter().for_each(|text| out.push_str(&labelled("Upgrade", 9, text, WIDTH)));
-    out.push_str(&labelled("Remedy", 9, &f.remedy.text, WIDTH));
-    out.push_str(&commands(&f.remedy.commands, style));
+    out.push_str(&remedy::whole(&f.remedy, style));
     f.experiment.iter().for_each(|experiment| out.push_str(&proof(experiment, style)));
-    for (label, text) in [("Undo", &f.remedy.undo), ("Risk", &f.remedy.risk)] {
-        out.push_str(&labelled(label, 9, text, WIDTH));
-    }
     for next in &f.next {
         out.push_str(&labelled("Next", 9, next, WIDTH));
     }

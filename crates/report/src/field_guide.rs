@@ -249,17 +249,12 @@ fn look_alikes(out: &mut String, cause: &Cause, knowledge: &Knowledge) {
 }
 
 fn remedy(out: &mut String, cause: &Cause) {
-    let remedy = &cause.remedy;
-    let _ = writeln!(out, "## Remedy\n\n{}\n", prose(&general(&one_line(&remedy.text))));
-    if !remedy.commands.is_empty() {
-        let commands: Vec<String> = remedy.commands.iter().map(|c| general(c)).collect();
-        let _ = writeln!(out, "```sh\n{}\n```\n", commands.join("\n"));
+    let remedy = zwhy_diagnose::general_remedy(cause);
+    out.push_str("## Remedy\n\n");
+    if !remedy.look.is_empty() {
+        let _ = writeln!(out, "To look first:\n\n```sh\n{}\n```\n", remedy.look.join("\n"));
     }
-    for (label, said) in [("Undo", &remedy.undo), ("Risk", &remedy.risk)] {
-        if !said.is_empty() {
-            let _ = writeln!(out, "**{label}:** {}\n", prose(&general(&one_line(said))));
-        }
-    }
+    crate::remedy::markdown(out, &remedy);
 }
 
 /// The book has no host whose names could be filled in.

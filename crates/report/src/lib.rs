@@ -13,6 +13,7 @@ mod functions;
 mod html;
 mod layout;
 mod markdown;
+mod remedy;
 mod stats;
 mod style;
 mod waiting;
@@ -28,6 +29,7 @@ pub use functions::{functions_json, functions_text};
 pub use html::{Block, PageError, page};
 pub use layout::{Align, Grid, labelled, wrap, wrap_command};
 pub use markdown::answer_markdown;
+pub use remedy::remedy_text;
 pub use stats::{stats_notes, stats_text};
 pub use style::Style;
 

@@ -74,14 +74,8 @@ fn finding(out: &mut String, f: &Finding) {
         let _ = writeln!(out, "- {}", text(&limit.text));
     }
     let gap = if f.evidence.is_empty() { "" } else { "\n" };
-    let _ = writeln!(out, "{gap}{}\n", text(&f.remedy.text));
-    if !f.remedy.commands.is_empty() {
-        let _ = writeln!(
-            out,
-            "```sh\n{}\n```\n",
-            f.remedy.commands.iter().map(|c| plain(c)).collect::<Vec<_>>().join("\n")
-        );
-    }
+    out.push_str(gap);
+    crate::remedy::markdown(out, &f.remedy);
     for reference in &f.references {
         let _ = writeln!(out, "- <{}>", plain(reference).replace(['<', '>'], ""));
     }

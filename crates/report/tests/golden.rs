@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use zwhy_diagnose::{
-    Answer, ConfidenceWord, EvidenceLine, Finding, Knowledge, LabelRow, MachineLimit, PathRow, PathStep,
-    Quality, RemedyAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow, WhatIf, WhoRow,
+    Answer, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Knowledge, LabelRow, MachineLimit, PathRow,
+    PathStep, Quality, RemedyAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow, WhatIf, WhoRow,
 };
 use zwhy_evidence::ImportStats;
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
@@ -102,7 +102,17 @@ fn ccm_host() -> Answer {
                 "zfs send -R tank/games@move | zfs receive -o encryption=aes-256-gcm -o keyformat=passphrase tank/gcm"
                     .into(),
             ],
-            undo: "zfs destroy -r tank/gcm".into(),
+            complete: true,
+            look: vec!["zfs get encryption tank/games".into()],
+            undo: vec!["zfs destroy -r tank/gcm".into()],
+            choices: vec![ChoiceAnswer {
+                text: "Keep the old dataset, and encrypt only new data.".into(),
+                commands: vec!["zfs create -o encryption=aes-256-gcm tank/new".into()],
+                undo: vec!["zfs destroy tank/new".into()],
+            }],
+            advice: vec!["A CPU with AVX does GCM ten times as fast.".into()],
+            undo_note: "The old dataset is not touched.".into(),
+            rewrite: Some("encryption only changes what is written from now on.".into()),
             risk: "Needs free space for a second copy.".into(),
         },
         next: vec!["zfs get -t filesystem,volume encryption".into(), "zpool list".into()],

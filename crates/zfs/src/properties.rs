@@ -29,6 +29,17 @@ impl Source {
         }
     }
 
+    /// Where the value comes from, where somebody chose it; `None` for defaults and read-only properties.
+    pub fn as_set(&self) -> Option<String> {
+        match self {
+            Source::Local => Some("local".to_owned()),
+            Source::Received => Some("received".to_owned()),
+            Source::Temporary => Some("temporary".to_owned()),
+            Source::Inherited(from) => Some(format!("inherited from {from}")),
+            Source::Default | Source::None | Source::Other(_) => None,
+        }
+    }
+
     /// Somebody chose this value.
     pub fn is_set(&self) -> bool {
         matches!(self, Source::Local | Source::Received | Source::Temporary | Source::Inherited(_))

@@ -39,9 +39,11 @@ scenario() {
     scenario_name=$1 variant=$2
     layout='' record=''
     reset() { :; }
+    renew() { :; }
     . "/job/$scenario_name.sh"
     setup "$variant"
     during 10 "$scenario_name.$variant" load
+    if [ "$variant" = fault ] && grep -q '^# remedy: ' "/job/$scenario_name.sh"; then remedy; fi
     reset
     # What the load wrote last may still be on its way.
     scenario_tries=60
@@ -53,6 +55,22 @@ scenario() {
     done
     for setting in $changed; do echo "${setting#*=}" >"${setting%%=*}"; done
     changed=
+}
+
+# remedy: runs what zwhy says, records the same load again, takes it back, and records once more.
+remedy() {
+    remedy_answer=/out/$scenario_name.fault.json
+    zwhy explain "/out/$scenario_name.fault.zwhy" --json >"$remedy_answer"
+    # The scenario says which choice, and what stands for words in capitals.
+    remedy_words=$(sed -n 's/^# remedy: commands *//p; s/^# remedy: \(choice=.*\)/\1/p' "/job/$scenario_name.sh")
+    for way in run undo; do
+        # shellcheck disable=SC2086
+        zwhy-load remedy "$remedy_answer" $way $remedy_words >"/out/$scenario_name.$way.log" 2>&1
+        echo $? >"/out/$scenario_name.$way.exit"
+        say "$scenario_name: $way: exit $(cat "/out/$scenario_name.$way.exit")"
+        renew
+        during 10 "$scenario_name.$way" load
+    done
 }
 
 for name in "$@"; do

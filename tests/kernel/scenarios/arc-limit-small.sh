@@ -1,5 +1,6 @@
 # A working set of 160 MiB under an ARC limit of 64 MiB; the control has room for all of it.
 # expect: arc-max-too-small
+# remedy: commands
 setup() {
     if [ "$1" = fault ]; then arc_limit 67108864; fi
     pool

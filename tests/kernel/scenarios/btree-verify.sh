@@ -1,5 +1,6 @@
 # The debug check of every b-tree insertion while space maps change; the control leaves it off.
 # expect: debug-btree-verify
+# remedy: commands
 setup() {
     if [ "$1" = fault ]; then parameter zfs_btree_verify_intensity 4; fi
     parameter zfs_txg_timeout 1

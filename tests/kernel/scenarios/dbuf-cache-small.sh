@@ -1,5 +1,6 @@
 # A working set that the ARC holds under a dbuf cache of 2 MiB; in the control it fits in both.
 # expect: dbuf-cache-too-small
+# remedy: commands
 setup() {
     # As large as on a host that has been up for a while: the dbuf cache is a part of it.
     parameter zfs_arc_min 2147483648

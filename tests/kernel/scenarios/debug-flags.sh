@@ -1,5 +1,6 @@
 # Checks of zfs_flags for frees, histograms, metaslabs and errors (64, 128, 256, 512); the control has none.
 # expect: debug-flags-on
+# remedy: commands
 setup() {
     if [ "$1" = fault ]; then parameter zfs_flags 960; fi
     pool

@@ -1,5 +1,6 @@
 # Direct reads that begin inside a page, which go by way of the ARC; the control reads whole pages.
 # expect: direct-io-misaligned
+# remedy: commands
 setup() {
     if [ "$1" = fault ]; then shift_by=512; else shift_by=0; fi
     pool -O direct=always

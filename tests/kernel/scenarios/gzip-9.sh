@@ -1,5 +1,6 @@
 # Text written with gzip-9; the control is lz4.
 # expect: compression-gzip-cpu
+# remedy: commands
 setup() {
     if [ "$1" = fault ]; then pool -O compression=gzip-9; else pool -O compression=lz4; fi
 }

@@ -1,5 +1,6 @@
 # The L2ARC feed thread without a pause; the control has the usual second.
 # expect: l2arc-feed-zero-interval
+# remedy: commands
 setup() {
     if [ "$1" = fault ]; then parameter l2arc_feed_secs 0; fi
     layout=${disks%% *}

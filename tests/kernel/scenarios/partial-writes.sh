@@ -1,5 +1,6 @@
 # Writes of 4 KiB into uncached records of 1 MiB; the control writes whole records.
 # expect: partial-block-rmw
+# remedy: choice=1
 setup() {
     # Records that are dirty need no reading: each group of writes shall find most of them on disk.
     parameter zfs_txg_timeout 1

@@ -1,5 +1,6 @@
 # Sequential cold reads with prefetch switched off; the control leaves it on.
 # expect: prefetch-switched-off
+# remedy: commands
 setup() {
     if [ "$1" = fault ]; then parameter zfs_prefetch_disable 1; fi
     pool -O primarycache=metadata

@@ -1,5 +1,6 @@
 # Random reads of 4 KiB from records of 1 MiB that are not cached; the control reads whole records.
 # expect: recordsize-read-amplification
+# remedy: commands
 setup() {
     pool -O recordsize=1M -O primarycache=metadata
     if [ "$1" = fault ]; then block=4K; else block=1M; fi

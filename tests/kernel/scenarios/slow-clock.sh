@@ -1,5 +1,6 @@
 # HPET as clock while ZFS does many small reads; the control has the time stamp counter.
 # expect: slow-clocksource
+# remedy: commands
 setup() {
     clock=/sys/devices/system/clocksource/clocksource0/current_clocksource
     if [ "$1" = fault ]; then echo hpet >$clock; else echo tsc >$clock; fi

@@ -1,5 +1,6 @@
 # Small writes, each made safe by fsync, to a pool without a log device; the control has one.
 # expect: zil-sync-writes-without-log-device
+# remedy: choice=1 DEVICE=/dev/nvme4n1p1
 setup() {
     log=${disks##* }
     layout=${disks% *}

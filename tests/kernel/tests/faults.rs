@@ -5,6 +5,7 @@
 //! load, and on a line of its own the classes that name the fault. ZWHY_SCENARIOS chooses some.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Knowledge, coverage};
 use zwhy_kernel_tests::{Boot, Machine, root};
@@ -14,6 +15,8 @@ struct Scenario {
     file: PathBuf,
     /// Classes of which any names the fault.
     expect: Vec<String>,
+    /// The remedy of the first finding is run, and taken back.
+    remedy: bool,
 }
 
 fn scenarios() -> Vec<Scenario> {
@@ -27,7 +30,8 @@ fn scenarios() -> Vec<Scenario> {
         let text = fs::read_to_string(&file).expect("a scenario");
         let expect = text.lines().find_map(|line| line.strip_prefix("# expect: "));
         let expect = expect.unwrap_or_else(|| panic!("{name} does not say what it expects"));
-        Scenario { name, file, expect: expect.split('|').map(str::to_owned).collect() }
+        let expect = expect.split('|').map(str::to_owned).collect();
+        Scenario { name, file, expect, remedy: text.lines().any(|line| line.starts_with("# remedy: ")) }
     };
     let all = files.into_iter().map(scenario);
     all.filter(|s| chosen.is_empty() || chosen.split_whitespace().any(|name| name == s.name)).collect()
@@ -55,6 +59,47 @@ struct Judged {
     /// Samples of ZFS that have a stage, and all of them.
     named: u64,
     of_zfs: u64,
+    remedies: Remedies,
+}
+
+/// How many remedies were run, and what became of them.
+#[derive(Default)]
+struct Remedies {
+    run: usize,
+    cured: usize,
+    undone: usize,
+}
+
+impl Remedies {
+    fn add(&mut self, other: &Remedies) {
+        self.run += other.run;
+        self.cured += other.cured;
+        self.undone += other.undone;
+    }
+}
+
+/// Above this a finding is still there.
+const CURED: f64 = 0.3;
+
+/// What the remedy of a scenario came to: the finding must go, and come back when it is undone.
+fn judge_remedy(boot: &Boot, scenario: &Scenario, knowledge: &Knowledge, judged: &mut Judged) {
+    judged.remedies.run += 1;
+    for way in ["run", "undo"] {
+        let exit = boot.text(&format!("{}.{way}.exit", scenario.name));
+        if exit != "0" {
+            let log = boot.text(&format!("{}.{way}.log", scenario.name));
+            judged.wrong.push(format!("{} remedy {way}: exit {exit}: {log}", scenario.name));
+            continue;
+        }
+        let answer = boot.capture(&format!("{}.{way}.zwhy", scenario.name)).explain(knowledge);
+        let left = answer.findings.iter().filter(|f| scenario.expect.contains(&f.class));
+        let left = left.map(|f| f.confidence).fold(0.0, f64::max);
+        match way {
+            "run" if left < CURED => judged.remedies.cured += 1,
+            "undo" if left >= CURED => judged.remedies.undone += 1,
+            _ => judged.wrong.push(format!("{} after {way}: its finding is at {left:.2}", scenario.name)),
+        }
+    }
 }
 
 fn judge(scenarios: &[Scenario], first: usize) -> Judged {
@@ -86,6 +131,9 @@ fn judge(scenarios: &[Scenario], first: usize) -> Judged {
                 judged.wrong.push(format!("{} {variant}: {found:?}", scenario.name));
             }
         }
+        if scenario.remedy {
+            judge_remedy(&boot, scenario, &knowledge, &mut judged);
+        }
     }
     judged
 }
@@ -101,12 +149,14 @@ fn the_fault_is_named_and_the_control_is_not_accused() {
                 all.wrong.extend(judged.wrong);
                 all.named += judged.named;
                 all.of_zfs += judged.of_zfs;
+                all.remedies.add(&judged.remedies);
             }
             // The panic has said why.
             Err(_) => all.wrong.extend(group.iter().map(|s| format!("{}: its boot failed", s.name))),
         }
     }
-    let Judged { mut wrong, named, of_zfs } = all;
+    let Judged { mut wrong, named, of_zfs, remedies: Remedies { run, cured, undone } } = all;
+    let _ = writeln!(std::io::stderr(), "{run} remedies run, {cured} cured, {undone} undone");
     if (named as f64) < STAGED * of_zfs as f64 {
         wrong.push(format!("only {named} of {of_zfs} samples of ZFS have a stage"));
     }

@@ -1,12 +1,14 @@
 //! Puts one kind of load on a file or folder for some seconds: the part of a test that makes ZFS work.
 //!
 //!     zwhy-load write|read FILE [KEY=VALUE…]     zwhy-load files FOLDER [KEY=VALUE…]
+//!     zwhy-load remedy ANSWER.json run|undo      runs what an answer of zwhy says
 //!
 //! Sizes are in bytes with K, M or G. It repeats until `seconds` are over (0: one pass), so a load
 //! lasts as long as the recording beside it, however slow the machine.
 
 mod data;
 mod files;
+mod remedy;
 mod settings;
 mod stream;
 
@@ -17,6 +19,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let done = match arguments.as_slice() {
+        [mode, path, rest @ ..] if mode == "remedy" => remedy::run(path, rest),
         [mode, path, rest @ ..] => Settings::parse(rest).and_then(|settings| match mode.as_str() {
             _ if settings.nice != 0 && setpriority_process(None, settings.nice).is_err() => {
                 Err(format!("cannot take the nice value {}", settings.nice))

@@ -36,10 +36,25 @@ export interface Evidence {
   readonly frames: readonly string[];
 }
 
-export interface Remedy {
+/** One of several ways. */
+export interface Choice {
   readonly text: string;
   readonly commands: readonly string[];
-  readonly undo: string;
+  readonly undo: readonly string[];
+}
+
+export interface Remedy {
+  readonly text: string;
+  /** Commands that show whether it is so and change nothing. */
+  readonly look: readonly string[];
+  readonly commands: readonly string[];
+  readonly undo: readonly string[];
+  readonly choices: readonly Choice[];
+  /** What no command does. */
+  readonly advice: readonly string[];
+  readonly undoNote: string;
+  /** What becomes of blocks that are there already. */
+  readonly rewrite: string;
   readonly risk: string;
 }
 

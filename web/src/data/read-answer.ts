@@ -89,8 +89,17 @@ function finding(row: Fields): Finding {
     explanation: row.text("explanation"),
     remedy: remedy && {
       text: remedy.text("text"),
+      look: remedy.texts("look"),
       commands: remedy.texts("commands"),
-      undo: remedy.text("undo"),
+      undo: remedy.texts("undo"),
+      choices: remedy.rows("choices", (choice) => ({
+        text: choice.text("text"),
+        commands: choice.texts("commands"),
+        undo: choice.texts("undo"),
+      })),
+      advice: remedy.texts("advice"),
+      undoNote: remedy.text("undo_note"),
+      rewrite: remedy.text("rewrite"),
       risk: remedy.text("risk"),
     },
     next: row.texts("next"),

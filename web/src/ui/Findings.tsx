@@ -5,9 +5,8 @@ import { showStacks } from "../state/actions";
 import { go, page } from "../state/store";
 import { model } from "../state/view";
 import { percent, prose, times, visible } from "../text";
-import { Commands } from "./Commands";
 import { scrollToFlame } from "./Flame";
-import { Caution } from "./Verdict";
+import { RemedyView } from "./RemedyView";
 
 const MARKS: Record<string, string> = { high: "●", medium: "◐", low: "○" };
 
@@ -88,8 +87,7 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
         <>
           <h3>Remedy</h3>
           <p>{prose(remedy.text)}</p>
-          <Commands commands={remedy.commands} />
-          <Caution risk={remedy.risk} undo={remedy.undo} />
+          <RemedyView remedy={remedy} />
         </>
       )}
       <Lines title="Ruled out" lines={finding.rulesOut.map((out) => `${out.class}: ${out.why}`)} />

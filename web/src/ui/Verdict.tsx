@@ -2,7 +2,7 @@
 
 import type { Answer } from "../data/answer";
 import { percent, prose, range } from "../text";
-import { Commands } from "./Commands";
+import { RemedyView } from "./RemedyView";
 
 const FEW = 200;
 
@@ -32,29 +32,10 @@ export function Verdict({ answer }: { answer: Answer }) {
           <h2 class="tag">Do</h2>
           <div>
             <p class="do">{prose(answer.do || (remedy?.text ?? ""))}</p>
-            {remedy && <Commands commands={remedy.commands} />}
-            {remedy && <Caution risk={remedy.risk} undo={remedy.undo} />}
+            {remedy && <RemedyView remedy={remedy} />}
           </div>
         </>
       )}
     </section>
-  );
-}
-
-export function Caution({ risk, undo }: { risk: string; undo: string }) {
-  if (risk === "" && undo === "") return null;
-  return (
-    <p class="caution">
-      {risk !== "" && (
-        <>
-          <b>Risk:</b> {prose(risk)}{" "}
-        </>
-      )}
-      {undo !== "" && (
-        <>
-          <b>Undo:</b> {prose(undo)}
-        </>
-      )}
-    </p>
   );
 }

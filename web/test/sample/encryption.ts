@@ -173,7 +173,8 @@ export function answer(): Record<string, unknown> {
             "zfs snapshot tank/games@move",
             "zfs send tank/games@move | zfs receive -o encryption=aes-256-gcm -o keyformat=passphrase tank/games-gcm",
           ],
-          undo: "Destroy tank/games-gcm; the old dataset is not touched.",
+          undo: ["zfs destroy -r tank/games-gcm"],
+          undo_note: "The old dataset is not touched.",
           risk: "Needs room for a second copy.",
         },
         next: ["Read the new dataset once with a cold ARC and record it again."],
@@ -207,7 +208,7 @@ export function answer(): Record<string, unknown> {
         remedy: {
           text: "Enlarge the dbuf cache.",
           commands: ["echo 5 > /sys/module/zfs/parameters/dbuf_cache_shift"],
-          undo: "",
+          undo: [],
           risk: "",
         },
         next: [],

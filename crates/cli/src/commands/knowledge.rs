@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Knowledge, SourceText, coverage, lint, run_tests};
 use zwhy_evidence::Imported;
 use zwhy_profile::Event;
-use zwhy_report::{Align, Grid, labelled, plain, wrap_command};
+use zwhy_report::{Align, Grid, labelled, remedy_text};
 
 /// Where causes come from besides those built in.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -125,12 +125,7 @@ fn show(knowledge: &Knowledge, class: &str) -> Result<()> {
     let general = |text: &str| text.replace("{dataset}", "DATASET").replace("{pool}", "POOL");
     let part = |label: &str, text: &str| labelled(label, 9, &general(text), 80);
     text.push_str(&part("What", &cause.explanation));
-    text.push_str(&part("Remedy", &cause.remedy.text));
-    for line in cause.remedy.commands.iter().flat_map(|c| wrap_command(&general(c), 69)) {
-        text.push_str(&format!("{:11}{}\n", "", plain(&line)));
-    }
-    text.push_str(&part("Undo", &cause.remedy.undo));
-    text.push_str(&part("Risk", &cause.remedy.risk));
+    text.push_str(&remedy_text(cause, output::style()));
     text.push_str(&part("Affects", &cause.affected));
     for reference in &cause.references {
         text.push_str(&labelled("See", 9, reference, 80));

@@ -23,7 +23,7 @@ pub use number::leading_number;
 pub use query::{Argument, CATALOGUE, Function, Query, ResultKind, Signature};
 pub use reading::{Quality, Reading, Value};
 pub use threads::thread_base;
-pub use version::has_fix;
+pub use version::{Requirement, has_fix};
 
 use crate::anatomy::Anatomy;
 use crate::name::bare_names;

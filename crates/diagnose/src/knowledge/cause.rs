@@ -1,6 +1,7 @@
 //! A root-cause class as data: how to recognise it, what to tell people, how to test it.
 
 use super::fixture::{Expectation, Fixture};
+use super::remedy::Remedy;
 use crate::condition::Condition;
 use crate::pattern::Pattern;
 use serde::Deserialize;
@@ -87,16 +88,6 @@ pub struct LookAlike {
     pub tell: String,
     /// When this holds, the other one is ruled out in favour of this cause.
     pub ruled_out_when: Option<Condition>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Remedy {
-    pub text: String,
-    /// With placeholders `{dataset}` and `{pool}`.
-    pub commands: Vec<String>,
-    pub undo: String,
-    pub risk: String,
 }
 
 /// Evidence and what explaining it must give for this cause.

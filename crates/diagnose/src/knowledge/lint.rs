@@ -7,6 +7,8 @@ use crate::explain::{Options, explain};
 use crate::facts::{Argument, CATALOGUE, Query, ResultKind};
 use crate::knowledge::Weight;
 
+mod remedy;
+
 /// Something to repair in a knowledge file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LintIssue {
@@ -103,9 +105,7 @@ fn texts(cause: &Cause, say: &mut impl FnMut(String)) {
     for reference in cause.references.iter().filter(|r| !r.starts_with("https://")) {
         say(format!("reference `{reference}` is no https address"));
     }
-    if !cause.remedy.commands.is_empty() && cause.remedy.undo.trim().is_empty() {
-        say("remedy has commands but does not say how to undo them".to_owned());
-    }
+    remedy::lint(cause, say);
 }
 
 fn signs(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {

@@ -1,7 +1,8 @@
 //! Reading `knowledge/causes/*.toml`.
 
-use super::cause::{Cause, CpuOf, IfFalse, LookAlike, Remedy, Sign, TestCase, Weight};
+use super::cause::{Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
 use super::fixture::{Expectation, Fixture};
+use super::remedy::RemedyEntry;
 use super::{KnowledgeError, SourceText};
 use crate::condition::{Condition, QueryBank};
 use crate::pattern::Pattern;
@@ -27,7 +28,7 @@ struct File {
     against: Vec<AgainstEntry>,
     #[serde(default)]
     look_alikes: Vec<LookAlikeEntry>,
-    remedy: Remedy,
+    remedy: RemedyEntry,
     tests: Vec<TestEntry>,
 }
 
@@ -125,6 +126,7 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         let ruled_out_when = other.ruled_out_when.as_deref().map(&mut compile).transpose()?;
         look_alikes.push(LookAlike { class: other.class, tell: other.tell, ruled_out_when });
     }
+    let remedy = file.remedy.compile(bank)?;
     let pattern = |text: Option<String>| text.map(|t| Pattern::new(&t));
     Ok(Cause {
         class,
@@ -147,7 +149,7 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         signs,
         against,
         look_alikes,
-        remedy: file.remedy,
+        remedy,
         tests: file
             .tests
             .into_iter()

@@ -3,14 +3,18 @@
 //! A broken file never stops the others: it is reported, and the rest is used.
 
 mod cause;
+mod commands;
 mod fixture;
 mod lint;
 mod load;
+mod remedy;
+mod shell;
 mod traps;
 
-pub use cause::{Cause, CpuOf, IfFalse, LookAlike, Remedy, Sign, TestCase, Weight};
+pub use cause::{Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
 pub use fixture::{Expectation, Fixture};
 pub use lint::{LintIssue, TestOutcome, lint, run_tests};
+pub use remedy::{Change, Choice, Remedy};
 
 use crate::anatomy::Anatomy;
 use crate::condition::QueryBank;

@@ -144,11 +144,11 @@ fn put_pools(facts: &mut Facts, rows: &[PoolRow], properties: &[PropertyRow], st
     facts.values.insert("pools".into(), pools.into());
 }
 
-/// Set by somebody, or a size, a version or a feature that is in use.
+/// Set by somebody, or a feature that is in use, or what a remedy may change or depends on.
 fn kept_of_pool(row: &PropertyRow) -> bool {
     row.source.is_set()
         || (row.property.starts_with("feature@") && row.value == "active")
-        || row.property == "ashift"
+        || matches!(row.property.as_str(), "ashift" | "autotrim")
 }
 
 fn datasets(facts: &mut Facts, patience: &Patience) {
@@ -232,7 +232,7 @@ fn put_datasets(facts: &mut Facts, rows: &[PropertyRow], odd: usize) {
                 group.iter().filter(|r| !matches!(r.property.as_str(), "type" | "mounted") && r.value != "-");
             listed.push(json!({
                 "name": group[0].name, "type": value("type"), "mounted": value("mounted") == "yes",
-                "properties": property_map(kept),
+                "properties": property_map(kept), "sources": sources(group),
             }));
         }
     }
@@ -253,6 +253,13 @@ fn put_datasets(facts: &mut Facts, rows: &[PropertyRow], odd: usize) {
         .values
         .insert("dataset_counts".into(), json!({ "total": total, "by_value": counts, "odd_lines": odd }));
     facts.values.insert("encryption_roots".into(), roots.into());
+}
+
+/// Where values come from that are not the default: `local`, `received`, `inherited from tank`.
+/// What takes a change back depends on it.
+fn sources(rows: &[PropertyRow]) -> Value {
+    let told = rows.iter().filter_map(|row| Some((row.property.clone(), row.source.as_set()?.into())));
+    Value::Object(told.collect())
 }
 
 fn property_map<'a>(rows: impl Iterator<Item = &'a PropertyRow>) -> Value {
@@ -305,6 +312,18 @@ mod tests {
         let root = json!({ "name": "tank", "encryption": "aes-256-gcm", "keystatus": "-", "datasets": 5000 });
         assert_eq!(facts.values["encryption_roots"], json!([root]));
         assert!(facts.limits[0].contains("8000 of 10000"), "{:?}", facts.limits);
+    }
+
+    #[test]
+    fn datasets_know_where_their_values_come_from() {
+        let (rows, _) = parse_properties(
+            "tank/a\tcompression\tgzip-9\tlocal\ntank/a\tatime\toff\tinherited from tank\n\
+             tank/a\trecordsize\t131072\tdefault\ntank/a\tused\t5\t-\n",
+        );
+        let mut facts = Facts::default();
+        put_datasets(&mut facts, &rows, 0);
+        let sources = &facts.values["datasets"][0]["sources"];
+        assert_eq!(*sources, json!({ "compression": "local", "atime": "inherited from tank" }));
     }
 
     #[test]

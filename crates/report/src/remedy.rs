@@ -1,0 +1,98 @@
+//! The remedy of a finding on the terminal and in Markdown: look, do, choose, take back.
+
+use crate::Style;
+use crate::answer::{INDENT, WIDTH};
+use crate::escape::plain;
+use crate::layout::{labelled, wrap_command};
+use std::fmt::Write;
+use zwhy_diagnose::{Cause, ChoiceAnswer, RemedyAnswer};
+
+const LABEL: usize = 9;
+
+/// Commands below the headline: those to run, or each choice with its commands.
+pub(crate) fn short(remedy: &RemedyAnswer, style: Style) -> String {
+    let mut out = commands(&remedy.commands, style);
+    if remedy.commands.is_empty() {
+        remedy.choices.iter().for_each(|choice| out.push_str(&one_choice(choice, INDENT, style)));
+    }
+    out
+}
+
+/// The remedy of a cause, without a host.
+pub fn remedy_text(cause: &Cause, style: Style) -> String {
+    whole(&zwhy_diagnose::general_remedy(cause), style)
+}
+
+/// All of it.
+pub(crate) fn whole(remedy: &RemedyAnswer, style: Style) -> String {
+    let mut out = labelled("Remedy", LABEL, &remedy.text, WIDTH);
+    out.push_str(&under("Look", &remedy.look, style));
+    out.push_str(&under("Run", &remedy.commands, style));
+    for choice in &remedy.choices {
+        out.push_str(&labelled("Or", LABEL, &choice.text, WIDTH));
+        out.push_str(&commands(&choice.commands, style));
+        out.push_str(&under("  undo", &choice.undo, style));
+    }
+    remedy.advice.iter().for_each(|text| out.push_str(&labelled("Also", LABEL, text, WIDTH)));
+    remedy.rewrite.iter().for_each(|text| out.push_str(&labelled("Old data", LABEL, text, WIDTH)));
+    out.push_str(&under("Undo", &remedy.undo, style));
+    out.push_str(&labelled(
+        if remedy.undo.is_empty() { "Undo" } else { "" },
+        LABEL,
+        &remedy.undo_note,
+        WIDTH,
+    ));
+    out.push_str(&labelled("Risk", LABEL, &remedy.risk, WIDTH));
+    out
+}
+
+/// The same as Markdown, for an issue or a chat.
+pub(crate) fn markdown(out: &mut String, remedy: &RemedyAnswer) {
+    let _ = writeln!(out, "{}\n", crate::markdown::text(&remedy.text));
+    block(out, &remedy.commands);
+    for choice in &remedy.choices {
+        let _ = writeln!(out, "Or: {}\n", crate::markdown::text(&choice.text));
+        block(out, &choice.commands);
+    }
+    for text in remedy.advice.iter().chain(&remedy.rewrite) {
+        let _ = writeln!(out, "{}\n", crate::markdown::text(text));
+    }
+    if !remedy.undo.is_empty() {
+        out.push_str("To undo:\n\n");
+        block(out, &remedy.undo);
+    }
+    for (label, text) in [("Undo", &remedy.undo_note), ("Risk", &remedy.risk)] {
+        if !text.is_empty() {
+            let _ = writeln!(out, "{label}: {}\n", crate::markdown::text(text));
+        }
+    }
+}
+
+fn one_choice(choice: &ChoiceAnswer, indent: usize, style: Style) -> String {
+    labelled("", indent, &choice.text, WIDTH) + &commands(&choice.commands, style)
+}
+
+fn under(label: &str, list: &[String], style: Style) -> String {
+    if list.is_empty() {
+        return String::new();
+    }
+    format!("{label}\n{}", commands(list, style))
+}
+
+/// Commands, each line of a longer one on its own.
+fn commands(commands: &[String], style: Style) -> String {
+    let indent = INDENT + 2;
+    commands
+        .iter()
+        .flat_map(|command| command.lines())
+        .flat_map(|line| wrap_command(line, WIDTH - indent))
+        .map(|line| format!("{}{}\n", " ".repeat(indent), style.bold(&plain(&line))))
+        .collect()
+}
+
+fn block(out: &mut String, commands: &[String]) {
+    if !commands.is_empty() {
+        let lines = commands.iter().flat_map(|c| c.lines()).map(|line| plain(line).into_owned());
+        let _ = writeln!(out, "```sh\n{}\n```\n", lines.collect::<Vec<_>>().join("\n"));
+    }
+}

@@ -1,0 +1,61 @@
+// What to do about a cause: look, run, choose, take back.
+
+import type { Remedy } from "../data/answer";
+import { prose } from "../text";
+import { Commands } from "./Commands";
+
+export function RemedyView({ remedy }: { remedy: Remedy }) {
+  return (
+    <>
+      <Commands commands={remedy.commands} />
+      {remedy.choices.map((choice, i) => (
+        <div key={i}>
+          <p>
+            <b>{remedy.commands.length > 0 ? "Or:" : "Choose:"}</b> {prose(choice.text)}
+          </p>
+          <Commands commands={choice.commands} />
+          <Undo commands={choice.undo} />
+        </div>
+      ))}
+      {[...remedy.advice, remedy.rewrite].filter(Boolean).map((text, i) => (
+        <p key={i}>{prose(text)}</p>
+      ))}
+      <Undo commands={remedy.undo} />
+      <Caution risk={remedy.risk} note={remedy.undoNote} />
+      {remedy.look.length > 0 && (
+        <details>
+          <summary>Look first</summary>
+          <Commands commands={remedy.look} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Undo({ commands }: { commands: readonly string[] }) {
+  if (commands.length === 0) return null;
+  return (
+    <details>
+      <summary>Undo</summary>
+      <Commands commands={commands} />
+    </details>
+  );
+}
+
+function Caution({ risk, note }: { risk: string; note: string }) {
+  if (risk === "" && note === "") return null;
+  return (
+    <p class="caution">
+      {risk !== "" && (
+        <>
+          <b>Risk:</b> {prose(risk)}{" "}
+        </>
+      )}
+      {note !== "" && (
+        <>
+          <b>Undo:</b> {prose(note)}
+        </>
+      )}
+    </p>
+  );
+}
