@@ -9,6 +9,7 @@ use crate::{ErrorKind, FormatError, Input, Limits, Position};
 use serde::de::{
     Deserialize, DeserializeOwned, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
 };
+use std::borrow::Cow;
 use std::fmt;
 
 /// Larger files are refused: their tables have to be in memory at once.
@@ -16,6 +17,12 @@ const MAX_BYTES: u64 = 1 << 30;
 
 /// Reads a whole file. A cut file is refused: its columns end at different rows, so nothing is certain.
 pub fn parse<T: DeserializeOwned>(input: &Input, limits: &Limits) -> Result<T, FormatError> {
+    let text = text(input, limits)?;
+    serde_json::from_str(&text).map_err(|e| damaged(input, &e).hint("check that it was copied whole"))
+}
+
+/// The text of a file, if it is not too large.
+pub fn text<'a>(input: &'a Input, limits: &Limits) -> Result<Cow<'a, str>, FormatError> {
     let bytes = input.bytes();
     let most = limits.max_decompressed.min(MAX_BYTES);
     if bytes.len() as u64 > most {
@@ -25,16 +32,17 @@ pub fn parse<T: DeserializeOwned>(input: &Input, limits: &Limits) -> Result<T, F
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     // Bytes that are no UTF-8 spoil a name, not the file.
-    let text = String::from_utf8_lossy(bytes);
-    serde_json::from_str(&text).map_err(|e| {
-        let position = match e.line() {
-            0 | 1 => Position::Byte(e.column() as u64),
-            line => Position::Line(line as u64),
-        };
-        FormatError::read(ErrorKind::Damaged, input.name(), format!("not valid JSON of this format: {e}"))
-            .at(position)
-            .hint("check that it was copied whole")
-    })
+    Ok(String::from_utf8_lossy(bytes))
+}
+
+/// What is wrong with a file, and where.
+pub fn damaged(input: &Input, error: &serde_json::Error) -> FormatError {
+    let position = match error.line() {
+        0 | 1 => Position::Byte(error.column() as u64),
+        line => Position::Line(line as u64),
+    };
+    FormatError::read(ErrorKind::Damaged, input.name(), format!("not valid JSON of this format: {error}"))
+        .at(position)
 }
 
 /// The bytes of an object key anywhere in the first bytes of a file.

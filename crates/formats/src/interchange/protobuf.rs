@@ -177,6 +177,12 @@ pub fn put_bytes(out: &mut Vec<u8>, number: u32, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
+/// Appends a packed repeated fixed64 field.
+pub fn put_fixed64s(out: &mut Vec<u8>, number: u32, values: impl IntoIterator<Item = u64>) {
+    let packed: Vec<u8> = values.into_iter().flat_map(u64::to_le_bytes).collect();
+    put_bytes(out, number, &packed);
+}
+
 /// Appends a packed repeated number field.
 pub fn put_numbers(out: &mut Vec<u8>, number: u32, values: impl IntoIterator<Item = u64>) {
     let mut packed = Vec::new();

@@ -1,11 +1,13 @@
-//! OpenTelemetry profiles as protobuf: ProfilesData and ExportProfilesServiceRequest.
+//! OpenTelemetry profiles: ProfilesData and ExportProfilesServiceRequest, as protobuf or as JSON.
 //!
 //! Read: `opentelemetry.proto.profiles.v1development` with a dictionary and a stack table, which is
 //! opentelemetry-proto 1.8, 1.9 and 1.10; the layout of samples is told from the samples. Versions before
 //! 1.8 are refused by name. Several profiles of one scope that count the same samples in several units are
-//! taken once. Sample messages are the unit of the stats.
+//! taken once. Sample messages are the unit of the stats. JSON is turned into protobuf and read like that;
+//! the collector writes one message a line.
 
 mod dictionary;
+mod json;
 mod sample;
 
 use crate::interchange::frames;
@@ -31,33 +33,17 @@ impl Importer for Otlp {
     }
 
     fn sniff(&self, head: &[u8]) -> Confidence {
-        if looks_like(head) { Confidence::Certain } else { Confidence::No }
+        if looks_like(head) || json::looks_like(head) { Confidence::Certain } else { Confidence::No }
     }
 
     fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let mut dictionary = Dictionary::default();
-        let mut fields = Fields::new(input.bytes());
-        fields.by_ref().filter(|f| f.number == 2).for_each(|f| dictionary.add(f.value.bytes()));
-        let damage = fields.damage();
-        if dictionary.is_empty() {
-            return Err(nothing(input, damage, "it has no dictionary, so nothing has a name"));
+        let mut taken = Taken::new(input.bytes().len(), options.limits.max_depth);
+        if json::looks_like(input.bytes()) && !looks_like(input.bytes()) {
+            json::read(input, options, &mut taken)?;
+            return taken.finish(input, None);
         }
-        if dictionary.is_too_large() {
-            let found = format!("its dictionary has more than {MAX_ENTRIES} entries, the most that are read");
-            return Err(
-                FormatError::read(ErrorKind::TooLarge, input.name(), found).hint("record for a shorter time")
-            );
-        }
-        let samples = || resources(input.bytes()).flat_map(scopes).flat_map(profiles).flat_map(samples);
-        if !dictionary.has_stacks() || samples().take(100).any(sample::is_before_18) {
-            let found = "it is an OTLP profile of a version before 1.8, without a stack table";
-            return Err(FormatError::read(ErrorKind::Unsupported, input.name(), found)
-                .hint("update the profiler or the collector, or export pprof from it"));
-        }
-        let layout = samples().find_map(Layout::shown_by).unwrap_or(Layout::From110);
-        let mut reader = Reader::new(dictionary, layout, input.bytes().len(), options.limits.max_depth);
-        resources(input.bytes()).for_each(|resource| reader.resource(resource));
-        reader.finish(input, damage)
+        let damage = taken.message(input, input.bytes(), None)?;
+        taken.finish(input, damage)
     }
 }
 
@@ -120,41 +106,103 @@ fn looks_like(head: &[u8]) -> bool {
     certain && fields.damage().is_none()
 }
 
-struct Reader<'a> {
-    dictionary: Dictionary<'a>,
-    layout: Layout,
+/// What was read of all messages so far.
+struct Taken {
     evidence: Evidence,
     stats: ImportStats,
     rows: Rows,
     maker: StackMaker,
-    /// Stacks of the table that were made; `None` inside for one over the budget.
-    stacks: Vec<Option<Option<StackId>>>,
     /// Scratch.
     sample: Sample,
     frames: Vec<FrameId>,
     max_depth: usize,
-    /// pid of the resource at hand, where it says one.
-    pid: i32,
 }
 
-impl<'a> Reader<'a> {
-    fn new(dictionary: Dictionary<'a>, layout: Layout, bytes: usize, max_depth: usize) -> Reader<'a> {
-        let stacks = vec![None; dictionary.stacks()];
-        Reader {
-            dictionary,
-            layout,
+impl Taken {
+    fn new(bytes: usize, max_depth: usize) -> Taken {
+        Taken {
             evidence: Evidence::default(),
             stats: ImportStats::new("otlp", "samples"),
             rows: Rows::default(),
             maker: StackMaker::new(max_depth, bytes),
-            stacks,
             sample: Sample::default(),
             frames: Vec::new(),
             max_depth,
-            pid: -1,
         }
     }
 
+    /// Takes the samples of a ProfilesData message; where it breaks off, if it does. The layout of its
+    /// samples is told from them where it is not known.
+    fn message(
+        &mut self,
+        input: &Input,
+        bytes: &[u8],
+        layout: Option<Layout>,
+    ) -> Result<Option<usize>, FormatError> {
+        let samples = || resources(bytes).flat_map(scopes).flat_map(profiles).flat_map(samples);
+        // Of several messages some may say nothing.
+        if layout.is_some() && samples().next().is_none() {
+            return Ok(None);
+        }
+        let mut dictionary = Dictionary::default();
+        let mut fields = Fields::new(bytes);
+        fields.by_ref().filter(|f| f.number == 2).for_each(|f| dictionary.add(f.value.bytes()));
+        let damage = fields.damage();
+        if dictionary.is_empty() {
+            return Err(nothing(input, damage, "it has no dictionary, so nothing has a name"));
+        }
+        if dictionary.is_too_large() {
+            let found = format!("its dictionary has more than {MAX_ENTRIES} entries, the most that are read");
+            return Err(
+                FormatError::read(ErrorKind::TooLarge, input.name(), found).hint("record for a shorter time")
+            );
+        }
+        let before_18 = || layout.is_none() && samples().take(100).any(sample::is_before_18);
+        if !dictionary.has_stacks() || before_18() {
+            let found = "it is an OTLP profile of a version before 1.8, without a stack table";
+            return Err(FormatError::read(ErrorKind::Unsupported, input.name(), found)
+                .hint("update the profiler or the collector, or export pprof from it"));
+        }
+        let layout = layout.or_else(|| samples().find_map(Layout::shown_by)).unwrap_or(Layout::From110);
+        let stacks = vec![None; dictionary.stacks()];
+        let mut reader = Reader { dictionary, layout, stacks, pid: -1, taken: self };
+        resources(bytes).for_each(|resource| reader.resource(resource));
+        Ok(damage)
+    }
+
+    fn finish(mut self, input: &Input, damage: Option<usize>) -> Result<Imported, FormatError> {
+        if let Some(at) = damage {
+            let left = (input.bytes().len() - at) as u64;
+            self.stats.read += 1;
+            self.stats.lost += 1;
+            self.stats.lost_bytes = left;
+            self.stats.warnings.push(format!(
+                "the file breaks off {left} bytes before its end: what stood there is lost: copy it again"
+            ));
+        }
+        if self.rows.is_empty() {
+            return Err(nothing(input, damage, "it has no samples that can be taken"));
+        }
+        self.stats.warnings.extend(self.maker.warning());
+        self.rows.start_at_zero();
+        self.rows.into_samples(&mut self.evidence.profile, &mut self.stats);
+        self.evidence.origin(input.name());
+        Ok(Imported { evidence: self.evidence, stats: self.stats })
+    }
+}
+
+/// Reads one message, whose tables its samples point into.
+struct Reader<'a, 't> {
+    dictionary: Dictionary<'a>,
+    layout: Layout,
+    /// Stacks of the table that were made; `None` inside for one over the budget.
+    stacks: Vec<Option<Option<StackId>>>,
+    /// pid of the resource at hand, where it says one.
+    pid: i32,
+    taken: &'t mut Taken,
+}
+
+impl<'a> Reader<'a, '_> {
     fn resource(&mut self, message: &'a [u8]) {
         self.pid = -1;
         for resource in inside(message, 1) {
@@ -171,7 +219,7 @@ impl<'a> Reader<'a> {
     fn resource_attribute(&mut self, attribute: &'a [u8]) {
         let key = inside(attribute, 1).next().unwrap_or(b"");
         let value = inside(attribute, 2).next().and_then(|v| self.dictionary.any_value(v));
-        let host = &mut self.evidence.host;
+        let host = &mut self.taken.evidence.host;
         match (key, value) {
             (b"process.pid", Some(Attribute::Number(pid))) => self.pid = i32::try_from(pid).unwrap_or(-1),
             (b"host.name", Some(Attribute::Text(name))) if host.name.is_none() => {
@@ -208,8 +256,8 @@ impl<'a> Reader<'a> {
 
     fn skip(&mut self, profile: &[u8], head: &ProfileHead) {
         let count = samples(profile).count() as u64;
-        self.stats.read += count;
-        self.stats.drop("same samples in another unit", count);
+        self.taken.stats.read += count;
+        self.taken.stats.drop("same samples in another unit", count);
         let name = self.dictionary.text(head.value_type.0);
         let unit = self.dictionary.text(head.value_type.1);
         let (name, unit) = (shown(&name), shown(&unit));
@@ -217,8 +265,8 @@ impl<'a> Reader<'a> {
     }
 
     fn warn_once(&mut self, warning: String) {
-        if !self.stats.warnings.contains(&warning) && self.stats.warnings.len() < 20 {
-            self.stats.warnings.push(warning);
+        if !self.taken.stats.warnings.contains(&warning) && self.taken.stats.warnings.len() < 20 {
+            self.taken.stats.warnings.push(warning);
         }
     }
 
@@ -231,30 +279,30 @@ impl<'a> Reader<'a> {
         let period = head.period(&self.dictionary.text(head.period_unit));
         if meaning.unit != Unit::Count {
             let unit = self.dictionary.text(head.value_type.1);
-            self.rows.measure_in(meaning.event, meaning.unit.of_amounts(&name, &unit));
+            self.taken.rows.measure_in(meaning.event, meaning.unit.of_amounts(&name, &unit));
         }
         let mut fields = Fields::new(profile);
         for field in fields.by_ref().filter(|f| f.number == 2) {
             self.sample(field.value.bytes(), meaning, period);
         }
         if fields.damage().is_some() {
-            self.stats.read += 1;
-            self.stats.lost += 1;
+            self.taken.stats.read += 1;
+            self.taken.stats.lost += 1;
         }
     }
 
     fn sample(&mut self, message: &[u8], meaning: Meaning, period: u64) {
-        self.stats.read += 1;
-        let mut sample = std::mem::take(&mut self.sample);
+        self.taken.stats.read += 1;
+        let mut sample = std::mem::take(&mut self.taken.sample);
         if !sample.read(message, self.layout) {
-            self.stats.lost += 1;
+            self.taken.stats.lost += 1;
         } else {
             match self.take(&sample, meaning, period) {
-                Ok(()) => self.stats.kept += 1,
-                Err(reason) => self.stats.drop(reason, 1),
+                Ok(()) => self.taken.stats.kept += 1,
+                Err(reason) => self.taken.stats.drop(reason, 1),
             }
         }
-        self.sample = sample;
+        self.taken.sample = sample;
     }
 
     fn take(&mut self, sample: &Sample, meaning: Meaning, period: u64) -> Result<(), &'static str> {
@@ -279,12 +327,12 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
-        let thread = self.evidence.profile.thread(pid, tid, &comm);
+        let thread = self.taken.evidence.profile.thread(pid, tid, &comm);
         for (time, value) in sample.points().filter(|(_, value)| *value > 0) {
             let t = Nanos(i64::try_from(time).unwrap_or(0));
             let (amount, weight) = amount(value, meaning.unit, period);
             let row = Row { t, cpu, thread, stack, event: meaning.event, weight };
-            if !self.rows.push(row, amount) {
+            if !self.taken.rows.push(row, amount) {
                 return Err(TOO_MANY);
             }
         }
@@ -297,38 +345,18 @@ impl<'a> Reader<'a> {
         if let Some(made) = slot.and_then(|i| self.stacks[i]) {
             return made;
         }
-        let profile = &mut self.evidence.profile;
-        self.frames.clear();
-        let most = self.max_depth.saturating_add(1);
-        let known = slot.and_then(|i| self.dictionary.stack_frames(profile, i, most, &mut self.frames));
-        if known.is_none() || self.frames.is_empty() {
-            self.frames.push(frames::unknown(profile, "the profile holds no stack for this sample"));
+        let profile = &mut self.taken.evidence.profile;
+        self.taken.frames.clear();
+        let most = self.taken.max_depth.saturating_add(1);
+        let known = slot.and_then(|i| self.dictionary.stack_frames(profile, i, most, &mut self.taken.frames));
+        if known.is_none() || self.taken.frames.is_empty() {
+            self.taken.frames.push(frames::unknown(profile, "the profile holds no stack for this sample"));
         }
-        let made = self.maker.stack(profile, self.frames.iter().copied());
+        let made = self.taken.maker.stack(profile, self.taken.frames.iter().copied());
         if let Some(i) = slot {
             self.stacks[i] = Some(made);
         }
         made
-    }
-
-    fn finish(mut self, input: &Input, damage: Option<usize>) -> Result<Imported, FormatError> {
-        if let Some(at) = damage {
-            let left = (input.bytes().len() - at) as u64;
-            self.stats.read += 1;
-            self.stats.lost += 1;
-            self.stats.lost_bytes = left;
-            self.stats.warnings.push(format!(
-                "the file breaks off {left} bytes before its end: what stood there is lost: copy it again"
-            ));
-        }
-        if self.rows.is_empty() {
-            return Err(nothing(input, damage, "it has no samples that can be taken"));
-        }
-        self.stats.warnings.extend(self.maker.warning());
-        self.rows.start_at_zero();
-        self.rows.into_samples(&mut self.evidence.profile, &mut self.stats);
-        self.evidence.origin(input.name());
-        Ok(Imported { evidence: self.evidence, stats: self.stats })
     }
 }
 

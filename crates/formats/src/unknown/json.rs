@@ -30,6 +30,13 @@ pub fn known(head: &[u8]) -> Option<Kind> {
     if !list && has("snapshot") && has("nodes") && has("edges") {
         return Some(Kind::new("a heap snapshot of Node.js or Chrome", "zwhy explains CPU time"));
     }
+    let signals = [("resourceSpans", "traces"), ("resourceMetrics", "metrics"), ("resourceLogs", "logs")];
+    if let Some((_, signal)) = signals.into_iter().find(|(key, _)| !list && has(key)) {
+        return Some(Kind::new(
+            format!("OpenTelemetry {signal} (OTLP as JSON)"),
+            "of OTLP zwhy reads profiles (`resourceProfiles`)",
+        ));
+    }
     if (!list && has("traceEvents")) || (list && has("ph") && has("ts")) {
         return Some(Kind::new(
             "a trace in Chrome's format (trace events)",

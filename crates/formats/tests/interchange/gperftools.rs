@@ -19,6 +19,19 @@ fn all_machines_say_the_same() {
     }
 }
 
+/// Files that other tests read: the one of this machine and of Java.
+#[test]
+fn inputs_are_what_the_writer_writes() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inputs/gperftools");
+    for (name, bytes) in [("native.prof", usual(MACHINES[0])), ("java.prof", java(MACHINES[2]))] {
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::create_dir_all(&folder).expect("a folder");
+            std::fs::write(folder.join(name), &bytes).expect("a file");
+        }
+        assert!(std::fs::read(folder.join(name)).expect("a file") == bytes, "{name}: BLESS=1 writes it");
+    }
+}
+
 #[test]
 fn the_handler_of_the_profiler_is_no_caller() {
     let stack = |leaf: u64| vec![leaf, 0x40_9000, 0x40_a000, 0x40_1001];

@@ -10,6 +10,7 @@ mod firefox;
 mod gperftools;
 mod json_damage;
 mod otlp;
+mod otlp_json;
 mod pprof;
 mod pprof_oracle;
 mod round_trip;
