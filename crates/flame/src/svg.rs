@@ -1,7 +1,7 @@
 //! A static SVG flame graph: opens anywhere, names in tooltips, no script.
 
 use crate::palette::Palette;
-use crate::tree::{FlameTree, Node};
+use crate::tree::{FlameTree, Node, THREAD};
 use std::fmt::Write;
 use zwhy_profile::grouped;
 
@@ -39,10 +39,13 @@ pub fn svg(tree: &FlameTree, options: &SvgOptions) -> String {
     let width = f64::from(options.width);
     let cut = nodes.len() - placed.len();
     let mut out = String::new();
+    // Readers take the lowest boxes for frames unless they are told.
+    let by_thread = nodes.iter().any(|n| n.level == 1 && tree.label_text(n.label).1 == THREAD);
+    let roots = if by_thread { " data-by=\"zwhy\" data-roots=\"threads\"" } else { " data-by=\"zwhy\"" };
     // Writing to a String cannot fail.
     let _ = writeln!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:fg=\"http://github.com/jonhoo/inferno\"{roots} viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
          height=\"{height}\" font-family=\"ui-monospace,DejaVu Sans Mono,monospace\" font-size=\"12\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#fbfaf8\"/>\n\
          <text x=\"{MARGIN}\" y=\"20\" font-size=\"15\" fill=\"#111\">{}</text>\n\
@@ -109,6 +112,8 @@ fn legend(out: &mut String, stages: &[(&str, u64)], palette: &Palette<'_>, total
 
 struct Placed {
     node: usize,
+    /// Amount of side A left of it, for readers that want the place exactly.
+    from: u64,
     x: f64,
     width: f64,
 }
@@ -123,16 +128,16 @@ fn place(tree: &FlameTree, nodes: &[Node], options: &SvgOptions) -> Vec<Placed> 
     let inner = f64::from(options.width) - 2.0 * MARGIN;
     let mut placed = Vec::new();
     // cursor[level] is where the next box of that level starts.
-    let mut cursor = vec![MARGIN];
+    let mut cursor = vec![(MARGIN, 0)];
     for (i, node) in nodes.iter().enumerate() {
         let level = node.level as usize;
         let width = share(node, &nodes[0], tree.is_diff()) * inner;
         cursor.truncate(level + 1);
-        let x = cursor[level];
-        cursor[level] += width;
-        cursor.push(x);
+        let (x, from) = cursor[level];
+        cursor[level] = (x + width, from + node.value[0]);
+        cursor.push((x, from));
         if width >= options.min_width || level == 0 {
-            placed.push(Placed { node: i, x, width });
+            placed.push(Placed { node: i, from, x, width });
         }
     }
     placed
@@ -144,9 +149,13 @@ fn draw(out: &mut String, tree: &FlameTree, nodes: &[Node], palette: &Palette<'_
     let y = height - MARGIN - f64::from(node.level + 1) * ROW;
     let stage = tree.stages().get(usize::from(node.stage)).map_or("", String::as_str);
     let fill = if tree.is_diff() { diff_colour(node, &nodes[0]) } else { palette.colour(stage).to_owned() };
+    let exact = match tree.is_diff() {
+        true => String::new(),
+        false => format!(" fg:x=\"{}\" fg:w=\"{}\"", p.from, node.value[0]),
+    };
     let _ = write!(
         out,
-        "<g><title>{}</title><rect x=\"{:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{}\" rx=\"1\" fill=\"{fill}\"/>",
+        "<g><title>{}</title><rect x=\"{:.2}\" y=\"{y:.1}\" width=\"{:.2}\" height=\"{}\"{exact} rx=\"1\" fill=\"{fill}\"/>",
         escape(&tooltip(tree, node, &nodes[0], name)),
         p.x,
         p.width,

@@ -66,6 +66,9 @@ pub struct FlameTree {
     unit: Option<Unit>,
 }
 
+/// Module of boxes that are threads.
+pub const THREAD: &str = "thread";
+
 /// Stage name of boxes that are not code: the root and thread names.
 pub const STRUCTURE: &str = "";
 
@@ -218,7 +221,7 @@ impl FlameTree {
         (0..profile.threads.len() as u32)
             .map(|i| {
                 let comm = profile.strings.get(profile.threads.get(ThreadId(i)).comm).to_owned();
-                let label = self.label(&format!("[{}]", thread_group(&comm)), "thread");
+                let label = self.label(&format!("[{}]", thread_group(&comm)), THREAD);
                 let stage = self.structure();
                 self.child(0, label, stage)
             })

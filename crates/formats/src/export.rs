@@ -18,6 +18,19 @@ use zwhy_profile::Event;
 pub struct ExportOptions {
     /// Which samples, for formats that hold one kind of them.
     pub event: Event,
+    /// Ids behind commands, for formats that have only names.
+    pub ids: Ids,
+}
+
+/// Which ids stand behind the name of a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ids {
+    #[default]
+    None,
+    /// `fio-12`
+    Process,
+    /// `fio-12/13`
+    Thread,
 }
 
 /// One foreign format that can be written.

@@ -6,7 +6,7 @@
 //! taken as the thread's name where the second one is a root that only the kernel or the C library has.
 
 use crate::text::counts::{Count, CountedStacks};
-use crate::text::roots::{is_thread_start, split_ids};
+use crate::text::roots::{has_both_ids, is_thread_start, split_ids};
 use crate::text::{lines, names};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input};
 use rustc_hash::FxHashMap;
@@ -138,7 +138,12 @@ impl Reader {
         for (i, name) in text.split(|b| *b == b';').filter(|n| !n.is_empty()).skip(skip).enumerate() {
             let frame = self.frame(name);
             match (i, root) {
-                (0, _) => root = Some(frame),
+                (0, _) => {
+                    root = Some(frame);
+                    if has_both_ids(name) {
+                        thread = self.thread(frame);
+                    }
+                }
                 (1, Some(root)) if is_thread_start(name) => thread = self.thread(root),
                 _ => {}
             }

@@ -9,6 +9,7 @@
 mod blocks;
 mod bpftrace;
 mod contest;
+mod drawn;
 mod dtrace;
 mod error;
 mod evidence_json;
@@ -37,8 +38,9 @@ mod svg;
 mod text;
 mod unknown;
 
+pub use drawn::{Drawn, drawn};
 pub use error::{ErrorKind, FormatError, Position};
-pub use export::{ExportOptions, Exporter, export, exporters};
+pub use export::{ExportOptions, Exporter, Ids, export, exporters};
 pub use input::Input;
 pub use options::{ImportOptions, Limits};
 pub use perf_bundle::pack_perf_data;

@@ -1,7 +1,7 @@
 //! `zwhy diff`: what really changed between two profiles.
 
 use super::flame::Form;
-use crate::load::{ReadArgs, answer_of, load_with, tell};
+use crate::load::{ReadArgs, answer_of, draw, load_with, tell};
 use crate::output;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
@@ -37,8 +37,10 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let form = args.output.as_deref().map(Form::of).transpose()?;
     let mut redactor = Redactor::default();
-    let a = load_with(&args.a, &args.read, &mut redactor)?;
-    let b = load_with(&args.b, &args.read, &mut redactor)?;
+    let mut a = load_with(&args.a, &args.read, &mut redactor)?;
+    let mut b = load_with(&args.b, &args.read, &mut redactor)?;
+    draw(&mut a);
+    draw(&mut b);
     for (path, imported) in [(&args.a, &a), (&args.b, &b)] {
         tell(&args.read.name_of(path), imported);
         super::flame::tell_left_out(imported, Event::Cpu, OTHERS);

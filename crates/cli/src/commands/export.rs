@@ -1,13 +1,13 @@
 //! `zwhy export`: any input in a format that another tool reads.
 
 use crate::failure::usage;
-use crate::load::{ReadArgs, Weight, load_told};
+use crate::load::{ReadArgs, Weight, load_drawn};
 use crate::output;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use std::path::{Path, PathBuf};
 use zwhy_diagnose::Knowledge;
 use zwhy_flame::{Roots, SvgOptions};
-use zwhy_formats::ExportOptions;
+use zwhy_formats::{ExportOptions, Ids};
 use zwhy_profile::Event;
 
 /// Drawn by zwhy itself; all others are formats of other tools.
@@ -26,6 +26,12 @@ pub struct Args {
     /// Which samples to write: time on CPU, waiting, or calls.
     #[arg(long, value_name = "cpu|wait|count", value_parser = super::flame::event_name)]
     event: Option<Event>,
+    /// Folded: put the process id behind each command, `fio-12`.
+    #[arg(long, conflicts_with = "tid")]
+    pid: bool,
+    /// Folded: put process and thread id behind each command, `fio-12/13`.
+    #[arg(long)]
+    tid: bool,
     /// Read the input as this format instead of telling it by its content.
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<String>,
@@ -55,22 +61,26 @@ pub fn run(args: &Args) -> Result<()> {
         weight: args.weight,
         redact: args.redact,
     };
-    let imported = load_told(&args.input, &read)?;
-    let profile = &imported.evidence.profile;
-    if !Event::ALL.into_iter().any(|event| profile.total(event) > 0) {
-        bail!("{} has no samples to export; zwhy explain shows what it has", args.input.display());
+    if args.format != "folded" && (args.pid || args.tid) {
+        return Err(usage("--pid and --tid are for the format folded; the others carry ids"));
     }
+    let imported = load_drawn(&args.input, &read)?;
     let event = super::flame::event_of(&imported, args.event)?;
     super::flame::tell_left_out(&imported, event, super::flame::BY_OPTION);
     if args.format == SVG {
         let tree = super::flame::tree(&imported, &Knowledge::embedded(), event, Roots::Threads);
-        let title = args.input.display().to_string();
+        let title = read.name_of(&args.input);
         let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
         return output::write_file(&args.output, picture.as_bytes());
     }
+    let ids = match (args.pid, args.tid) {
+        (true, _) => Ids::Process,
+        (_, true) => Ids::Thread,
+        _ => Ids::None,
+    };
     let name = args.output.display().to_string();
     output::write_pieces(&args.output, |out| {
-        let options = ExportOptions { event };
+        let options = ExportOptions { event, ids };
         zwhy_formats::export(&imported.evidence, &args.format, &options, &name, out)?;
         Ok(())
     })

@@ -1,7 +1,7 @@
 //! `zwhy flame`: a flame graph as SVG or as an interactive page.
 
 use crate::failure::usage;
-use crate::load::{ReadArgs, load_told};
+use crate::load::{ReadArgs, drawn, load, tell};
 use crate::output;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
@@ -30,25 +30,23 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let form = Form::of(&args.output)?;
-    let imported = load_told(&args.input, &args.read)?;
     let knowledge = Knowledge::embedded();
-    let event = event_of(&imported, args.event)?;
     let roots = if args.no_threads { Roots::Frames } else { Roots::Threads };
-    let tree = tree(&imported, &knowledge, event, roots);
+    let name = args.read.name_of(&args.input);
+    let imported = load(&args.input, &args.read)?;
+    let made = drawn(&imported);
+    let picture = made.as_ref().unwrap_or(&imported);
+    tell(&name, picture);
+    let event = event_of(picture, args.event)?;
     match form {
         Form::Svg => {
-            tell_left_out(&imported, event, BY_OPTION);
-            let title = format!("{} · {}", args.read.name_of(&args.input), event.name());
-            let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
+            tell_left_out(picture, event, BY_OPTION);
+            let title = format!("{name} · {}", event.name());
+            let options = SvgOptions { title, ..SvgOptions::default() };
+            let picture = zwhy_flame::svg(&tree(picture, &knowledge, event, roots), &options);
             output::write_result(&args.output, picture.as_bytes())
         }
-        Form::Html => super::report::write_page(
-            &imported,
-            &args.read.name_of(&args.input),
-            &knowledge,
-            roots,
-            &args.output,
-        ),
+        Form::Html => super::report::write_page(&imported, &name, &knowledge, roots, &args.output),
     }
 }
 
@@ -114,7 +112,9 @@ fn main_event(imported: &Imported) -> Result<Event> {
     let profile = &imported.evidence.profile;
     match Event::ALL.into_iter().find(|e| profile.total(*e) > 0) {
         Some(event) => Ok(event),
-        None => bail!("there are no samples to draw: the input has only figures without stacks"),
+        None => bail!(
+            "there are no samples to draw or write: the input has no stacks and no functions with their share, only other figures; zwhy explain shows what it has"
+        ),
     }
 }
 
@@ -124,18 +124,19 @@ pub const BY_OPTION: &str = "--event NAME takes them";
 /// Says which samples are not in the result, how many they are and, with `how`, how to take them.
 pub fn tell_left_out(imported: &Imported, event: Event, how: &str) {
     let profile = &imported.evidence.profile;
+    let amount = |event| profile.measure(event).unit.words(profile.total(event));
     let others: Vec<String> = Event::ALL
         .into_iter()
         .filter(|other| *other != event && profile.total(*other) > 0)
         .map(|other| {
-            let (samples, name) = (zwhy_report::grouped(profile.total(other)), other.name());
-            format!("{samples} of {name} ({})", how.replace("NAME", name))
+            let name = other.name();
+            format!("{} of {name} ({})", amount(other), how.replace("NAME", name))
         })
         .collect();
     if !others.is_empty() {
         output::note(&format!(
-            "taken: {} samples of {}; left out: {}",
-            zwhy_report::grouped(profile.total(event)),
+            "taken: {} of {}; left out: {}",
+            amount(event),
             event.name(),
             others.join(", ")
         ));

@@ -1,6 +1,6 @@
 //! `zwhy report`: the answer, stages, threads and flame graph as one offline page.
 
-use crate::load::{ReadArgs, answer, load_told};
+use crate::load::{ReadArgs, answer_of, drawn, load, tell};
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -25,8 +25,9 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     output::check(&args.output, &["html", "htm"], "this writes a page: name it X.html")?;
-    let imported = load_told(&args.input, &args.read)?;
+    let imported = load(&args.input, &args.read)?;
     let name = args.read.name_of(&args.input);
+    tell(&name, drawn(&imported).as_ref().unwrap_or(&imported));
     write_page(&imported, &name, &args.knowledge.load()?, Roots::Threads, &args.output)
 }
 
@@ -37,11 +38,14 @@ pub fn write_page(
     roots: Roots,
     path: &Path,
 ) -> Result<()> {
-    let answer = answer(imported, knowledge, name);
+    // The answer rests on what was read; only the drawings need samples of everything.
+    let made = drawn(imported);
+    let shown = made.as_ref().unwrap_or(imported);
+    let answer = answer_of(&imported.evidence, shown.stats.clone(), knowledge, name);
     let mut blocks = vec![Block::json("answer", &answer)?];
     for (event, id) in [(Event::Cpu, "flame"), (Event::Wait, "flame-wait"), (Event::Count, "flame-count")] {
-        if imported.evidence.profile.total(event) > 0 {
-            let tree = super::flame::tree(imported, knowledge, event, roots);
+        if shown.evidence.profile.total(event) > 0 {
+            let tree = super::flame::tree(shown, knowledge, event, roots);
             blocks.push(Block { id, gzip: encode_block(&tree)? });
         }
     }

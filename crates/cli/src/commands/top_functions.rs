@@ -1,6 +1,6 @@
 //! `zwhy top-functions`: functions by self and total samples.
 
-use crate::load::{ReadArgs, load_told};
+use crate::load::{ReadArgs, load_drawn};
 use crate::output;
 use anyhow::Result;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let imported = load_told(&args.input, &args.read)?;
+    let imported = load_drawn(&args.input, &args.read)?;
     let event = super::flame::event_of(&imported, args.event)?;
     super::flame::tell_left_out(&imported, event, super::flame::BY_OPTION);
     let profile = &imported.evidence.profile;

@@ -17,6 +17,7 @@ mod published;
 mod reading;
 mod record;
 mod record_ends;
+mod round_trip;
 mod support;
 mod terminal;
 mod usage;

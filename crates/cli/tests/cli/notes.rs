@@ -125,10 +125,10 @@ fn samples_of_other_events_are_named_with_their_number_and_the_way_to_them() {
     inputs(folder.path());
     for command in ["export events.perf", "flame events.perf -o e.svg", "top-functions events.perf"] {
         let told = call(folder.path(), command).err;
-        let want = "taken: 1 samples of cpu; left out: 3 of count (--event count takes them)";
+        let want = "taken: 1 samples of cpu; left out: 3 samples of count (--event count takes them)";
         assert!(told.contains(want), "{command}: {told}");
         let other = call(folder.path(), &format!("{command} --event count"));
-        assert!(other.err.contains("taken: 3 samples of count; left out: 1 of cpu"), "{other:?}");
+        assert!(other.err.contains("taken: 3 samples of count; left out: 1 samples of cpu"), "{other:?}");
         other.ok();
     }
 }

@@ -165,6 +165,8 @@ impl<'a> Reader<'a> {
             Some(&thread) => thread,
             None => {
                 let (comm, pid, tid) = header::split_thread(header.thread);
+                // How a thread without a name is written.
+                let comm = if comm == b":-1" { b"" } else { comm };
                 // Without PID/TID the only number is the thread's; a process may have many.
                 let thread = self.profile.thread(pid, tid, &String::from_utf8_lossy(comm));
                 self.threads.insert(header.thread, thread);

@@ -7,6 +7,7 @@
 //! the stats.
 
 mod boxes;
+mod threads;
 mod tree;
 
 use crate::interchange::shown;
@@ -69,7 +70,11 @@ impl Importer for FlameSvg {
             ));
         }
         let found = unscaled(found, &mut stats);
-        let mut profile = tree::build(found.boxes, event, &measure, options.limits.max_depth, &mut stats);
+        let (depth, plain) = (options.limits.max_depth, threads::is_ours(&text));
+        let mut profile = tree::build(found.boxes, event, &measure, depth, plain, &mut stats);
+        if threads::are_roots(&text) {
+            threads::take(&mut profile);
+        }
         profile.set_measure(event, measure);
         let mut evidence = Evidence { profile, ..Evidence::default() };
         evidence.origin(input.name());

@@ -8,7 +8,7 @@ use crate::text::names;
 use crate::text::roots::{is_thread_start, split_ids};
 use rustc_hash::FxHashMap;
 use zwhy_evidence::ImportStats;
-use zwhy_profile::{Event, Measure, Nanos, Profile, Sample, StackId, ThreadId, Unit};
+use zwhy_profile::{Event, FrameKind, Measure, Nanos, Profile, Sample, StackId, ThreadId, Unit};
 
 /// One level of the drawing, boxes from left to right.
 type Level = Vec<Node>;
@@ -31,6 +31,7 @@ pub fn build(
     event: Event,
     measure: &Measure,
     max_depth: usize,
+    plain: bool,
     stats: &mut ImportStats,
 ) -> Profile {
     let mut profile = Profile::new();
@@ -72,7 +73,10 @@ pub fn build(
                 (parent_stack, parent_name) = (parent.stack, parent.name.as_str());
                 node.thread = parent.thread;
             }
-            let frame = names::frame_of_folded(&mut profile, &node.name);
+            let frame = match plain {
+                true => profile.frame(&node.name, "", FrameKind::Unknown),
+                false => names::frame_of_folded(&mut profile, &node.name),
+            };
             if profile.stacks.depth(parent_stack) == 1 && is_thread_start(node.name.as_bytes()) {
                 node.thread = *threads.entry(parent_stack).or_insert_with(|| {
                     let (comm, pid, tid) = split_ids(parent_name);

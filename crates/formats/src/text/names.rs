@@ -66,6 +66,12 @@ pub fn frame_of_folded(profile: &mut Profile, text: &str) -> FrameId {
     profile.frame(without_offset(function), module, kind)
 }
 
+/// Whether [`frame_of_folded`] takes a name as it is, with nothing split off.
+pub fn is_plain_folded(text: &str) -> bool {
+    let (name, annotated) = without_annotation(text);
+    annotated.is_none() && backtick(name).0.is_empty() && without_offset(name) == text
+}
+
 /// The frame of a name as DTrace, bpftrace and bcc print it: ``zfs`f+0x12``, `f+18`, `f+0x12 [zfs]`.
 pub fn frame_of_tracer(profile: &mut Profile, text: &str) -> FrameId {
     let text = text.trim();

@@ -60,7 +60,8 @@ fn evidence() -> Evidence {
 
 fn out(format: &str, event: Event) -> Vec<u8> {
     let mut out = Vec::new();
-    export(&evidence(), format, &ExportOptions { event }, "out", &mut out).expect("exports");
+    export(&evidence(), format, &ExportOptions { event, ..ExportOptions::default() }, "out", &mut out)
+        .expect("exports");
     out
 }
 

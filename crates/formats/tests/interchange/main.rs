@@ -8,6 +8,7 @@ mod writer;
 mod export;
 mod firefox;
 mod gperftools;
+mod folded;
 mod json_damage;
 mod otlp;
 mod otlp_json;

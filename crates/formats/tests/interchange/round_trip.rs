@@ -35,7 +35,8 @@ fn without_weights(sums: BTreeMap<Key, (u64, i64)>) -> BTreeMap<Key, u64> {
 fn there_and_back(format: &str, p: &Profile, event: Event) -> Profile {
     let evidence = Evidence { profile: p.clone(), ..Evidence::default() };
     let mut out = Vec::new();
-    export(&evidence, format, &ExportOptions { event }, "out", &mut out).expect("exports");
+    export(&evidence, format, &ExportOptions { event, ..ExportOptions::default() }, "out", &mut out)
+        .expect("exports");
     let imported =
         import_as(format, &out).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out)));
     assert_eq!(imported.stats.lost + imported.stats.dropped_total(), 0, "{:?}", imported.stats);
