@@ -37,7 +37,9 @@ impl Exporter for Pprof {
         let mut builder = Builder::new(profile, options.event);
         let rows = by_thread_and_stack(profile, options.event);
         builder.with_time = rows.iter().any(|(_, _, sum)| sum.weight > 0);
-        builder.with_count = profile.measure(options.event).counted;
+        let measure = profile.measure(options.event);
+        // Made of percentages or printed stacks the counts are all there is.
+        builder.with_count = measure.counted || measure.unit == Unit::Samples;
         for (thread, stack, sum) in rows {
             builder.sample(profile.threads.get(thread), stack, sum.count, sum.weight);
         }
