@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use zwhy_diagnose::Knowledge;
 use zwhy_flame::{Roots, SvgOptions};
 use zwhy_formats::{ExportOptions, Ids};
-use zwhy_profile::Event;
+use zwhy_profile::{Event, Unit};
 
 /// Drawn by zwhy itself; all others are formats of other tools.
 const SVG: &str = "svg";
@@ -72,6 +72,13 @@ pub fn run(args: &Args) -> Result<()> {
         let title = read.name_of(&args.input);
         let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
         return output::write_file(&args.output, picture.as_bytes());
+    }
+    let measure = imported.evidence.profile.measure(event);
+    if args.format == "perf-script" && measure.unit != Unit::Samples {
+        output::note(&format!(
+            "perf script text is a list of samples: what they amount to, {}, does not come back from it; folded, pprof, speedscope and firefox carry it",
+            measure.unit.words(imported.evidence.profile.total(event))
+        ));
     }
     let ids = match (args.pid, args.tid) {
         (true, _) => Ids::Process,

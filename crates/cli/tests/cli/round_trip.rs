@@ -118,14 +118,14 @@ fn every_input_comes_back_from_every_format() {
         }
         let want = stacks(&ran.ok());
         assert!(total(&want) > 0, "{name}");
-        let answer = call(path, &format!("explain --json {}", file.display())).json();
-        let unit = answer["source"]["unit"].as_str().unwrap_or_default().to_owned();
         for format in FORMATS {
-            call(path, &format!("export -f {format} {} -o out", file.display())).ok();
+            let written = call(path, &format!("export -f {format} {} -o out", file.display()));
+            let values = format == "perf-script" && written.err.contains("does not come back from it");
+            written.ok();
             let back = call(path, "export out").ok();
             let got = stacks(&back);
-            if format == "perf-script" && unit != "samples" {
-                // The text is a list of samples: values in a unit of their own are not what it counts.
+            if values {
+                // The text is a list of samples; the exporter said that it does not carry values.
                 let keys = |s: &BTreeMap<String, u64>| comparable(s, format).into_keys().collect::<Vec<_>>();
                 assert_eq!(keys(&got), keys(&want), "{name} as {format}");
                 continue;
