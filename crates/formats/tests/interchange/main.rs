@@ -7,8 +7,8 @@ mod writer;
 
 mod export;
 mod firefox;
-mod gperftools;
 mod folded;
+mod gperftools;
 mod json_damage;
 mod otlp;
 mod otlp_json;
