@@ -4,7 +4,7 @@
 //! So readers of text are tried on the first bytes, and what they keep of what they read decides.
 //! Formats with a magic number never come here, and no input is read twice as a whole.
 
-use crate::{Confidence, HEAD_BYTES, ImportOptions, ImportStats, Importer, Input};
+use crate::{Confidence, HEAD_BYTES, ImportOptions, ImportStats, Imported, Importer, Input};
 use memchr::memrchr;
 
 /// Readers of lines of text, whose shapes resemble each other.
@@ -32,11 +32,18 @@ pub fn settle(
     let head = head(input.bytes());
     // Who would take anything does not compete with those who know a shape.
     let rivals = claims.iter().filter(|(sure, i)| is_text(*i) && *sure >= surest.min(Confidence::Likely));
-    let best = best(rivals.map(|(_, importer)| *importer), head, input);
+    let claimed = |importer: &dyn Importer| claims.iter().any(|(_, i)| i.name() == importer.name());
+    let share = |importer: &dyn Importer| {
+        let options = ImportOptions { host_symbols: false, ..ImportOptions::default() };
+        let read = importer.read(&Input::from_bytes(input.name(), head.to_vec()), &options);
+        let read = read.ok().filter(|imported| claimed(importer) || mostly_named(imported));
+        read.map_or(0.0, |imported| self::share(&imported.stats))
+    };
+    let best = best(rivals.map(|(_, importer)| *importer), share);
     match best {
-        Some((_, share)) if share < POOR => {
+        Some((_, most)) if most < POOR => {
             let others = all.iter().copied().filter(|i| is_text(*i) && i.name() != first.name());
-            self::best(std::iter::once(first).chain(others), head, input)
+            self::best(std::iter::once(first).chain(others), share)
         }
         best => best,
     }
@@ -58,19 +65,27 @@ fn head(bytes: &[u8]) -> &[u8] {
 
 fn best(
     importers: impl Iterator<Item = &'static dyn Importer>,
-    head: &[u8],
-    input: &Input,
+    share: impl Fn(&dyn Importer) -> f64,
 ) -> Option<(&'static dyn Importer, f64)> {
     let mut best: Option<(&'static dyn Importer, f64)> = None;
     for importer in importers {
-        let options = ImportOptions { host_symbols: false, ..ImportOptions::default() };
-        let read = importer.read(&Input::from_bytes(input.name(), head.to_vec()), &options);
-        let share = read.map_or(0.0, |imported| share(&imported.stats));
+        let share = share(importer);
         if best.is_none_or(|(_, most)| share > most + CLEARLY) {
             best = Some((importer, share));
         }
     }
     best
+}
+
+/// Whether most samples name a function. A line of prose that ends in a colon could be the header of a
+/// sample of perf: who did not know the shape needs more than that.
+fn mostly_named(imported: &Imported) -> bool {
+    let profile = &imported.evidence.profile;
+    let named = |stack| profile.function_names(stack).iter().any(|name| !name.starts_with('['));
+    let samples = profile.samples.iter().filter(|s| named(s.stack)).count();
+    2 * samples >= profile.samples.len().max(1)
+        || !imported.evidence.flat.is_empty()
+        || !imported.evidence.trees.is_empty()
 }
 
 /// What was kept, of all that is not there for the eye.

@@ -56,7 +56,7 @@ fn a_program() {
     refused(
         folder.path(),
         "/bin/sh",
-        "no known format; force one with --format (export: --input-format): perf.data",
+        "it is a program or library (ELF); to see where a program spends its time: zwhy record",
     );
 }
 
@@ -65,6 +65,9 @@ fn a_text_without_anything_of_interest() {
     let folder = inputs::bare_folder();
     fs::write(folder.path().join("prose"), "To whom it may concern:\nnothing is here.\n").expect("a file");
     refused(folder.path(), "prose", "none of its 2 lines");
+    // Lines that end in a colon, as headers of samples do.
+    fs::write(folder.path().join("list"), "pool:\n  name: tank\n  vdevs:\ncache:\n").expect("a file");
+    refused(folder.path(), "list", "none of its 4 lines");
 }
 
 #[test]
