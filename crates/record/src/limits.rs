@@ -1,16 +1,12 @@
 //! Sentences on what a recording cannot show, each with what to do.
 
-use crate::collect::Collector;
-use crate::perf::attr::Clock;
-use crate::perf::session::Session;
-use crate::series::Pollers;
-use crate::source_lines::SourceLines;
 use std::collections::BTreeMap;
+use zwhy_perf::ask::{Clock, Sampling};
 
 /// What was known to be missing when the recording started.
-pub(crate) fn at_start(session: &Session, forced_user_only: bool, kernel_named: bool) -> Vec<String> {
+pub(crate) fn at_start(sampling: &Sampling, forced_user_only: bool, kernel_named: bool) -> Vec<String> {
     let mut limits = Vec::new();
-    if session.sampling.user_only {
+    if sampling.user_only {
         limits.push(if forced_user_only {
             "the kernel is left out as asked: no kernel stacks, and time in system calls is not counted"
                 .to_owned()
@@ -26,7 +22,7 @@ pub(crate) fn at_start(session: &Session, forced_user_only: bool, kernel_named: 
                 .to_owned(),
         );
     }
-    if session.sampling.clock == Clock::CpuClock && !session.sampling.user_only {
+    if sampling.clock == Clock::CpuClock && !sampling.user_only {
         limits.push(
             "no hardware counters here: a timer samples instead, and code that runs with interrupts off \
              is charged to where they are turned on again"
@@ -37,7 +33,7 @@ pub(crate) fn at_start(session: &Session, forced_user_only: bool, kernel_named: 
 }
 
 /// What went wrong on the way.
-pub(crate) fn at_end(collector: &Collector, series: &Pollers, lost: &BTreeMap<u32, u64>) -> Vec<String> {
+pub(crate) fn of_samples(lost: &BTreeMap<u32, u64>, throttled: u64) -> Vec<String> {
     let mut limits = Vec::new();
     let all: u64 = lost.values().sum();
     if all > 0 {
@@ -46,16 +42,13 @@ pub(crate) fn at_end(collector: &Collector, series: &Pollers, lost: &BTreeMap<u3
             by_cpu(lost)
         ));
     }
-    if collector.throttled > 0 {
+    if throttled > 0 {
         limits.push(format!(
             "the kernel throttled sampling {} times; lower the rate with -F or raise \
              kernel.perf_cpu_time_max_percent",
-            collector.throttled
+            throttled
         ));
     }
-    limits.extend(series.limits());
-    limits.extend(collector.clocks.limits());
-    limits.extend(collector.lines().into_iter().flat_map(SourceLines::limits));
     limits
 }
 

@@ -9,10 +9,10 @@ use crate::source_lines::SourceLines;
 use crate::symbol_sources::{load, read_kernel_symbols};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use zwhy_profile::{Frame, FrameId, FrameKind, Profile};
+use zwhy_perf::{chain, label};
+use zwhy_profile::{FrameId, FrameKind, Profile};
 use zwhy_symbols::{
     ElfSymbol, ElfSymbols, ImageKind, KernelSymbol, KernelSymbols, Reason, demangle, module_name,
-    unnamed_label,
 };
 
 /// Index of an address seen, until it has a frame.
@@ -117,9 +117,8 @@ impl Names {
     }
 
     pub(crate) fn user_address(&mut self, processes: &mut Processes, pid: i32, address: u64) -> AddressId {
-        // No process maps its lowest page or an address above the user half.
-        let address = if address < 4096 || address >> 63 != 0 {
-            Address::Nameless(FrameKind::User, Reason::BadAddress)
+        let address = if let Some(reason) = chain::impossible(address) {
+            Address::Nameless(FrameKind::User, reason)
         } else {
             match processes.place(pid, address) {
                 Place::Image(image, offset) => match processes.image(image) {
@@ -144,13 +143,10 @@ impl Names {
         matches!(self.addresses.get(id.0 as usize), Some(Seen { address: Address::Nameless(..), .. }))
     }
 
-    /// Whether this cannot be a caller: code built without frame pointers leaves other values where
-    /// return addresses should be. Returns the reason.
+    /// Whether a chain ends before this caller; returns the reason.
     pub(crate) fn breaks_chain(&self, id: AddressId) -> Option<&'static str> {
         match self.addresses.get(id.0 as usize)?.address {
-            Address::Nameless(FrameKind::User, reason @ (Reason::BadAddress | Reason::NotMapped)) => {
-                Some(reason.text())
-            }
+            Address::Nameless(FrameKind::User, reason) if chain::cuts(reason) => Some(reason.text()),
             _ => None,
         }
     }
@@ -401,7 +397,7 @@ impl Names {
             Ok(symbols) => symbols,
             Err(reason) => {
                 let reason = *reason;
-                return self.nameless(profile, FrameKind::User, module, reason);
+                return self.in_object(profile, module, label::page(offset), None, reason);
             }
         };
         let at = symbols.address_of_offset(offset);
@@ -412,33 +408,25 @@ impl Names {
             Some(ElfSymbol::Unnamed { start, between }) => (start, between),
             None => (None, None),
         };
-        // Without a function start addresses fold by page, or each would be a stack of its own.
-        let address = start.unwrap_or(at.unwrap_or(offset) & !0xfff);
-        let label = unnamed_label(module, address, between.as_ref());
-        self.reasoned(profile, FrameKind::User, &label, module, Reason::NoSymbol)
+        let address = start.unwrap_or_else(|| label::page(at.unwrap_or(offset)));
+        self.in_object(profile, module, address, between.as_ref(), Reason::NoSymbol)
     }
 
     fn nameless(&mut self, profile: &mut Profile, kind: FrameKind, module: &str, reason: Reason) -> FrameId {
-        self.reasoned(profile, kind, &format!("[{reason}]"), module, reason)
+        self.unresolved.entry(reason.text()).or_default();
+        label::nameless(profile, kind, module, reason)
     }
 
-    fn reasoned(
+    fn in_object(
         &mut self,
         profile: &mut Profile,
-        kind: FrameKind,
-        function: &str,
         module: &str,
+        address: u64,
+        between: Option<&(String, String)>,
         reason: Reason,
     ) -> FrameId {
         self.unresolved.entry(reason.text()).or_default();
-        let frame = Frame {
-            function: profile.strings.intern(function),
-            module: profile.strings.intern(module),
-            kind,
-            reason: profile.strings.intern(reason.text()),
-            ..Frame::default()
-        };
-        profile.frames.intern(frame)
+        label::in_object(profile, module, address, between, reason.text())
     }
 }
 

@@ -1,44 +1,12 @@
 //! What to record, for how long, into which file.
 
 use crate::error::RecordError;
+use crate::target::Target;
 use crate::triggers::Trigger;
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-
-/// Whose CPU time is recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// Every CPU of the host.
-    System,
-    /// Processes with all their threads, and what they start.
-    Pid(Vec<i32>),
-    /// All processes of a control group, those too that join it later: its path, or its name below
-    /// the mount point of the cgroups.
-    Cgroup(PathBuf),
-    /// A command with its arguments, from its first instruction to its exit.
-    Command(Vec<OsString>),
-}
-
-impl Target {
-    /// As shown to people and kept in the facts.
-    pub fn describe(&self) -> String {
-        match self {
-            Target::System => "system".to_owned(),
-            Target::Pid(pids) => {
-                let pids: Vec<String> = pids.iter().map(i32::to_string).collect();
-                format!("pid {}", pids.join(","))
-            }
-            Target::Cgroup(group) => format!("cgroup {}", group.display()),
-            Target::Command(words) => {
-                let words: Vec<_> = words.iter().map(|w| w.to_string_lossy()).collect();
-                format!("command {}", words.join(" "))
-            }
-        }
-    }
-}
 
 #[derive(Clone, Debug)]
 pub struct RecordOptions {
@@ -113,6 +81,11 @@ impl RecordOptions {
         }
     }
 
+    /// For [`crate::Intervals`], which keep no file.
+    pub fn without_file(target: Target) -> RecordOptions {
+        RecordOptions::new(target, PathBuf::new())
+    }
+
     pub(crate) fn check(&self) -> Result<(), RecordError> {
         if self.hz == 0 || self.hz > MAX_HZ {
             return Err(RecordError::Usage(format!(
@@ -136,19 +109,7 @@ impl RecordOptions {
             )));
         }
         self.check_off_cpu()?;
-        match &self.target {
-            Target::Pid(pids) if pids.is_empty() => {
-                Err(RecordError::Usage("no process id given; name one with -p or use -a".into()))
-            }
-            Target::Pid(pids) => match pids.iter().find(|p| **p <= 0) {
-                Some(pid) => Err(RecordError::Usage(format!("{pid} is not a process id"))),
-                None => Ok(()),
-            },
-            Target::Command(words) if words.is_empty() => {
-                Err(RecordError::Usage("no command given after --".into()))
-            }
-            _ => Ok(()),
-        }
+        self.target.problem().map_or(Ok(()), |problem| Err(RecordError::Usage(problem)))
     }
 
     fn check_off_cpu(&self) -> Result<(), RecordError> {

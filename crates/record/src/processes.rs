@@ -1,4 +1,4 @@
-//! Address spaces of processes, from /proc at the start and from mmap, fork and exec records after.
+//! Address spaces of live processes, from /proc at the start and from records after; which files they map.
 //!
 //! Invariant: whatever number of processes and files come and go, about [`MOST_MAPPINGS`] mappings and
 //! [`MOST_IMAGES`] images stay after a flush. A forgotten process that lives is read again from /proc.
@@ -6,9 +6,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fs;
 use std::path::Path;
-use zwhy_symbols::{AddressSpace, ImageKind, parse_maps};
+use zwhy_perf::{AddressSpace, Era, Identity, Mmap, NewMapping, Spaces};
+use zwhy_symbols::{ImageKind, parse_maps};
 
-/// Mappings kept, at 32 bytes each; a process counts as two more.
+/// Mappings kept, at some 50 bytes each; a process counts as two more.
 const MOST_MAPPINGS: usize = 65_536;
 /// Images kept, at about 300 bytes each, beside those that are mapped.
 const MOST_IMAGES: usize = 4096;
@@ -29,16 +30,10 @@ pub(crate) struct Image {
     pub end: u64,
 }
 
-/// What a process maps, and the flush in which it was last asked for.
-#[derive(Clone, Default)]
-struct Space {
-    maps: AddressSpace<ImageId>,
-    used: u32,
-}
-
-#[derive(Default)]
 pub(crate) struct Processes {
-    spaces: FxHashMap<i32, Space>,
+    spaces: Spaces<ImageId>,
+    /// The flush in which each process was last asked for.
+    used: FxHashMap<i32, u32>,
     images: FxHashMap<ImageId, Image>,
     ids: FxHashMap<(String, u64), ImageId>,
     next: u32,
@@ -57,46 +52,77 @@ pub(crate) enum Place {
     ProcessEnded,
 }
 
+impl Default for Processes {
+    fn default() -> Processes {
+        Processes {
+            spaces: Spaces::live(),
+            used: FxHashMap::default(),
+            images: FxHashMap::default(),
+            ids: FxHashMap::default(),
+            next: 0,
+            images_left: 0,
+            ended: Vec::new(),
+            flushes: 0,
+        }
+    }
+}
+
 impl Processes {
+    /// What the process has mapped; it is another when an address means something else.
+    #[inline]
+    pub(crate) fn era(&self, pid: i32) -> Era {
+        self.spaces.era(pid)
+    }
+
     pub(crate) fn image(&self, id: ImageId) -> Option<&Image> {
         self.images.get(&id)
     }
 
     /// Reads the mappings of a process that is not known yet.
     pub(crate) fn learn(&mut self, pid: i32) {
-        if self.spaces.contains_key(&pid) {
+        if self.spaces.knows(pid) {
             return;
         }
         let bytes = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        let mut maps = AddressSpace::new();
+        let mut maps = AddressSpace::default();
         for map in parse_maps(&text).filter(|m| m.executable) {
             let image = self.intern(&map.path, map.inode, pid, map.start, map.end);
-            maps.map(map.start, map.end - map.start, map.offset, image);
+            maps.map(NewMapping { start: map.start, len: map.end - map.start, offset: map.offset, image });
         }
-        self.spaces.insert(pid, Space { maps, used: self.flushes });
+        self.spaces.begin(pid, maps);
+        self.used.insert(pid, self.flushes);
     }
 
-    pub(crate) fn map(&mut self, pid: i32, start: u64, len: u64, offset: u64, inode: u64, path: &str) {
+    pub(crate) fn map(&mut self, map: &Mmap<'_>) {
+        let Mmap { pid, start, len, offset, .. } = *map;
         self.learn(pid);
-        let image = self.intern(path, inode, pid, start, start.saturating_add(len));
-        if let Some(space) = self.spaces.get_mut(&pid) {
-            space.maps.map(start, len, offset, image);
-            space.used = self.flushes;
-        }
+        let inode = match map.identity {
+            Identity::Inode(inode) => inode,
+            Identity::BuildId(_) | Identity::Unknown => 0,
+        };
+        let image = self.intern(&map.shown_path(), inode, pid, start, start.saturating_add(len));
+        self.spaces.map(pid, NewMapping { start, len, offset, image });
+        self.used.insert(pid, self.flushes);
     }
 
     pub(crate) fn fork(&mut self, pid: i32, parent: i32) {
         if pid != parent {
             self.learn(parent);
-            let maps = self.spaces.get(&parent).map(|space| space.maps.clone()).unwrap_or_default();
-            self.spaces.insert(pid, Space { maps, used: self.flushes });
+            self.spaces.fork(pid, parent);
+            self.used.insert(pid, self.flushes);
         }
     }
 
     /// The process replaces its program: what was mapped is gone.
     pub(crate) fn exec(&mut self, pid: i32) {
-        self.spaces.insert(pid, Space { maps: AddressSpace::new(), used: self.flushes });
+        self.spaces.exec(pid);
+        self.used.insert(pid, self.flushes);
+    }
+
+    fn forget(&mut self, pid: i32) {
+        self.spaces.forget(pid);
+        self.used.remove(&pid);
     }
 
     pub(crate) fn exit(&mut self, pid: i32) {
@@ -110,11 +136,15 @@ impl Processes {
         self.forget_ended(|pid| Path::new(&format!("/proc/{pid}")).exists());
         self.forget_idle();
         if self.images.len() > MOST_IMAGES.max(2 * self.images_left) {
-            let mapped: FxHashSet<ImageId> = self.spaces.values().flat_map(|s| s.maps.images()).collect();
+            let mapped: FxHashSet<ImageId> = self.mapped();
             self.images.retain(|id, _| mapped.contains(id));
             self.ids.retain(|_, id| mapped.contains(id));
             self.images_left = self.images.len();
         }
+    }
+
+    fn mapped(&self) -> FxHashSet<ImageId> {
+        self.spaces.spaces().flat_map(|(_, space)| space.iter().map(|(_, map)| map.image)).collect()
     }
 
     /// Images and processes.
@@ -134,38 +164,36 @@ impl Processes {
             }
             lives
         });
-        for pid in gone {
-            self.spaces.remove(&pid);
-        }
+        gone.into_iter().for_each(|pid| self.forget(pid));
         self.ended.sort_unstable();
         self.ended.dedup();
     }
 
     fn forget_idle(&mut self) {
-        let size = |space: &Space| space.maps.len() + 2;
-        let all: usize = self.spaces.values().map(size).sum();
-        if all <= MOST_MAPPINGS {
+        let spaces = &self.spaces;
+        let size = |pid: i32| spaces.space(spaces.era(pid)).map_or(0, AddressSpace::len) + 2;
+        let mut oldest: Vec<(u32, i32, usize)> =
+            spaces.pids().map(|pid| (self.used.get(&pid).copied().unwrap_or(0), pid, size(pid))).collect();
+        let mut left: usize = oldest.iter().map(|(_, _, size)| size).sum();
+        if left <= MOST_MAPPINGS {
             return;
         }
-        let mut oldest: Vec<(u32, i32, usize)> =
-            self.spaces.iter().map(|(pid, space)| (space.used, *pid, size(space))).collect();
         oldest.sort_unstable();
-        let mut left = all;
         for (_, pid, size) in oldest {
             if left <= MOST_MAPPINGS / 2 {
                 break;
             }
-            self.spaces.remove(&pid);
+            self.forget(pid);
             left -= size;
         }
     }
 
     pub(crate) fn place(&mut self, pid: i32, address: u64) -> Place {
         self.learn(pid);
-        match self.spaces.get_mut(&pid) {
-            Some(space) if !space.maps.is_empty() => {
-                space.used = self.flushes;
-                let found = space.maps.resolve(address);
+        self.used.insert(pid, self.flushes);
+        match self.spaces.space(self.spaces.era(pid)) {
+            Some(space) if !space.is_empty() => {
+                let found = space.resolve(address);
                 found.map_or(Place::NotMapped, |(image, offset)| Place::Image(image, offset))
             }
             _ => Place::ProcessEnded,
@@ -194,8 +222,17 @@ mod tests {
 
     fn program(processes: &mut Processes, pid: i32) {
         processes.exec(pid);
-        let inode = u64::from(pid.cast_unsigned());
-        processes.map(pid, 1 << 40, 4096, 0, inode, &format!("/build/{pid}/build-script"));
+        let (path, inode) = (format!("/build/{pid}/build-script"), u64::from(pid.cast_unsigned()));
+        processes.map(&Mmap {
+            pid,
+            start: 1 << 40,
+            len: 4096,
+            offset: 0,
+            path: path.as_bytes(),
+            identity: Identity::Inode(inode),
+            mode: 2,
+            data: false,
+        });
     }
 
     #[test]
@@ -229,7 +266,7 @@ mod tests {
             program(&mut processes, pid);
         }
         processes.flushed();
-        assert!(processes.spaces.len() <= MOST_MAPPINGS / 4 && !processes.spaces.contains_key(&own));
+        assert!(processes.spaces.len() <= MOST_MAPPINGS / 4 && !processes.spaces.knows(own));
         let after = processes.place(own, here);
         let path = |place| match place {
             Place::Image(id, offset) => (processes.image(id).unwrap().path.clone(), offset),

@@ -3,8 +3,8 @@
 //! Invariants: no more than the span (plus one chunk) and no more than the bytes are kept; every
 //! chunk begins with a reading of every series, so what is dropped takes nothing from what stays.
 
-use crate::proc_stat::HostCpu;
-use std::collections::{BTreeMap, VecDeque};
+use crate::live::Counted;
+use std::collections::VecDeque;
 use std::time::Duration;
 use zwhy_capture::{Mark, Series};
 use zwhy_profile::Samples;
@@ -16,15 +16,6 @@ const SAMPLE_BYTES: usize = 36;
 const READING_BYTES: usize = 32;
 /// Rows kept at most, whatever the span.
 pub(crate) const MOST_BYTES: usize = 32 << 20;
-
-/// What was counted up to a moment.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Counted {
-    pub samples: u64,
-    pub lost_by_cpu: BTreeMap<u32, u64>,
-    pub cpu: Duration,
-    pub host_cpu: Option<HostCpu>,
-}
 
 pub(crate) struct Chunk {
     pub begin: Duration,

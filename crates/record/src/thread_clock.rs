@@ -10,11 +10,12 @@
 //! are read the next times, in turn, and lose nothing, as the kernel goes on counting.
 
 use crate::series_pen::SeriesPen;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use zwhy_capture::SeriesKind;
 use zwhy_host::{numbers_in, read_trimmed, stat_fields};
+use zwhy_perf::Family;
 use zwhy_profile::{Nanos, Profile, ThreadId};
 use zwhy_zfs::thread_role;
 
@@ -150,13 +151,13 @@ impl ThreadClocks {
     pub(crate) fn read_all(
         &mut self,
         t: Nanos,
-        wanted: Option<&FxHashSet<i32>>,
+        family: &Family,
         profile: &mut Profile,
         pen: &mut SeriesPen,
     ) -> Vec<(i32, ThreadId)> {
         let mut found = Vec::new();
-        let mut pids = match wanted {
-            Some(wanted) => wanted.iter().copied().collect(),
+        let mut pids: Vec<i32> = match family.pids() {
+            Some(pids) => pids.collect(),
             None => kernel_threads(&self.proc_root),
         };
         pids.sort_unstable();
@@ -172,7 +173,7 @@ impl ThreadClocks {
             if let Some(ns) = self.read_cpu_ns(pid, tid) {
                 found.push((tid, profile.thread(pid, tid, &comm)));
                 self.clocks.entry(tid).or_insert(Clock::new(pid, false));
-                self.named(pid, tid, &comm, wanted.is_some());
+                self.named(pid, tid, &comm, !family.is_everyone());
                 self.put(t, tid, ns, pen);
                 self.put_nice(t, pid, tid, thread_role(&comm).is_some(), pen);
             }
@@ -319,6 +320,7 @@ fn kernel_threads(proc_root: &Path) -> Vec<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustc_hash::FxHashSet;
     use std::fs;
 
     #[test]
@@ -357,7 +359,7 @@ mod tests {
         }
         let (mut clocks, mut pen, mut profile) =
             (ThreadClocks::new(root.path()), SeriesPen::default(), Profile::new());
-        let found = clocks.read_all(Nanos(0), Some(&FxHashSet::from_iter([7])), &mut profile, &mut pen);
+        let found = clocks.read_all(Nanos(0), &Family::of([7]), &mut profile, &mut pen);
         assert_eq!((found.len(), pen.series.len()), (AT_ONCE, AT_ONCE));
         let comm = profile.threads.get(found[0].1).comm;
         assert_eq!(profile.strings.get(comm), "a\nb\u{1b}[31m");

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use zwhy_capture::Capture;
 use zwhy_profile::Event;
-use zwhy_record::{CountError, CountOptions, CountTarget, Counted, Counting};
+use zwhy_record::{CountError, CountOptions, Counted, Counting, Target};
 
 /// `work N`: N times `outer`, which calls `inner` N, N-1, … times, then `recurse` to depth 10.
 /// `fork`: the same work for 10 in a child, too. `wait`: works for ever, once a line is written.
@@ -73,9 +73,9 @@ impl Program {
         format!("{}:{function}", self.path().display())
     }
 
-    fn command(&self, args: &[&str]) -> CountTarget {
+    fn command(&self, args: &[&str]) -> Target {
         let words = std::iter::once(OsString::from(self.path())).chain(args.iter().map(OsString::from));
-        CountTarget::Command(words.collect())
+        Target::Command(words.collect())
     }
 
     fn options(&self, function: &str, args: &[&str]) -> CountOptions {
@@ -152,7 +152,7 @@ fn a_running_process_is_attached_and_others_are_left_out() {
     let Some(program) = Program::new() else { return };
     let (mut wanted, mut other) = (program.waiting(), program.waiting());
     // Without an object: found in what the process maps.
-    let mut options = CountOptions::new("inner", CountTarget::Pid(vec![wanted.id() as i32]));
+    let mut options = CountOptions::new("inner", Target::Pid(vec![wanted.id() as i32]));
     options.max_overhead = None;
     let mut counting = Counting::start(options).unwrap();
     for child in [&mut other, &mut wanted] {
@@ -168,7 +168,7 @@ fn a_running_process_is_attached_and_others_are_left_out() {
 #[test]
 fn a_function_of_libc_that_is_chosen_at_run_time_is_found() {
     let Some(_) = Program::new() else { return };
-    let target = CountTarget::Command(vec!["true".into()]);
+    let target = Target::Command(vec!["true".into()]);
     let mut counting = Counting::start(CountOptions::new("libc.so.6:strlen", target)).unwrap();
     counting.run(&AtomicBool::new(false), |_, _| {}).unwrap();
     let counted = counting.stop().unwrap();
@@ -190,7 +190,7 @@ fn too_high_a_cost_ends_counting_and_says_so() {
 fn stopping_early_leaves_the_command_and_keeps_the_counts() {
     let Some(program) = Program::new() else { return };
     let mut child = program.waiting();
-    let mut options = CountOptions::new("inner", CountTarget::Pid(vec![child.id() as i32]));
+    let mut options = CountOptions::new("inner", Target::Pid(vec![child.id() as i32]));
     options.duration = Some(Duration::from_millis(50));
     assert_eq!(count(options).calls, 0);
     child.stdin.take().unwrap().write_all(b"go\n").unwrap();
@@ -201,7 +201,7 @@ fn stopping_early_leaves_the_command_and_keeps_the_counts() {
 fn what_cannot_be_counted_says_why() {
     let Some(program) = Program::new() else { return };
     let out = program.dir.path().join("x.zwhy");
-    let error = |function: &str, target: CountTarget| {
+    let error = |function: &str, target: Target| {
         let options = CountOptions { out: Some(out.clone()), ..CountOptions::new(function, target) };
         Counting::start(options).err().unwrap()
     };
@@ -209,15 +209,15 @@ fn what_cannot_be_counted_says_why() {
     assert!(unknown.to_string().contains("did you mean inner?") && unknown.is_usage(), "{unknown}");
     let no_object = error("libnothere:f", program.command(&[])).to_string();
     assert!(no_object.contains("libnothere") && no_object.contains("give its path"), "{no_object}");
-    let many = error("libc.so.6:*", CountTarget::System);
+    let many = error("libc.so.6:*", Target::System);
     assert!(matches!(many, CountError::TooMany { .. }), "{many}");
-    let gone = error(&program.spec("inner"), CountTarget::Pid(vec![i32::MAX])).to_string();
+    let gone = error(&program.spec("inner"), Target::Pid(vec![i32::MAX])).to_string();
     assert!(gone.contains("no such process"), "{gone}");
-    let command = CountTarget::Command(vec!["/no/such/command".into()]);
+    let command = Target::Command(vec!["/no/such/command".into()]);
     let none = error(&program.spec("inner"), command).to_string();
     assert!(none.contains("/no/such/command"), "{none}");
     let script = program.dir.path().join("calls.c");
-    let no_elf = error(&format!("{}:main", script.display()), CountTarget::System).to_string();
+    let no_elf = error(&format!("{}:main", script.display()), Target::System).to_string();
     assert!(no_elf.contains("no ELF object"), "{no_elf}");
     assert!(!out.exists() && !zwhy_left_part(&out));
 }

@@ -5,7 +5,6 @@
 //! outside of them the answer is a [`Reason`]. Reading files is confined to `load`,
 //! `module_file` and `lines`.
 
-mod address_space;
 mod demangle;
 mod elf;
 mod elf_tables;
@@ -22,7 +21,6 @@ mod names;
 mod reason;
 mod unwind_table;
 
-pub use address_space::AddressSpace;
 pub use demangle::demangle;
 pub use elf::{ElfError, ElfSymbol, ElfSymbols, SymbolGroup};
 pub use jit_map::JitMap;

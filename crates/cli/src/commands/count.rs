@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use zwhy_record::{CountOptions, CountTarget, Counted, Counting};
+use zwhy_record::{CountOptions, Counted, Counting, Target};
 use zwhy_report::{CountPer, CountReport, CountRow};
 
 /// FUNCTION is looked for in the kernel first, then in the process or the program of the command.
@@ -67,9 +67,9 @@ fn percent(text: &str) -> Result<Limit, String> {
 /// Exits as the command did.
 pub fn run(args: &Args) -> Result<ExitCode> {
     let target = match (args.pid.is_empty(), args.command.is_empty()) {
-        (false, _) => CountTarget::Pid(args.pid.clone()),
-        (_, false) => CountTarget::Command(args.command.clone()),
-        _ => CountTarget::System,
+        (false, _) => Target::Pid(args.pid.clone()),
+        (_, false) => Target::Command(args.command.clone()),
+        _ => Target::System,
     };
     args.output.as_deref().map(output::check_capture).transpose()?;
     let mut options = CountOptions::new(&args.function, target);

@@ -2,10 +2,10 @@
 //!
 //! Layouts: tools/perf/Documentation/perf.data-file-format.txt. What is missing or damaged stays unknown.
 
-use super::attr::{Attr, Schema};
-use super::bytes::View;
-use super::record;
 use rustc_hash::FxHashMap;
+use zwhy_perf::attr::{Attr, Schema};
+use zwhy_perf::bytes::View;
+use zwhy_perf::record;
 
 pub const BUILD_ID: u64 = 2;
 const HOSTNAME: u64 = 3;

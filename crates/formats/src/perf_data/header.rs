@@ -1,10 +1,10 @@
 //! The head of a perf.data file or stream: byte order, events, where the records and features are.
 
-use super::attr::{Attr, Schema};
-use super::bytes::{Order, View};
 use super::features::Features;
 use crate::{ErrorKind, FormatError, Input, Position};
 use std::ops::Range;
+use zwhy_perf::attr::{Attr, Schema};
+use zwhy_perf::bytes::{Order, View};
 
 const MAGIC: &[u8; 8] = b"PERFILE2";
 const MAGIC_SWAPPED: &[u8; 8] = b"2ELIFREP";
@@ -100,7 +100,7 @@ fn read_attrs(view: &View<'_>, (at, size): (u64, u64), entry: u64) -> Schema {
     else {
         return schema;
     };
-    if entry < super::attr::LEAST_ATTR + 16 {
+    if entry < zwhy_perf::attr::LEAST_ATTR + 16 {
         return schema;
     }
     for index in 0..size / entry {

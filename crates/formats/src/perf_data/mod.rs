@@ -7,16 +7,12 @@
 //! records are decompressed again in the second pass rather than kept. At the end the rows are
 //! brought into time order ([`order`]).
 
-mod attr;
-mod bytes;
 mod features;
 mod header;
 mod kernel_names;
 mod known;
 mod order;
-mod record;
 mod report;
-mod sample;
 mod source_lines;
 mod spaces;
 mod stacks;
@@ -28,7 +24,6 @@ mod zstd_stream;
 
 use crate::registry::{Confidence, Importer};
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input};
-use attr::Schema;
 use header::Layout;
 use kernel_names::KernelNames;
 pub(crate) use known::{Known, KnownName, KnownNames};
@@ -41,6 +36,7 @@ pub(crate) use user_names::ImageKey;
 use user_names::UserNames;
 use walk::{Item, Walker};
 use weights::Weights;
+use zwhy_perf::attr::Schema;
 use zwhy_profile::{Nanos, Profile, StringTable};
 
 pub(crate) struct PerfData;
@@ -107,7 +103,7 @@ pub(crate) fn read(
         stacks.lines = Some(SourceLines::new(&survey.features.build_ids));
     }
     second_pass(input, &layout, options, &survey, spaces, &mut stacks, &mut profile);
-    let cut_chains = stacks.cut_chains;
+    let (cut_chains, broken_chains) = (stacks.cut_chains, stacks.broken_chains);
     let without_lines = stacks.lines.take().map(|lines| lines.missing()).unwrap_or_default();
     // Its tables are as large as the rows of a large file; sorting needs that room.
     known.objects = stacks.into_user_names().into_known().collect();
@@ -121,6 +117,7 @@ pub(crate) fn read(
         profile,
         kernel_problem: problem,
         cut_chains,
+        broken_chains,
         without_lines,
         untracked_processes: refused,
     });

@@ -1,12 +1,12 @@
 //! What was read and what was not, in figures and in sentences, and the facts the recorder noted.
 
-use super::attr::{Schema, has, read};
 use super::header::Layout;
 use super::survey::Survey;
 use crate::{ImportStats, Imported, Input};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use zwhy_evidence::{Evidence, Host};
+use zwhy_perf::attr::{Schema, has, read};
 use zwhy_profile::{Event, FrameKind, Profile, StackTotals, Unit};
 
 pub struct Parts<'a> {
@@ -17,6 +17,7 @@ pub struct Parts<'a> {
     pub profile: Profile,
     pub kernel_problem: Option<String>,
     pub cut_chains: u64,
+    pub broken_chains: u64,
     /// What has no source lines, where those were asked for.
     pub without_lines: Vec<String>,
     pub untracked_processes: u64,
@@ -98,7 +99,7 @@ fn warnings(parts: &Parts<'_>) -> Vec<String> {
     }
     event_warnings(parts, &mut out);
     weight_notes(parts, &mut out);
-    let dwarf = |a: &super::attr::Attr| a.sample_type & has::STACK_USER != 0;
+    let dwarf = |a: &zwhy_perf::attr::Attr| a.sample_type & has::STACK_USER != 0;
     let copies: u64 = sampled(parts).filter(|(a, _)| dwarf(a)).map(|(_, n)| n).sum();
     if copies > 0 {
         out.push(format!(
@@ -109,6 +110,12 @@ fn warnings(parts: &Parts<'_>) -> Vec<String> {
         out.push(format!(
             "{} distinct stacks are deeper than the limit and lost their outermost frames",
             parts.cut_chains
+        ));
+    }
+    if parts.broken_chains > 0 {
+        out.push(format!(
+            "{} distinct stacks end early, at a caller that cannot be code: that code was built without frame pointers; record with --call-graph lbr, or programs built with -fno-omit-frame-pointer",
+            parts.broken_chains
         ));
     }
     if parts.untracked_processes > 0 {
@@ -123,7 +130,7 @@ fn warnings(parts: &Parts<'_>) -> Vec<String> {
 }
 
 /// Events that have samples, with their number.
-fn sampled<'a>(parts: &'a Parts<'_>) -> impl Iterator<Item = (&'a super::attr::Attr, u64)> {
+fn sampled<'a>(parts: &'a Parts<'_>) -> impl Iterator<Item = (&'a zwhy_perf::attr::Attr, u64)> {
     let counts = parts.survey.samples_by_event.iter().copied();
     parts.schema.attrs.iter().zip(counts).filter(|(_, n)| *n > 0)
 }

@@ -1,49 +1,28 @@
 //! What was mapped where in each process over time, and which name each thread had.
 //!
-//! An [`Era`] is a span of a process in which no address changed its meaning: it ends when the
-//! process runs another program or maps over code. A mapping that only adds joins the era that
-//! runs, so most processes have one era, and equal call chains of one era mean equal stacks.
-//! Events are replayed in time order once; samples then ask in any order.
+//! Changes are replayed in time order once; samples then ask in any order for the [`Era`] of their process.
 
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+pub use zwhy_perf::Era;
+use zwhy_perf::{Mapping, NewMapping};
 use zwhy_profile::{StringId, ThreadId};
-
-/// Copies of mappings that forks and remappings may cost in all; a bound for hostile files.
-const MOST_COPIES: usize = 2 << 20;
-
-/// Index of a span of one process's address space. Era 0 has no mappings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Era(pub u32);
 
 /// Index into the table of mapped objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Image(pub u32);
 
-#[derive(Clone, Copy, Debug)]
-struct Mapping {
-    end: u64,
-    /// Offset in the file of the mapping's first byte.
-    offset: u64,
-    image: Image,
-}
-
 /// A change of a process or thread.
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
-    Map { pid: i32, start: u64, len: u64, offset: u64, image: Image },
+    Map { pid: i32, map: NewMapping<Image> },
     Comm { pid: i32, tid: i32, comm: StringId, exec: bool },
     Fork { pid: i32, parent: i32, tid: i32, parent_tid: i32 },
 }
-
-type Maps = BTreeMap<u64, Mapping>;
 
 #[derive(Debug)]
 struct ProcessSpan {
     from: u64,
     era: Era,
-    /// Another process shares the era: the next change of either starts a new one.
-    shared: bool,
 }
 
 #[derive(Debug)]
@@ -54,42 +33,37 @@ struct ThreadSpan {
     row: Option<(i32, ThreadId)>,
 }
 
-#[derive(Debug)]
+/// A mapping and its first address.
+type Row = (u64, Mapping<Image>);
+
+#[derive(Debug, Default)]
 pub struct Spaces {
-    /// While replaying; emptied by it.
-    eras: Vec<Maps>,
-    /// The same as sorted rows, in which searching is faster.
-    rows: Vec<Box<[(u64, Mapping)]>>,
+    /// Mappings of each era as sorted rows, in which searching is fastest.
+    rows: Vec<Box<[Row]>>,
     processes: FxHashMap<i32, Vec<ProcessSpan>>,
     threads: FxHashMap<i32, Vec<ThreadSpan>>,
-    copies: usize,
-    /// Processes whose mappings were not copied because of [`MOST_COPIES`].
+    /// Processes whose mappings were not copied, for there were too many.
     pub refused: u64,
 }
 
 impl Spaces {
     /// Replays `changes`, which must be in time order.
     pub fn replay(changes: &[(u64, Change)]) -> Spaces {
-        let mut spaces = Spaces {
-            eras: vec![Maps::default()],
-            rows: Vec::new(),
-            processes: FxHashMap::default(),
-            threads: FxHashMap::default(),
-            copies: 0,
-            refused: 0,
-        };
+        let mut spaces = Spaces::default();
+        let mut now = zwhy_perf::Spaces::history();
         for (time, change) in changes {
             match *change {
-                Change::Map { pid, start, len, offset, image } => {
-                    let end = start.saturating_add(len);
-                    if end > start {
-                        spaces.map(*time, pid, start, Mapping { end, offset, image });
+                Change::Map { pid, map } => {
+                    // Nothing was known of the process before: the mapping holds for its past, too.
+                    let from = if now.knows(pid) { *time } else { 0 };
+                    if let Some(era) = now.map(pid, map) {
+                        spaces.begin(from, pid, era);
                     }
                 }
                 Change::Comm { pid, tid, comm, exec } => {
                     spaces.name(*time, tid, comm);
                     if exec {
-                        spaces.begin(*time, pid, Maps::default());
+                        spaces.begin(*time, pid, now.exec(pid));
                     }
                 }
                 Change::Fork { pid, parent, tid, parent_tid } => {
@@ -98,13 +72,19 @@ impl Spaces {
                         spaces.name(*time, tid, comm);
                     }
                     if pid != parent {
-                        spaces.fork(*time, pid, parent);
+                        spaces.begin(*time, pid, now.fork(pid, parent));
                     }
                 }
             }
         }
-        spaces.rows =
-            std::mem::take(&mut spaces.eras).into_iter().map(|maps| maps.into_iter().collect()).collect();
+        spaces.refused = now.refused;
+        for (era, maps) in now.spaces() {
+            let at = era.0 as usize;
+            if spaces.rows.len() <= at {
+                spaces.rows.resize_with(at + 1, Box::default);
+            }
+            spaces.rows[at] = maps.iter().collect();
+        }
         spaces
     }
 
@@ -115,53 +95,8 @@ impl Spaces {
         }
     }
 
-    fn begin(&mut self, from: u64, pid: i32, maps: Maps) {
-        let era = Era(self.eras.len() as u32);
-        self.eras.push(maps);
-        self.processes.entry(pid).or_default().push(ProcessSpan { from, era, shared: false });
-    }
-
-    fn fork(&mut self, from: u64, pid: i32, parent: i32) {
-        let era = match self.processes.get_mut(&parent).and_then(|spans| spans.last_mut()) {
-            Some(span) => {
-                span.shared = true;
-                span.era
-            }
-            None => Era(0),
-        };
-        self.processes.entry(pid).or_default().push(ProcessSpan { from, era, shared: true });
-    }
-
-    fn map(&mut self, time: u64, pid: i32, start: u64, new: Mapping) {
-        let current = self.processes.get(&pid).and_then(|spans| spans.last());
-        let (era, shared) = current.map_or((Era(0), true), |span| (span.era, span.shared));
-        let overlap = overlap(&self.eras[era.0 as usize], start, &new);
-        match overlap {
-            Overlap::Same => {}
-            Overlap::None if !shared => {
-                self.eras[era.0 as usize].insert(start, new);
-            }
-            overlap => {
-                let mut maps = self.copy(era);
-                if overlap == Overlap::Other {
-                    cut_away(&mut maps, start, new.end);
-                }
-                maps.insert(start, new);
-                // Nothing was known of the process before: the mapping holds for its past, too.
-                let from = if self.processes.contains_key(&pid) { time } else { 0 };
-                self.begin(from, pid, maps);
-            }
-        }
-    }
-
-    fn copy(&mut self, era: Era) -> Maps {
-        let maps = &self.eras[era.0 as usize];
-        if self.copies + maps.len() > MOST_COPIES {
-            self.refused += 1;
-            return Maps::new();
-        }
-        self.copies += maps.len();
-        maps.clone()
+    fn begin(&mut self, from: u64, pid: i32, era: Era) {
+        self.processes.entry(pid).or_default().push(ProcessSpan { from, era });
     }
 
     /// The era of a process at a time.
@@ -200,41 +135,6 @@ impl Spaces {
                 span.row = Some((pid, row));
                 row
             }
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Overlap {
-    None,
-    /// What is there already means the same.
-    Same,
-    Other,
-}
-
-fn overlap(maps: &Maps, start: u64, new: &Mapping) -> Overlap {
-    let mut found = Overlap::None;
-    for (at, old) in maps.range(..new.end).rev().take_while(|(_, old)| old.end > start) {
-        let same = old.image == new.image && at.wrapping_sub(old.offset) == start.wrapping_sub(new.offset);
-        if !same {
-            return Overlap::Other;
-        }
-        let covered = *at <= start && old.end >= new.end;
-        found = if covered { Overlap::Same } else { Overlap::Other };
-    }
-    found
-}
-
-fn cut_away(maps: &mut Maps, start: u64, end: u64) {
-    let hit: Vec<(u64, Mapping)> =
-        maps.range(..end).rev().take_while(|(_, m)| m.end > start).map(|(at, m)| (*at, *m)).collect();
-    for (at, old) in hit {
-        maps.remove(&at);
-        if at < start {
-            maps.insert(at, Mapping { end: start, ..old });
-        }
-        if old.end > end {
-            maps.insert(end, Mapping { offset: old.offset.wrapping_add(end - at), ..old });
         }
     }
 }

@@ -3,59 +3,17 @@
 //! Invariant: two samples get one stack without looking at their addresses only if the bytes of
 //! their chains and the era of their address space are the same.
 
-use super::bytes::View;
 use super::kernel_names::{KernelName, KernelNames};
-use super::sample::Sample;
 use super::source_lines::{SourceLines, Spot};
 use super::spaces::{Era, Image, Spaces};
 use super::user_names::{UserName, UserNames};
 use rustc_hash::FxHashMap;
-use zwhy_profile::{Frame, FrameId, FrameKind, Profile, StackId, StringId};
+use zwhy_perf::Sample;
+use zwhy_perf::bytes::View;
+use zwhy_perf::chain::{self, Space, Step};
+use zwhy_perf::label;
+use zwhy_profile::{FrameId, FrameKind, Profile, StackId};
 use zwhy_symbols::{Reason, SymbolGroup, unnamed_label};
-
-/// Marks in a call chain that say whose addresses follow (`enum perf_callchain_context`).
-const FIRST_MARK: u64 = -4095i64 as u64;
-const MARK_HYPERVISOR: u64 = -32i64 as u64;
-const MARK_KERNEL: u64 = -128i64 as u64;
-const MARK_USER: u64 = -512i64 as u64;
-const MARK_USER_DEFERRED: u64 = -640i64 as u64;
-
-/// `misc & 7` of a record.
-const MODE_KERNEL: u16 = 1;
-const MODE_USER: u16 = 2;
-const MODE_HYPERVISOR: u16 = 3;
-const MODE_GUEST_KERNEL: u16 = 4;
-const MODE_GUEST_USER: u16 = 5;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Space {
-    Kernel,
-    User,
-    Hypervisor,
-    Guest,
-    Unknown,
-}
-
-impl Space {
-    fn of_mode(mode: u16) -> Space {
-        match mode {
-            MODE_KERNEL => Space::Kernel,
-            MODE_USER => Space::User,
-            MODE_HYPERVISOR => Space::Hypervisor,
-            MODE_GUEST_KERNEL | MODE_GUEST_USER => Space::Guest,
-            _ => Space::Unknown,
-        }
-    }
-
-    fn of_mark(mark: u64) -> Space {
-        match mark {
-            MARK_KERNEL => Space::Kernel,
-            MARK_USER | MARK_USER_DEFERRED => Space::User,
-            MARK_HYPERVISOR => Space::Hypervisor,
-            _ => Space::Guest,
-        }
-    }
-}
 
 pub struct Stacks {
     chains: ChainTable,
@@ -79,6 +37,8 @@ pub struct Stacks {
     max_depth: usize,
     /// Distinct chains that were longer than the limit.
     pub cut_chains: u64,
+    /// Distinct chains that end where their next caller cannot be code.
+    pub broken_chains: u64,
 }
 
 impl Stacks {
@@ -98,6 +58,7 @@ impl Stacks {
             path: Vec::new(),
             max_depth,
             cut_chains: 0,
+            broken_chains: 0,
         }
     }
 
@@ -119,18 +80,8 @@ impl Stacks {
 
     /// Chains differ mostly in their leaf, so what is below the leaf is looked up by itself.
     fn build(&mut self, profile: &mut Profile, spaces: &Spaces, era: Era, sample: &Sample<'_>) -> StackId {
-        let chain = sample.chain;
-        let mode = Space::of_mode(sample.mode);
-        let marked = chain.u64(0).filter(|w| *w >= FIRST_MARK).map(Space::of_mark);
-        let (space, leaf, rest) = match (marked, chain.u64(8)) {
-            (Some(space), Some(leaf)) if leaf < FIRST_MARK => (space, leaf, chain.from(16)),
-            // No chain, or one that does not begin with its context: the sample's own address, which
-            // such a chain has again.
-            _ => match chain.u64(0) {
-                Some(leaf) if leaf < FIRST_MARK => (mode, leaf, chain.from(8)),
-                _ => (mode, sample.ip, chain.from(usize::MAX)),
-            },
-        };
+        let (leaf, rest) = chain::leaf(sample);
+        let Step { space, at, .. } = leaf;
         let user_ip = sample.user_ip.filter(|_| space != Space::User);
         let key = callers_key(era, space, user_ip, rest);
         let callers = match self.callers.get(key) {
@@ -145,8 +96,8 @@ impl Stacks {
                 stack
             }
         };
-        let frame = self.frame(profile, spaces, era, space, leaf);
-        let (frame, inlined) = self.with_line(profile, spaces, era, space, leaf, frame);
+        let frame = self.frame(profile, spaces, era, space, at);
+        let (frame, inlined) = self.with_line(profile, spaces, era, space, at, frame);
         inlined.iter().fold(profile.stacks.child(callers, frame), |stack, f| profile.stacks.child(stack, *f))
     }
 
@@ -156,30 +107,21 @@ impl Stacks {
         profile: &mut Profile,
         spaces: &Spaces,
         era: Era,
-        mut space: Space,
+        space: Space,
         rest: View<'_>,
         user_ip: Option<u64>,
     ) {
         let mut saw_user = false;
-        // The first address of a space is where it was; the others are where calls return to, which
-        // may be the first byte of another function when the call never returns.
-        let mut exact = false;
-        for address in (0..rest.len() / 8).filter_map(|i| rest.u64(i * 8)) {
-            if address >= FIRST_MARK {
-                space = Space::of_mark(address);
-                exact = true;
-                if address == MARK_USER_DEFERRED {
-                    break; // what follows is a cookie, no address
-                }
-                continue;
-            }
+        for Step { space, at, exact } in chain::callers(chain::words(rest), space) {
             if self.scratch.len() + 1 >= self.max_depth {
                 self.cut_chains += 1;
                 break;
             }
-            let at = if exact { address } else { address.wrapping_sub(1) };
-            exact = false;
             saw_user |= space == Space::User;
+            if !exact && !self.may_be_code(spaces, era, space, at) {
+                self.broken_chains += 1;
+                break;
+            }
             self.push(profile, spaces, era, space, at);
         }
         if let Some(ip) = user_ip.filter(|_| !saw_user) {
@@ -187,9 +129,18 @@ impl Stacks {
         }
     }
 
+    /// Whether a call can return to this address, as far as is known.
+    fn may_be_code(&self, spaces: &Spaces, era: Era, space: Space, at: u64) -> bool {
+        let user = matches!(space, Space::User | Space::Unknown);
+        !user || self.user_frames.contains_key(&(era, at)) || spaces.resolve(era, at).is_some()
+    }
+
     /// Adds what is at an address to the scratch, what is inlined there first.
     fn push(&mut self, profile: &mut Profile, spaces: &Spaces, era: Era, space: Space, at: u64) {
         let frame = self.frame(profile, spaces, era, space, at);
+        if matches!(space, Space::Guest | Space::Hypervisor) && self.scratch.last() == Some(&frame) {
+            return;
+        }
         let mut scratch = std::mem::take(&mut self.scratch);
         let (frame, inlined) = self.with_line(profile, spaces, era, space, at, frame);
         scratch.extend(inlined.iter().rev());
@@ -249,23 +200,21 @@ impl Stacks {
                 }
                 // Not kept by address: there is no end to them.
                 let Some((image, offset)) = spaces.resolve(era, at) else {
-                    return self.unknown(profile, (4096..1 << 63).contains(&at));
+                    return self.unknown(profile, chain::impossible(at).unwrap_or(Reason::NotMapped));
                 };
                 let frame = self.object_frame(profile, image, offset);
                 self.user_frames.insert((era, at), frame);
                 frame
             }
             Space::Hypervisor => profile.frame("[hypervisor]", "hypervisor", FrameKind::Unknown),
-            Space::Guest => unnamed(profile, "guest", at, Reason::Guest.text(), FrameKind::Unknown),
+            Space::Guest => label::nameless(profile, FrameKind::Unknown, "", Reason::Guest),
         }
     }
 
-    /// An address in no mapping. Code without frame pointers leaves such numbers in call chains, a new
-    /// one each time: kept apart they would be frames without end that mean nothing.
-    fn unknown(&mut self, profile: &mut Profile, plausible: bool) -> FrameId {
-        let reason = if plausible { Reason::NotMapped } else { Reason::BadAddress };
-        *self.unknown_frames[usize::from(plausible)]
-            .get_or_insert_with(|| anonymous(profile, "[unknown]", "", reason.text(), FrameKind::User))
+    /// An address in no mapping: such are one frame a reason.
+    fn unknown(&mut self, profile: &mut Profile, reason: Reason) -> FrameId {
+        *self.unknown_frames[usize::from(reason == Reason::NotMapped)]
+            .get_or_insert_with(|| label::nameless(profile, FrameKind::User, "", reason))
     }
 
     fn object_frame(&mut self, profile: &mut Profile, image: Image, offset: u64) -> FrameId {
@@ -283,9 +232,11 @@ impl Stacks {
                 named = true;
                 profile.frame(&function, module, FrameKind::User)
             }
+            UserName::Unnamed { module, reason, .. } if reason == Reason::Anonymous.text() => {
+                label::nameless(profile, FrameKind::User, module, Reason::Anonymous)
+            }
             UserName::Unnamed { module, offset, reason, between } => {
-                let label = unnamed_label(module, offset, between.as_ref());
-                anonymous(profile, &label, module, reason, FrameKind::User)
+                label::in_object(profile, module, offset, between.as_ref(), reason)
             }
         };
         if let Some(group) = group.filter(|_| named) {
@@ -299,27 +250,15 @@ impl Stacks {
 fn kernel_frame(profile: &mut Profile, kernel: &KernelNames, at: u64) -> FrameId {
     match kernel.resolve(at) {
         KernelName::Named { function, module } => profile.frame(function, module, FrameKind::Kernel),
+        // In nothing that the kernel has loaded: the address says no more than that.
+        KernelName::Unnamed { module: "kernel", reason, .. } if reason == Reason::OutsideKernel.text() => {
+            label::nameless(profile, FrameKind::Kernel, "kernel", Reason::OutsideKernel)
+        }
         KernelName::Unnamed { module, offset, reason } => {
-            unnamed(profile, module, offset, reason, FrameKind::Kernel)
+            let function = unnamed_label(module, offset, None);
+            label::reasoned(profile, FrameKind::Kernel, &function, module, reason)
         }
     }
-}
-
-/// A frame shown as `module+0xoffset`.
-fn unnamed(profile: &mut Profile, module: &str, offset: u64, reason: &str, kind: FrameKind) -> FrameId {
-    anonymous(profile, &unnamed_label(module, offset, None), module, reason, kind)
-}
-
-fn anonymous(profile: &mut Profile, function: &str, module: &str, reason: &str, kind: FrameKind) -> FrameId {
-    let frame = Frame {
-        function: profile.strings.intern(function),
-        module: profile.strings.intern(module),
-        file: StringId::EMPTY,
-        line: 0,
-        kind,
-        reason: profile.strings.intern(reason),
-    };
-    profile.frames.intern(frame)
 }
 
 /// 64 bits that stand for a chain in an era. Equal keys are taken for equal chains: by chance that
@@ -331,7 +270,7 @@ fn chain_key(era: Era, sample: &Sample<'_>) -> Key {
     if let Some(ip) = sample.user_ip {
         hash.add(ip);
     }
-    if sample.chain.len() == 0 {
+    if sample.chain.is_empty() {
         hash.add(sample.ip);
     }
     hash.add_words(sample.chain);

@@ -1,14 +1,16 @@
 //! The first pass over a file: everything but the samples themselves.
 
-use super::attr::Schema;
 use super::features::Features;
 use super::kernel_names::{KernelCode, KernelMap};
-use super::record::{self, Record};
 use super::spaces::Change;
 use super::user_names::{ImageKey, UserNames};
 use super::walk::{Gap, Item, Why};
 use crate::periods::Periods;
 use std::collections::BTreeMap;
+use zwhy_perf::attr::Schema;
+use zwhy_perf::chain::Space;
+use zwhy_perf::record::{self, Record};
+use zwhy_perf::{Identity, Mmap, NewMapping, SideBand};
 use zwhy_profile::{Event, StringTable};
 
 /// What the second pass and the report need to know.
@@ -95,29 +97,29 @@ impl Survey {
     fn record(&mut self, schema: &Schema, strings: &mut StringTable, r: &Record<'_>) {
         let time = schema.time_of_other(&r.view).unwrap_or(self.now);
         let view = &r.view;
-        let pair = || view.i32(8).zip(view.i32(12));
+        match SideBand::of(r) {
+            SideBand::Mmap(map) => self.mapping(time, &map),
+            SideBand::Comm { pid, tid, exec, comm } => {
+                let comm = strings.intern(&String::from_utf8_lossy(comm));
+                self.changes.push((time, Change::Comm { pid, tid, comm, exec }));
+            }
+            SideBand::Fork { pid, ppid: parent, tid, ptid: parent_tid } => {
+                // Kernels with sample_id_all off still have the time in the record itself.
+                let with_trailer = schema.attrs.first().is_some_and(|a| a.sample_id_all);
+                let time = if with_trailer { time } else { view.u64(24).unwrap_or(time) };
+                self.changes.push((time, Change::Fork { pid, parent, tid, parent_tid }));
+            }
+            SideBand::Lost(count) => self.lost.by_kernel = self.lost.by_kernel.saturating_add(count),
+            SideBand::LostSamples(count) => self.lost.by_event = self.lost.by_event.saturating_add(count),
+            SideBand::Exit { .. } | SideBand::Throttle => {}
+            SideBand::SwitchedIn | SideBand::Other => self.other(r),
+        }
+    }
+
+    /// Records that only files have, and those that hold nothing of use.
+    fn other(&mut self, r: &Record<'_>) {
+        let view = &r.view;
         match r.kind {
-            record::MMAP | record::MMAP2 => self.mapping(time, r),
-            record::COMM => {
-                let exec = r.misc & record::MISC_BIT13 != 0;
-                if let Some((pid, tid)) = pair() {
-                    let comm = strings.intern(&String::from_utf8_lossy(view.c_bytes(16)));
-                    self.changes.push((time, Change::Comm { pid, tid, comm, exec }));
-                }
-            }
-            record::FORK => {
-                if let (Some((pid, parent)), Some(tid), Some(parent_tid)) =
-                    (pair(), view.i32(16), view.i32(20))
-                {
-                    // Kernels with sample_id_all off still have the time in the record itself.
-                    let time = if schema.attrs.first().is_some_and(|a| a.sample_id_all) {
-                        time
-                    } else {
-                        view.u64(24).unwrap_or(time)
-                    };
-                    self.changes.push((time, Change::Fork { pid, parent, tid, parent_tid }));
-                }
-            }
             record::KSYMBOL => {
                 const UNREGISTER: u16 = 1;
                 if let (Some(start), Some(len), Some(flags)) = (view.u64(8), view.u32(16), view.u16(22))
@@ -128,19 +130,12 @@ impl Survey {
                     self.kernel_code.push(KernelCode { start, end, name });
                 }
             }
-            record::LOST => {
-                self.lost.by_kernel = self.lost.by_kernel.saturating_add(view.u64(16).unwrap_or(0))
-            }
-            record::LOST_SAMPLES if r.misc & record::MISC_LOST_BY_BPF == 0 => {
-                self.lost.by_event = self.lost.by_event.saturating_add(view.u64(8).unwrap_or(0));
-            }
             record::FEATURE => {
                 if let Some(feature) = view.u64(8) {
                     self.features.take(feature, view.from(16));
                 }
             }
             record::BUILD_ID => self.features.build_id(*view),
-            record::EXIT => {}
             kind => {
                 if kind == record::AUXTRACE {
                     self.aux_bytes = self.aux_bytes.saturating_add(view.u64(8).unwrap_or(0));
@@ -152,35 +147,26 @@ impl Survey {
         }
     }
 
-    fn mapping(&mut self, time: u64, r: &Record<'_>) {
-        const KERNEL: u16 = 1;
-        const GUEST: u16 = 4;
-        let view = &r.view;
-        let (Some(pid), Some(start), Some(len), Some(offset)) =
-            (view.i32(8), view.u64(16), view.u64(24), view.u64(32))
-        else {
-            return;
-        };
-        let is_new = r.kind == record::MMAP2;
-        let path = view.c_bytes(if is_new { 72 } else { 40 });
-        let mode = r.misc & record::MISC_CPUMODE;
-        if mode == KERNEL || (pid == -1 && mode < GUEST) {
-            self.kernel_maps.push(KernelMap::new(start, len, offset, &String::from_utf8_lossy(path)));
+    fn mapping(&mut self, time: u64, map: &Mmap<'_>) {
+        let Mmap { pid, start, len, offset, .. } = *map;
+        let space = Space::of_mode(map.mode);
+        if space == Space::Kernel || (pid == -1 && space != Space::Guest) {
+            let name = String::from_utf8_lossy(map.path);
+            self.kernel_maps.push(KernelMap::new(start, len, offset, &name));
             return;
         }
-        // Bit 13 marks mappings that are not executable; of guests nothing is named.
-        if mode >= GUEST || r.misc & record::MISC_BIT13 != 0 {
+        // Of guests nothing is named, and no code is in mappings that cannot be executed.
+        if space == Space::Guest || map.data {
             return;
         }
-        let mut key = ImageKey { path: path.to_vec(), build_id: None, inode: None };
-        if is_new && r.misc & record::MISC_BUILD_ID != 0 {
-            let len = usize::from(view.bytes.get(40).copied().unwrap_or(0)).min(20);
-            key.build_id = view.part(44, len).map(|id| id.bytes.to_vec());
-        } else if is_new {
-            key.inode = view.u64(48).filter(|inode| *inode != 0);
+        let mut key = ImageKey { path: map.path.to_vec(), build_id: None, inode: None };
+        match map.identity {
+            Identity::BuildId(id) => key.build_id = Some(id.to_vec()),
+            Identity::Inode(inode) => key.inode = Some(inode),
+            Identity::Unknown => {}
         }
         let image = self.user.image(key);
-        self.changes.push((time, Change::Map { pid, start, len, offset, image }));
+        self.changes.push((time, Change::Map { pid, map: NewMapping { start, len, offset, image } }));
     }
 
     fn gap(&mut self, gap: &Gap) {
@@ -209,7 +195,7 @@ impl Survey {
         let sampled = |i: usize| self.samples_by_event.get(i).is_some_and(|n| *n > 0);
         let any_cpu = schema.attrs.iter().enumerate().any(|(i, a)| sampled(i) && a.is_cpu_time());
         let stand_in = if any_cpu { None } else { (0..schema.attrs.len()).find(|i| sampled(*i)) };
-        let of = |(i, attr): (usize, &super::attr::Attr)| {
+        let of = |(i, attr): (usize, &zwhy_perf::attr::Attr)| {
             if attr.is_cpu_time() || stand_in == Some(i) { Event::Cpu } else { Event::Count }
         };
         schema.attrs.iter().enumerate().map(of).collect()

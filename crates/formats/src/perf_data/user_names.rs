@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use zwhy_perf::label;
 use zwhy_symbols::{
     ElfSymbol, ElfSymbols, FileId, ImageKind, Reason, SymbolGroup, demangle, load_elf, module_name,
 };
@@ -40,7 +41,8 @@ pub enum UserName<'a> {
     },
     Unnamed {
         module: &'a str,
-        /// Of the function's first byte where the object tells functions apart, else as asked.
+        /// Of the function's first byte where the object tells functions apart, else of its page, or as asked where
+        /// the object itself is not at hand.
         offset: u64,
         reason: &'a str,
         /// Named functions before and after that function.
@@ -172,7 +174,7 @@ fn name_of<'a>(symbol: Option<ElfSymbol>, module: &'a str, offset: u64) -> UserN
         Some(ElfSymbol::Unnamed { start: Some(offset), between }) => {
             UserName::Unnamed { module, offset, reason, between }
         }
-        _ => unnamed(module, offset, reason),
+        _ => unnamed(module, label::page(offset), reason),
     }
 }
 

@@ -7,13 +7,13 @@
 //! do not add up), the walk looks for the next place from which [`CHAIN`] records follow each
 //! other, or from which records lead exactly to the end, and reports the bytes between as a gap.
 
-use super::attr::{Attr, Schema};
-use super::bytes::{Order, View};
-use super::record::{self, Record};
-use super::sample::{Sample, ip_register};
 use super::zstd_stream::ZstdStream;
 use crate::{Input, Limits};
 use std::ops::Range;
+use zwhy_perf::attr::{Attr, Schema};
+use zwhy_perf::bytes::{Order, View};
+use zwhy_perf::record::{self, Record};
+use zwhy_perf::{Sample, ip_register};
 
 /// Records that must follow each other before a place is believed to be a record's start.
 const CHAIN: usize = 4;

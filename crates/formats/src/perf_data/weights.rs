@@ -1,9 +1,9 @@
 //! What a sample of each event stands for: CPU time where that is known, else its period.
 
-use super::attr::{Attr, Schema, has};
-use super::sample::Sample;
 use super::survey::Survey;
 use crate::periods::{self, Periods};
+use zwhy_perf::Sample;
+use zwhy_perf::attr::{Attr, Schema, has};
 use zwhy_profile::{Event, Measure, Nanos, Profile, Unit as Measured};
 
 /// The weights of all events of a file.

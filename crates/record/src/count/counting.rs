@@ -3,25 +3,21 @@
 use super::error::CountError;
 use super::find::{beside, find, frame_pattern};
 use super::kernel::KernelFunctions;
-use super::options::{CountOptions, CountTarget};
+use super::options::CountOptions;
 use super::overhead::{Budget, Cost, Verdict, measure};
 use super::probe::Probe;
 use super::session::Session;
-use super::tally::{Tally, Wanted};
-use crate::command::spawn_waiting;
-use crate::error::RecordError;
-use crate::processes::Processes;
-use rustc_hash::FxHashSet;
+use super::tally::Tally;
+use crate::target::{Held, Target};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::OwnedFd;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde_json::{Map, json};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus};
+use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zwhy_capture::{Writer, part_folder};
 use zwhy_host::{monotonic_ns, online_cpus, thread_cpu};
+use zwhy_perf::Until;
 use zwhy_profile::{Event, Nanos, Profile, StackId};
 
 /// Rings are emptied so often: 4 MiB then hold a million calls a second.
@@ -87,9 +83,7 @@ pub struct Counting {
     cost: Option<Cost>,
     cpus: usize,
     writer: Option<Writer>,
-    child: Option<Child>,
-    exit_status: Option<ExitStatus>,
-    pidfds: Vec<OwnedFd>,
+    held: Held,
     start_ns: u64,
     /// When counting ended by itself.
     stopped: Option<Duration>,
@@ -128,6 +122,7 @@ impl Counting {
         if options.max_overhead.is_some() && budget.is_none() {
             notes.push("what a call costs could not be measured: nothing limits the overhead".into());
         }
+        let held = Held::take(&options.target)?;
         let writer = options.out.as_deref().map(Writer::create).transpose()?;
         let part = options.out.as_deref().map(part_folder);
         let mut counting = Counting {
@@ -136,8 +131,7 @@ impl Counting {
                 per_from,
                 options.under.as_deref().map(frame_pattern),
                 options.per.as_deref().map(frame_pattern),
-                Processes::default(),
-                Wanted { pids: None, awaited: None },
+                held.family_from_exec(),
             ),
             options,
             probes,
@@ -146,9 +140,7 @@ impl Counting {
             cost,
             cpus: cpus.len(),
             writer,
-            child: None,
-            exit_status: None,
-            pidfds: Vec::new(),
+            held,
             start_ns: monotonic_ns(),
             stopped: None,
             last_flush: Duration::ZERO,
@@ -165,33 +157,10 @@ impl Counting {
     }
 
     fn begin(&mut self) -> Result<(), CountError> {
-        let (waiting, pids) = match &self.options.target {
-            CountTarget::System => (None, Vec::new()),
-            CountTarget::Pid(pids) => {
-                let gone = pids.iter().find(|pid| !Path::new(&format!("/proc/{pid}/task")).is_dir());
-                if let Some(gone) = gone {
-                    return Err(RecordError::NoSuchProcess(*gone).into());
-                }
-                self.tally.wanted().pids = Some(FxHashSet::from_iter(pids.iter().copied()));
-                (None, pids.clone())
-            }
-            CountTarget::Command(words) => {
-                let waiting = spawn_waiting(words)?;
-                self.tally.wanted().awaited = Some(waiting.pid);
-                let pid = waiting.pid;
-                (Some(waiting), vec![pid])
-            }
-        };
-        for pid in pids.iter().copied().filter_map(Pid::from_raw) {
-            self.pidfds.extend(pidfd_open(pid, PidfdFlags::empty()));
-        }
         self.session.enable()?;
         self.start_ns = monotonic_ns();
         self.cpu_start = thread_cpu();
-        if let Some(waiting) = waiting {
-            self.child = Some(waiting.release()?);
-        }
-        Ok(())
+        Ok(self.held.release()?)
     }
 
     pub fn elapsed(&self) -> Duration {
@@ -224,9 +193,9 @@ impl Counting {
     fn poll(&mut self) -> Result<bool, CountError> {
         let left = self.options.duration.map_or(TICK, |d| d.saturating_sub(self.elapsed()));
         self.wait(TICK.min(left));
-        let ended = self.target_ended();
+        let ended = self.held.ended();
         let over = self.options.duration.is_some_and(|d| self.elapsed() >= d);
-        self.tally.drain(&mut self.session, monotonic_ns(), false);
+        self.tally.drain(&mut self.session, Until::Settled(monotonic_ns()));
         if self.stopped.is_none() {
             self.watch_cost()?;
         }
@@ -234,28 +203,15 @@ impl Counting {
             self.flush()?;
         }
         // A command that still runs is waited for, so that its exit status is told.
-        let given_up = self.stopped.is_some() && self.child.is_none();
+        let given_up = self.stopped.is_some() && !self.held.is_command();
         Ok(!(ended || over || given_up))
     }
 
     fn wait(&self, timeout: Duration) {
-        let mut fds: Vec<PollFd<'_>> = self.pidfds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+        let mut fds: Vec<PollFd<'_>> = self.held.watches().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         let time = Timespec { tv_sec: timeout.as_secs() as _, tv_nsec: timeout.subsec_nanos() as _ };
         // A signal only makes this round shorter.
         let _ = poll(&mut fds, Some(&time));
-    }
-
-    fn target_ended(&mut self) -> bool {
-        if let Some(child) = &mut self.child {
-            if let Ok(Some(status)) = child.try_wait() {
-                self.exit_status = Some(status);
-            }
-            return self.exit_status.is_some();
-        }
-        match &self.options.target {
-            CountTarget::Pid(pids) => !pids.iter().any(|pid| Path::new(&format!("/proc/{pid}")).exists()),
-            _ => false,
-        }
     }
 
     fn watch_cost(&mut self) -> Result<(), CountError> {
@@ -279,7 +235,7 @@ impl Counting {
             }
             Verdict::Stop => {
                 self.session.disable();
-                self.tally.drain(&mut self.session, monotonic_ns(), true);
+                self.tally.drain(&mut self.session, Until::TheEnd);
                 self.session.close(self.probes.len());
                 self.stopped = Some(now);
                 self.notes.push(format!(
@@ -302,8 +258,8 @@ impl Counting {
         self.last_flush = self.elapsed();
         self.tally.flush(t);
         match &mut self.writer {
-            Some(writer) => writer.flush(&mut self.tally.profile)?,
-            None => self.tally.profile.samples.clear(),
+            Some(writer) => writer.flush(&mut self.tally.scene.profile)?,
+            None => self.tally.scene.profile.samples.clear(),
         }
         Ok(())
     }
@@ -312,19 +268,19 @@ impl Counting {
     pub fn stop(mut self) -> Result<Counted, CountError> {
         let duration = self.stopped.unwrap_or_else(|| self.elapsed());
         self.session.disable();
-        self.tally.drain(&mut self.session, monotonic_ns(), true);
-        self.target_ended();
+        self.tally.drain(&mut self.session, Until::TheEnd);
+        self.held.ended();
         self.flush()?;
         let hits = self.session.hits(self.probes.len());
         let all: u64 = hits.iter().sum();
         let one_in = self.tally.one_in();
         // Sampled one by one, every call without a sample was lost, whatever records told of it.
         let lost = if one_in == 1 { all.saturating_sub(self.tally.seen) } else { self.tally.lost * one_in };
-        if self.options.target == CountTarget::System {
+        if self.options.target == Target::System {
             self.tally.calls = hits;
         }
         self.note_limits(one_in, lost);
-        if self.child.is_some() && self.exit_status.is_none() {
+        if self.held.running().is_some() {
             self.notes.push("the command still runs; what it calls from now on is not counted".into());
         }
         let overhead = self.cost.map(|cost| {
@@ -396,11 +352,11 @@ impl Counting {
             one_in,
             call_cost_ns: self.cost.map(|c| if one_in > 1 { c.count_ns } else { c.sample_ns }),
             overhead,
-            exit_status: self.exit_status,
+            exit_status: self.held.exit_status(),
             path: None,
             notes: std::mem::take(&mut self.notes),
         };
-        counted.profile = std::mem::take(&mut self.tally.profile);
+        counted.profile = std::mem::take(&mut self.tally.scene.profile);
         let nobody = counted.profile.thread(-1, -1, "");
         counted.profile.samples.clear();
         for (stack, count, _) in &counted.stacks {

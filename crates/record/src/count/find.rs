@@ -4,9 +4,9 @@
 use super::error::CountError;
 use super::kernel::KernelFunctions;
 use super::objects::{find_in, find_object, of_target};
-use super::options::CountTarget;
 use super::pattern::Pattern;
 use super::probe::Probe;
+use crate::target::Target;
 
 /// Each needs a descriptor on every CPU, and each call of any is a trap.
 const MOST: usize = 64;
@@ -39,11 +39,7 @@ pub(super) fn beside(function: &str, caller: &str) -> String {
 }
 
 /// All functions meant, at least one.
-pub(super) fn find(
-    spec: &str,
-    target: &CountTarget,
-    kernel: &KernelFunctions,
-) -> Result<Vec<Probe>, CountError> {
+pub(super) fn find(spec: &str, target: &Target, kernel: &KernelFunctions) -> Result<Vec<Probe>, CountError> {
     let (object, function) = parts(spec);
     if function.is_empty() || object == Some("") {
         return Err(CountError::Usage(format!(
@@ -86,7 +82,7 @@ fn in_kernel(
     Ok(probes)
 }
 
-fn in_object(pattern: &Pattern, name: &str, target: &CountTarget) -> Result<Vec<Probe>, CountError> {
+fn in_object(pattern: &Pattern, name: &str, target: &Target) -> Result<Vec<Probe>, CountError> {
     let object = find_object(name, target)?;
     let found = find_in(&object, pattern)?;
     if !found.probes.is_empty() {
@@ -112,11 +108,7 @@ fn in_object(pattern: &Pattern, name: &str, target: &CountTarget) -> Result<Vec<
     })
 }
 
-fn anywhere(
-    pattern: &Pattern,
-    target: &CountTarget,
-    kernel: &KernelFunctions,
-) -> Result<Vec<Probe>, CountError> {
+fn anywhere(pattern: &Pattern, target: &Target, kernel: &KernelFunctions) -> Result<Vec<Probe>, CountError> {
     let probes = kernel.find(pattern, None)?;
     if !probes.is_empty() {
         return Ok(probes);
@@ -136,13 +128,11 @@ fn anywhere(
         return Ok(probes);
     }
     let place = match target {
-        CountTarget::System => "in the kernel; a function of a library is LIBRARY:FUNCTION",
-        CountTarget::Pid(_) => "in the kernel or in what the process maps",
-        CountTarget::Command(_) => {
-            "in the kernel or in the program; a function of a library is LIBRARY:FUNCTION"
-        }
+        Target::System | Target::Cgroup(_) => "in the kernel; a function of a library is LIBRARY:FUNCTION",
+        Target::Pid(_) => "in the kernel or in what the process maps",
+        Target::Command(_) => "in the kernel or in the program; a function of a library is LIBRARY:FUNCTION",
     };
-    let of_zfs = if matches!(target, CountTarget::System) { kernel.without_zfs() } else { "" };
+    let of_zfs = if matches!(target, Target::System) { kernel.without_zfs() } else { "" };
     Err(CountError::Unknown {
         function: pattern.text().to_owned(),
         place: place.to_owned(),

@@ -14,10 +14,9 @@ mod options;
 mod overhead;
 mod pattern;
 mod probe;
-mod sample;
 mod session;
 mod tally;
 
 pub use counting::{Counted, CountedFunction, Counting, PerCaller};
 pub use error::CountError;
-pub use options::{CountOptions, CountTarget};
+pub use options::CountOptions;

@@ -1,9 +1,9 @@
 //! Programs and libraries by the short names that people use, and functions in them.
 
 use super::error::CountError;
-use super::options::CountTarget;
 use super::pattern::{Pattern, did_you_mean};
 use super::probe::{Point, Probe, module_of};
+use crate::target::Target;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -22,7 +22,7 @@ const LIBRARY_FOLDERS: [&str; 6] =
     ["/usr/local/lib", "/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib64"];
 
 /// The object meant by `name`: a path, a mapped object of the target, its program, or a library.
-pub(super) fn find_object(name: &str, target: &CountTarget) -> Result<Object, CountError> {
+pub(super) fn find_object(name: &str, target: &Target) -> Result<Object, CountError> {
     let none = |hint: String| CountError::NoObject { object: name.to_owned(), hint };
     if name.contains('/') {
         let path = PathBuf::from(name);
@@ -56,13 +56,11 @@ pub(super) fn find_object(name: &str, target: &CountTarget) -> Result<Object, Co
 }
 
 /// Objects that the target maps or, of a command, its program.
-pub(super) fn of_target(target: &CountTarget) -> Vec<Object> {
+pub(super) fn of_target(target: &Target) -> Vec<Object> {
     match target {
-        CountTarget::System => Vec::new(),
-        CountTarget::Pid(pids) => pids.iter().flat_map(|pid| mapped(*pid)).collect(),
-        CountTarget::Command(words) => {
-            words.first().and_then(|w| program(Path::new(w))).into_iter().collect()
-        }
+        Target::System | Target::Cgroup(_) => Vec::new(),
+        Target::Pid(pids) => pids.iter().flat_map(|pid| mapped(*pid)).collect(),
+        Target::Command(words) => words.first().and_then(|w| program(Path::new(w))).into_iter().collect(),
     }
 }
 
@@ -201,7 +199,7 @@ mod tests {
 
     #[test]
     fn this_process_maps_its_own_program() {
-        let own = CountTarget::Pid(vec![std::process::id() as i32]);
+        let own = Target::Pid(vec![std::process::id() as i32]);
         let module = module_of(&std::env::current_exe().unwrap());
         let object = find_object(&module, &own).unwrap();
         let found = find_in(&object, &Pattern::new("*this_process_maps_its_own_program*")).unwrap();

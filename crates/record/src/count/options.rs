@@ -1,20 +1,9 @@
 //! What to count, where and for how long.
 
 use super::error::CountError;
-use std::ffi::OsString;
+use crate::target::Target;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// Whose calls are counted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CountTarget {
-    /// Every process and the kernel's threads.
-    System,
-    /// Processes with all their threads, and what they start.
-    Pid(Vec<i32>),
-    /// A command with its arguments and all it starts, from its exec to its exit.
-    Command(Vec<OsString>),
-}
 
 #[derive(Clone, Debug)]
 pub struct CountOptions {
@@ -24,7 +13,8 @@ pub struct CountOptions {
     pub under: Option<String>,
     /// Count this function too, and relate the calls below it to its own calls.
     pub per: Option<String>,
-    pub target: CountTarget,
+    /// Whose calls are counted; not a control group.
+    pub target: Target,
     /// `None`: until the target ends or [`super::Counting::stop`].
     pub duration: Option<Duration>,
     /// Share of the CPU time of all CPUs that counting may take, 0.05 for 5 %; `None`: no limit.
@@ -35,7 +25,7 @@ pub struct CountOptions {
 
 impl CountOptions {
     /// Counts on the whole host until stopped, with a limit of 5 %.
-    pub fn new(function: impl Into<String>, target: CountTarget) -> CountOptions {
+    pub fn new(function: impl Into<String>, target: Target) -> CountOptions {
         CountOptions {
             function: function.into(),
             under: None,
@@ -49,11 +39,11 @@ impl CountOptions {
 
     pub(super) fn check(&self) -> Result<(), CountError> {
         let usage = |text: &str| Err(CountError::Usage(text.to_owned()));
+        if let Some(problem) = self.target.problem() {
+            return Err(CountError::Usage(problem));
+        }
         match &self.target {
-            CountTarget::Pid(pids) if pids.is_empty() || pids.iter().any(|p| *p <= 0) => {
-                usage("give process ids greater than 0 with -p")
-            }
-            CountTarget::Command(words) if words.is_empty() => usage("no command given after --"),
+            Target::Cgroup(_) => usage("calls are not counted by control group; name processes with -p"),
             _ if self.max_overhead.is_some_and(|o| o.is_nan() || o <= 0.0) => {
                 usage("a limit of the overhead is a share above 0")
             }

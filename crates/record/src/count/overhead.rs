@@ -10,6 +10,7 @@ use super::session::Session;
 use std::hint::black_box;
 use std::time::Duration;
 use zwhy_host::monotonic_ns;
+use zwhy_perf::Until;
 use zwhy_symbols::parse_maps;
 
 /// Calls timed at once; their samples fit the smallest ring.
@@ -43,11 +44,7 @@ pub(super) fn measure(kernel: Option<&KernelFunctions>, cpus: &[u32]) -> Option<
     let plain = fastest(call, || {});
     let (mut session, _) = Session::open(&[probe], cpus, false).ok()?;
     session.enable().ok()?;
-    let mut bytes = Vec::new();
-    let sampled = fastest(call, || {
-        bytes.clear();
-        session.drain(&mut bytes);
-    });
+    let sampled = fastest(call, || session.drain(Until::TheEnd, |_, _, _, _| ()));
     session.set_period(NEVER).ok()?;
     let counted = fastest(call, || {});
     session.disable();

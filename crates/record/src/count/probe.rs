@@ -6,7 +6,6 @@
 //! kernel/trace/trace_event_perf.c), so they are opened for all tasks of a CPU.
 
 use super::error::CountError;
-use perf_event_open_sys::bindings as sys;
 use rustix::io::Errno;
 use std::ffi::CString;
 use std::fs;
@@ -14,6 +13,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use zwhy_host::paranoid;
+use zwhy_perf::ask::{event_of, with_side_band};
+use zwhy_perf::attr::has;
+use zwhy_perf::sys;
 use zwhy_profile::FrameKind;
 
 /// Where a call is seen.
@@ -32,12 +34,6 @@ pub(super) struct Probe {
     pub module: String,
 }
 
-/// Fields of each sample: identifier, tid, time, cpu, call chain, top of the user stack.
-const SAMPLE_TYPE: u64 = (sys::PERF_SAMPLE_IDENTIFIER
-    | sys::PERF_SAMPLE_TID
-    | sys::PERF_SAMPLE_TIME
-    | sys::PERF_SAMPLE_CPU
-    | sys::PERF_SAMPLE_CALLCHAIN) as u64;
 /// On x86-64 the word at the top of the stack is the return address when a function begins.
 const TOP_OF_STACK: bool = cfg!(target_arch = "x86_64");
 
@@ -72,8 +68,7 @@ impl Probe {
     ///
     /// `side_band`: records of mappings, names and ends of processes come with this event.
     pub(super) fn attr(&self, pmu: u32, side_band: bool) -> (sys::perf_event_attr, CString) {
-        let mut attr =
-            sys::perf_event_attr { size: size_of::<sys::perf_event_attr>() as u32, ..Default::default() };
+        let mut attr = Probe::sampled(self.is_kernel());
         attr.type_ = pmu;
         let mut path = CString::default();
         match &self.point {
@@ -86,24 +81,22 @@ impl Probe {
                 attr.set_exclude_callchain_kernel(1);
             }
         }
-        attr.sample_type = SAMPLE_TYPE;
-        if !self.is_kernel() && TOP_OF_STACK {
-            attr.sample_type |= sys::PERF_SAMPLE_STACK_USER as u64;
+        if side_band {
+            with_side_band(&mut attr);
+        }
+        (attr, path)
+    }
+
+    /// What every probe of a kind samples: its chain, of user code also the top of the stack.
+    pub(super) fn sampled(in_kernel: bool) -> sys::perf_event_attr {
+        let mut attr = event_of(has::IDENTIFIER | has::TID | has::TIME | has::CPU | has::CALLCHAIN);
+        if !in_kernel && TOP_OF_STACK {
+            attr.sample_type |= has::STACK_USER;
             attr.sample_stack_user = 8;
         }
         attr.__bindgen_anon_1.sample_period = 1;
         attr.set_disabled(1);
-        attr.set_sample_id_all(1);
-        attr.set_use_clockid(1);
-        attr.clockid = rustix::time::ClockId::Monotonic as i32;
-        if side_band {
-            attr.set_mmap(1);
-            attr.set_mmap2(1);
-            attr.set_comm(1);
-            attr.set_comm_exec(1);
-            attr.set_task(1);
-        }
-        (attr, path)
+        attr
     }
 
     /// What a refused probe means.

@@ -4,20 +4,17 @@
 
 use super::pattern::Pattern;
 use super::probe::Probe;
-use super::sample::ProbeSample;
 use super::session::Session;
 use crate::naming::{AddressId, Names};
-use crate::perf::record::{Record, parse, record_len};
 use crate::processes::Processes;
-use perf_event_open_sys::bindings as sys;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::fs;
-use zwhy_profile::{Event, FrameId, Nanos, Profile, Sample as Row, StackId, ThreadId};
+use crate::scene::Scene;
+use rustc_hash::FxHashMap;
+use zwhy_perf::attr::Schema;
+use zwhy_perf::chain::{self, FIRST_MARK, Space};
+use zwhy_perf::record::{self, Record};
+use zwhy_perf::{Family, Sample, SideBand, Until};
+use zwhy_profile::{Event, FrameId, Nanos, Sample as Row, StackId, ThreadId};
 
-/// A record may be stamped and not yet be in its ring; what is younger than this waits a round.
-const SETTLE_NS: u64 = 10_000_000;
-/// Anything at or above is a context mark, not an address.
-const FIRST_CONTEXT: u64 = sys::PERF_CONTEXT_MAX;
 /// Calls of the related caller that are looked at one by one.
 const MOST_CALLS: usize = 65_536;
 
@@ -34,20 +31,8 @@ struct Fresh {
     below: Below,
 }
 
-/// Which tasks count.
-pub(super) struct Wanted {
-    /// Processes; `None`: all.
-    pub pids: Option<FxHashSet<i32>>,
-    /// A command that counts from its exec on.
-    pub awaited: Option<i32>,
-}
-
 pub(super) struct Tally {
-    pub profile: Profile,
-    names: Names,
-    processes: Processes,
-    wanted: Wanted,
-    threads: FxHashMap<i32, ThreadId>,
+    pub scene: Scene,
     frames: Vec<FrameId>,
     in_kernel: Vec<bool>,
     /// Whether the kernel puts the direct caller into user chains: since 6.12 it does for functions
@@ -62,8 +47,6 @@ pub(super) struct Tally {
     scratch: Vec<u32>,
     chain: Vec<u64>,
     matches: FxHashMap<AddressId, Below>,
-    /// Records that are too young.
-    bytes: Vec<u8>,
     /// Calls by stack, whose leaf is the function, since the start.
     pub totals: FxHashMap<StackId, (u64, Below)>,
     /// Wanted calls by probe.
@@ -85,19 +68,15 @@ impl Tally {
         per_from: usize,
         under: Option<Pattern>,
         per: Option<Pattern>,
-        processes: Processes,
-        wanted: Wanted,
+        family: Family,
     ) -> Tally {
-        let mut profile = Profile::new();
+        let names = Names::new(probes.iter().any(Probe::is_kernel));
+        let mut scene = Scene::new(names, Processes::default(), None, family);
         Tally {
-            frames: probes.iter().map(|p| profile.frame(&p.function, &p.module, p.kind())).collect(),
+            frames: probes.iter().map(|p| scene.profile.frame(&p.function, &p.module, p.kind())).collect(),
             in_kernel: probes.iter().map(Probe::is_kernel).collect(),
             gives_caller: vec![true; probes.len()],
-            names: Names::new(probes.iter().any(Probe::is_kernel)),
-            profile,
-            processes,
-            wanted,
-            threads: FxHashMap::default(),
+            scene,
             per_from,
             under,
             per,
@@ -105,7 +84,6 @@ impl Tally {
             scratch: Vec::new(),
             chain: Vec::new(),
             matches: FxHashMap::default(),
-            bytes: Vec::new(),
             totals: FxHashMap::default(),
             calls: vec![0; probes.len()],
             seen: 0,
@@ -118,10 +96,6 @@ impl Tally {
 
     pub(super) fn one_in(&self) -> u64 {
         self.one_in.0
-    }
-
-    pub(super) fn wanted(&mut self) -> &mut Wanted {
-        &mut self.wanted
     }
 
     pub(super) fn per_from(&self) -> usize {
@@ -140,86 +114,32 @@ impl Tally {
         self.open_call.clear();
     }
 
-    /// Takes in what the rings hold up to about `now_ns`; with `last`, all of it.
-    pub(super) fn drain(&mut self, session: &mut Session, now_ns: u64, last: bool) {
-        let mut bytes = std::mem::take(&mut self.bytes);
-        session.drain(&mut bytes);
-        let mut order: Vec<(u64, usize, usize)> = Vec::new();
-        let mut at = 0;
-        while let Some(len) = bytes.get(at..).and_then(record_len) {
-            let record = &bytes[at..at + len];
-            let time = ProbeSample::parse(record).map_or_else(|| parse(record).time, |s| s.time);
-            order.push((time, at, len));
-            at += len;
-        }
-        order.sort_by_key(|(time, ..)| *time);
-        let horizon = if last { u64::MAX } else { now_ns.saturating_sub(SETTLE_NS) };
-        let mut young = Vec::new();
-        for (time, at, len) in order {
-            let record = &bytes[at..at + len];
-            match (time > horizon, ProbeSample::parse(record)) {
-                (true, _) => young.extend_from_slice(record),
-                (false, Some(sample)) => self.sample(&sample, session),
-                (false, None) => self.side_band(parse(record).record),
-            }
-        }
-        self.bytes = young;
+    /// Takes in what the rings hold, in order of time.
+    pub(super) fn drain(&mut self, session: &mut Session, until: Until) {
+        session.drain(until, |time, record, schema, probes| self.record(time, &record, schema, probes));
     }
 
-    fn side_band(&mut self, record: Record<'_>) {
-        match record {
-            Record::Comm { pid, tid, exec, comm } => {
-                if exec {
-                    self.processes.exec(pid);
-                    if self.wanted.awaited == Some(pid) {
-                        self.wanted.awaited = None;
-                        self.wanted.pids.get_or_insert_default().insert(pid);
-                    }
-                }
-                let thread = self.profile.thread(pid, tid, &String::from_utf8_lossy(comm));
-                self.threads.insert(tid, thread);
+    fn record(&mut self, time: u64, record: &Record<'_>, schema: &Schema, probes: &FxHashMap<u64, usize>) {
+        if record.kind != record::SAMPLE {
+            match SideBand::of(record) {
+                SideBand::Lost(count) | SideBand::LostSamples(count) => self.lost += count,
+                told => self.scene.told(time, &told),
             }
-            Record::Mmap { pid, start, len, offset, inode, path } => {
-                let path = if path == b"//anon" { "".into() } else { String::from_utf8_lossy(path) };
-                self.processes.map(pid, start, len, offset, inode, &path);
-            }
-            Record::Fork { pid, ppid, tid, ptid } => {
-                self.processes.fork(pid, ppid);
-                if let Some(wanted) = &mut self.wanted.pids
-                    && pid != ppid
-                {
-                    // The id may have been that of a process which has ended.
-                    if wanted.contains(&ppid) {
-                        wanted.insert(pid)
-                    } else {
-                        wanted.remove(&pid)
-                    };
-                }
-                let parent = self.threads.get(&ptid).map(|t| self.profile.threads.get(*t).comm);
-                if let Some(comm) = parent {
-                    let comm = self.profile.strings.get(comm).to_owned();
-                    let thread = self.profile.thread(pid, tid, &comm);
-                    self.threads.insert(tid, thread);
-                }
-            }
-            Record::Exit { pid, tid } => {
-                self.threads.remove(&tid);
-                if pid == tid {
-                    self.processes.exit(pid);
-                }
-            }
-            Record::Lost(count) => self.lost += count,
-            Record::Sample(_) | Record::Throttle | Record::Other => {}
+            return;
+        }
+        let Some(sample) = Sample::parse(schema, record.view, record.misc, 0) else { return };
+        if let Some(probe) = probes.get(&sample.id) {
+            // The return address of the function, where the architecture keeps it on the stack.
+            let attr = schema.attrs.get(sample.event as usize);
+            let caller = attr.and_then(|attr| sample.user_stack(attr)?.u64(0));
+            self.sample(&sample, *probe, caller);
         }
     }
 
-    fn sample(&mut self, sample: &ProbeSample<'_>, session: &Session) {
-        let Some(probe) = session.probe_of_event(sample.event_id) else { return };
+    fn sample(&mut self, sample: &Sample<'_>, probe: usize, caller: Option<u64>) {
         let stands_for = if sample.time >= self.one_in.1 { self.one_in.0 } else { 1 };
         self.seen += stands_for;
-        if self.wanted.awaited.is_some()
-            || self.wanted.pids.as_ref().is_some_and(|wanted| !wanted.contains(&sample.pid))
-        {
+        if !self.scene.family.counts(sample.pid) {
             return;
         }
         self.calls[probe] += stands_for;
@@ -227,8 +147,8 @@ impl Tally {
             self.begin_call(sample.tid);
             return;
         }
-        let thread = self.thread(sample.pid, sample.tid);
-        self.read_chain(sample, probe, thread);
+        let thread = self.scene.thread(sample.pid, sample.tid);
+        self.read_chain(sample, probe, thread, caller);
         let known = self.fresh.get_mut(self.scratch.as_slice()).map(|fresh| {
             fresh.count += stands_for;
             fresh.below
@@ -254,51 +174,39 @@ impl Tally {
         }
     }
 
-    /// Puts thread, probe and callers into `scratch`.
-    ///
-    /// The first address is the function itself. A chain ends where its next caller cannot be code.
-    fn read_chain(&mut self, sample: &ProbeSample<'_>, probe: usize, thread: ThreadId) {
+    /// Puts thread, probe and callers into `scratch`, by the rules of `zwhy_perf::chain`; the first address is
+    /// the function itself.
+    fn read_chain(&mut self, sample: &Sample<'_>, probe: usize, thread: ThreadId, caller: Option<u64>) {
         self.scratch.clear();
         self.scratch.extend([thread.0, probe as u32]);
-        let mut chain = std::mem::take(&mut self.chain);
-        chain.clear();
-        chain.extend(sample.chain());
-        let own = chain.iter().position(|a| *a < FIRST_CONTEXT).unwrap_or(chain.len());
-        if let (false, Some(caller)) = (self.in_kernel[probe], sample.caller) {
-            self.gives_caller[probe] &= chain.get(own + 1) == Some(&caller);
+        let mut words = std::mem::take(&mut self.chain);
+        words.clear();
+        words.extend(sample.words());
+        let own = words.iter().position(|word| *word < FIRST_MARK).unwrap_or(words.len());
+        if let (false, Some(caller)) = (self.in_kernel[probe], caller) {
+            self.gives_caller[probe] &= words.get(own + 1) == Some(&caller);
             if !self.gives_caller[probe] {
-                chain.insert((own + 1).min(chain.len()), caller);
+                words.insert((own + 1).min(words.len()), caller);
             }
         }
-        let mut user = !self.in_kernel[probe];
-        let mut entered = true;
-        for (at, address) in chain.iter().copied().enumerate() {
-            if address >= FIRST_CONTEXT {
-                user = address == sys::PERF_CONTEXT_USER;
-                entered = at < own;
-                continue;
-            }
-            if at == own {
-                continue;
-            }
-            // What the kernel was entered from is an address itself; a caller is inside its call.
-            let leaf = !std::mem::replace(&mut entered, true);
-            let address = if leaf { address } else { address.saturating_sub(1) };
-            let id = if user {
-                self.names.user_address(&mut self.processes, sample.pid, address)
-            } else {
-                self.names.kernel_address(address)
+        let Scene { names, processes, .. } = &mut self.scene;
+        let begin = if self.in_kernel[probe] { Space::Kernel } else { Space::User };
+        for step in chain::steps(words.iter().copied(), begin).skip(1) {
+            let id = match step.space {
+                Space::User | Space::Unknown => names.user_address(processes, sample.pid, step.at),
+                Space::Guest => names.guest(),
+                Space::Kernel | Space::Hypervisor => names.kernel_address(step.at),
             };
-            if let Some(reason) = self.names.breaks_chain(id).filter(|_| !leaf) {
-                *self.names.unresolved.entry(reason).or_default() += 1;
+            if let Some(reason) = names.breaks_chain(id).filter(|_| !step.exact) {
+                *names.unresolved.entry(reason).or_default() += 1;
                 break;
             }
             let twice = self.scratch.len() > 2 && self.scratch.last() == Some(&id.0);
-            if !twice || !self.names.is_nameless(id) {
+            if !twice || !names.is_nameless(id) {
                 self.scratch.push(id.0);
             }
         }
-        self.chain = chain;
+        self.chain = words;
     }
 
     /// What is among the callers in `scratch`.
@@ -310,8 +218,9 @@ impl Tally {
         for at in 2..self.scratch.len() {
             let id = AddressId(self.scratch[at]);
             let found = self.matches.get(&id).copied().unwrap_or_else(|| {
-                let frame = self.names.frame(id, 1, &self.processes, &mut self.profile);
-                let name = self.profile.function_of(frame);
+                let Scene { names, processes, profile, .. } = &mut self.scene;
+                let frame = names.frame(id, 1, processes, profile);
+                let name = profile.function_of(frame);
                 let is = |p: &Option<Pattern>| p.as_ref().is_some_and(|p| p.matches_frame(name));
                 let found = Below { under: is(&self.under), per: is(&self.per) };
                 self.matches.insert(id, found);
@@ -323,31 +232,21 @@ impl Tally {
         below
     }
 
-    fn thread(&mut self, pid: i32, tid: i32) -> ThreadId {
-        if let Some(thread) = self.threads.get(&tid) {
-            return *thread;
-        }
-        let bytes = fs::read(format!("/proc/{pid}/task/{tid}/comm")).unwrap_or_default();
-        let comm = String::from_utf8_lossy(&bytes);
-        let thread = self.profile.thread(pid, tid, comm.strip_suffix('\n').unwrap_or(&comm));
-        self.threads.insert(tid, thread);
-        thread
-    }
-
     /// Names what was counted since the last call, and leaves it as samples of the profile that begin
     /// at `t`.
     pub(super) fn flush(&mut self, t: Nanos) {
+        let Scene { names, processes, profile, .. } = &mut self.scene;
         for (key, fresh) in std::mem::take(&mut self.fresh) {
             let mut stack = StackId::ROOT;
             for id in key[2..].iter().rev() {
-                let frame = self.names.frame(AddressId(*id), 1, &self.processes, &mut self.profile);
-                stack = self.profile.stacks.child(stack, frame);
+                let frame = names.frame(AddressId(*id), 1, processes, profile);
+                stack = profile.stacks.child(stack, frame);
             }
-            stack = self.profile.stacks.child(stack, self.frames[key[1] as usize]);
+            stack = profile.stacks.child(stack, self.frames[key[1] as usize]);
             let total = self.totals.entry(stack).or_default();
             total.0 += fresh.count;
             total.1 = fresh.below;
-            self.profile.samples.push(Row {
+            profile.samples.push(Row {
                 t,
                 cpu: -1,
                 thread: ThreadId(key[0]),
@@ -357,6 +256,6 @@ impl Tally {
                 weight: Nanos(0),
             });
         }
-        self.processes.flushed();
+        processes.flushed();
     }
 }

@@ -2,11 +2,57 @@
 
 use super::Recording;
 use crate::error::RecordError;
+use crate::live::Counted;
 use crate::proc_stat;
+use crate::sampler::Ended;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
-use zwhy_host::peak_rss;
+use zwhy_host::{Facts, ask_tools, peak_rss, quick, thread_cpu};
+
+/// What is true of the host; what its tools tell comes later.
+pub(super) struct HostFacts {
+    facts: Facts,
+    more: Option<Receiver<(Facts, Duration)>>,
+}
+
+impl HostFacts {
+    pub(super) fn quick() -> HostFacts {
+        HostFacts { facts: quick(), more: None }
+    }
+
+    /// Asks the tools of ZFS aside: they may take seconds, or for ever.
+    pub(super) fn ask_tools(&mut self) {
+        let (send, receive) = channel();
+        let mut facts = self.facts.clone();
+        std::thread::spawn(move || {
+            let before = thread_cpu();
+            ask_tools(&mut facts);
+            // The recording may have ended already.
+            let _ = send.send((facts, thread_cpu().saturating_sub(before)));
+        });
+        self.more = Some(receive);
+    }
+
+    /// Takes what the tools have told, if they have by then; returns the CPU time that it cost.
+    pub(super) fn take_more(&mut self, patience: Duration) -> Duration {
+        let Some(Ok((facts, cpu))) = self.more.as_ref().map(|more| more.recv_timeout(patience)) else {
+            return Duration::ZERO;
+        };
+        (self.facts, self.more) = (facts, None);
+        cpu
+    }
+
+    /// The tools have not answered yet.
+    pub(super) fn waits(&self) -> bool {
+        self.more.is_some()
+    }
+
+    pub(super) fn caveats(self) -> Vec<String> {
+        self.facts.limits
+    }
+}
 
 impl Recording {
     /// Writes facts.json; with the end's figures when they are known.
@@ -18,15 +64,14 @@ impl Recording {
         facts.insert("version".into(), json!(zwhy_capture::FORMAT_VERSION));
         facts.insert("zwhy".into(), env!("CARGO_PKG_VERSION").into());
         facts.insert("kind".into(), "record".into());
-        let before = self.window.as_ref();
-        let start = self.start_unix_s + before.map_or(0.0, |(from, _)| from.as_secs_f64());
-        facts.insert("start_unix_s".into(), json!(start));
-        facts.extend(self.facts.values.clone());
-        if let Some((first, last)) = &self.host_cpu {
-            let first = before.and_then(|(_, counted)| counted.host_cpu.as_ref()).unwrap_or(first);
-            facts.insert("cpu_time".into(), proc_stat::shares(first, last));
+        let (from, before) = self.window.clone().unwrap_or_default();
+        facts.insert("start_unix_s".into(), json!(self.live.start_unix_s + from.as_secs_f64()));
+        facts.extend(self.facts.facts.values.clone());
+        let counted = self.live.counted();
+        if let (Some(first), Some(last)) = (before.host_cpu.or(self.live.first.host_cpu), counted.host_cpu) {
+            facts.insert("cpu_time".into(), proc_stat::shares(&first, &last));
         }
-        facts.insert("recorder".into(), self.recorder_facts(end));
+        facts.insert("recorder".into(), self.recorder_facts(end, &before));
         for (name, value) in &self.options.facts {
             match (facts.get_mut(name), value) {
                 (Some(Value::Object(ours)), Value::Object(theirs)) => ours.extend(theirs.clone()),
@@ -36,42 +81,22 @@ impl Recording {
         Ok(self.writer.set_facts(&Value::Object(facts))?)
     }
 
-    fn recorder_facts(&self, end: Option<(Duration, &BTreeMap<u32, u64>)>) -> Value {
-        let limits: Vec<&String> = self.limits.iter().chain(&self.facts.limits).collect();
-        let mut facts = json!({
-            "hz": self.session.sampling.hz,
-            "event": self.session.sampling.clock.name(),
-            "target": self.options.target.describe(),
-            "user_only": self.session.sampling.user_only,
-            "ring_bytes": self.session.ring_bytes() * self.session.rings(),
-            "events": self.session.events(),
-            "limits": limits,
-            "interval_s": self.options.interval.as_secs_f64(),
-        });
-        if let (Some((duration, lost)), Some(facts)) = (end, facts.as_object_mut()) {
-            let before = self.window.as_ref().map(|(_, before)| before.clone()).unwrap_or_default();
-            let cpu_s = self.cpu.saturating_sub(before.cpu).as_secs_f64();
-            let seconds = duration.as_secs_f64();
+    fn recorder_facts(&self, end: Option<(Duration, &BTreeMap<u32, u64>)>, before: &Counted) -> Value {
+        let ended = end.map(|(_, lost)| Ended { before, last_seconds: self.window.is_some(), lost });
+        let mut facts = self.live.facts(ended.as_ref());
+        let limits: Vec<&String> = self.live.caveats.iter().chain(&self.facts.facts.limits).collect();
+        facts.insert("target".into(), self.options.target.describe().into());
+        facts.insert("limits".into(), json!(limits));
+        facts.insert("interval_s".into(), json!(self.options.interval.as_secs_f64()));
+        if let Some((duration, _)) = end {
+            let (cpu_s, seconds) =
+                (self.live.cpu.saturating_sub(before.cpu).as_secs_f64(), duration.as_secs_f64());
             facts.insert("duration_s".into(), json!(seconds));
             facts.insert("cpu_s".into(), json!(cpu_s));
             facts.insert("cpu_share".into(), json!(cpu_s / seconds.max(1e-9)));
-            facts.insert("nice".into(), json!(self.priority.map(|priority| priority.nice)));
+            facts.insert("nice".into(), json!(self.live.nice()));
             facts.insert("peak_rss_bytes".into(), json!(peak_rss()));
-            facts.extend(self.wait_facts().map(|waits| ("wait".to_owned(), waits)));
-            facts.insert("samples".into(), json!(self.collector.samples.saturating_sub(before.samples)));
-            facts.insert("lost".into(), json!(lost.values().sum::<u64>()));
-            facts.insert("lost_by_cpu".into(), json!(lost));
-            facts.insert("dropped".into(), json!(self.collector.dropped));
-            facts.insert("unresolved".into(), json!(self.collector.unresolved()));
-            if let Some(lines) = self.collector.lines() {
-                facts.insert("lines".into(), lines.facts());
-            }
-            facts.insert("threads".into(), self.collector.clocks.facts());
-            facts.insert("names_begun_anew".into(), json!(self.renewals.count));
-            facts.insert("throttled".into(), json!(self.collector.throttled));
-            facts.insert("own_samples_left_out".into(), json!(self.collector.own_samples));
-            facts.insert("series".into(), Value::Object(self.pollers.facts()));
         }
-        facts
+        Value::Object(facts)
     }
 }

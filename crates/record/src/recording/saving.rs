@@ -4,11 +4,10 @@
 //! counts, losses and cost are those of these seconds.
 
 use super::Recording;
-use super::renewing::compact;
-use crate::collect::Collector;
 use crate::error::RecordError;
-use crate::recent::{Counted, MOST_BYTES};
-use crate::series_pen::SeriesPen;
+use crate::recent::MOST_BYTES;
+use crate::sampler::Part;
+use crate::scene::Scene;
 use crate::triggers::Readings;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -22,27 +21,22 @@ const AFTER: u32 = 4;
 /// Stacks or threads from which those of dropped samples are forgotten.
 const MOST_NAMES: usize = 50_000;
 
-struct LastReadings<'a> {
-    pen: &'a SeriesPen,
-    collector: &'a Collector,
-}
-
-impl Readings for LastReadings<'_> {
+impl Readings for Scene {
     fn reading(&self, source: &str, name: &str) -> Option<i64> {
         self.pen.reading(source, name)
     }
 
     fn threads(&self, name: &str) -> Vec<(i32, i64)> {
-        self.collector.cpu_of(name, self.pen)
+        self.cpu_of(name)
     }
 }
 
 impl Recording {
     pub(super) fn check_triggers(&mut self) -> Result<(), RecordError> {
         let now = monotonic_ns();
-        let t = Nanos(now.saturating_sub(self.start_ns) as i64);
-        let readings = LastReadings { pen: &self.pen, collector: &self.collector };
-        let fired: Vec<String> = self.watches.iter_mut().filter_map(|w| w.check(t, &readings)).collect();
+        let scene = &self.live.scene;
+        let t = scene.since_start(now);
+        let fired: Vec<String> = self.watches.iter_mut().filter_map(|w| w.check(t, scene)).collect();
         for text in fired {
             self.mark_at(now, "trigger", &text)?;
             let span = self.recent.as_ref().map_or(Duration::ZERO, |recent| recent.span);
@@ -65,7 +59,7 @@ impl Recording {
         }
         self.write_at = None;
         let next = self.next_writer()?;
-        self.cut_waits();
+        self.live.look(Part::Cut);
         let (duration, lost) = self.write_recent()?;
         self.write_facts(Some((duration, &lost)))?;
         self.saved.push(std::mem::replace(&mut self.writer, next).finish()?);
@@ -92,29 +86,28 @@ impl Recording {
     /// full.
     pub(super) fn keep(&mut self, close: bool) {
         let now = self.elapsed();
-        let counted = self.counted();
+        let counted = self.live.counted();
         let Some(recent) = &mut self.recent else { return };
-        let profile = &mut self.collector.profile;
-        if !close && !recent.full(now, profile.samples.len(), self.pen.series.len()) {
+        let Scene { profile, pen, .. } = &mut self.live.scene;
+        if !close && !recent.full(now, profile.samples.len(), pen.series.len()) {
             return;
         }
         let samples = std::mem::take(&mut profile.samples);
-        let series = std::mem::take(&mut self.pen.series);
+        let series = std::mem::take(&mut pen.series);
         recent.push(now, samples, series, counted);
-        self.pen.trim();
-        self.pen.restate();
+        pen.trim();
+        pen.restate();
         if close || profile.stacks.len().max(profile.threads.len()) > MOST_NAMES {
-            let kept = recent.chunks.iter_mut().map(|c| &mut c.samples);
-            compact(&mut self.collector, kept, self.waits.as_mut(), self.off_cpu.as_mut());
+            self.live.compact(recent.chunks.iter_mut().map(|c| &mut c.samples));
         }
     }
 
     /// Writes the last seconds as if the recording had begun with them; returns how long they were
     /// and what was lost in them.
     pub(super) fn write_recent(&mut self) -> Result<(Duration, BTreeMap<u32, u64>), RecordError> {
-        self.collector.name_pending();
+        self.live.name();
         self.keep(true);
-        let lost = self.lost_by_cpu();
+        let lost = self.live.counted().lost_by_cpu;
         let Some(recent) = &mut self.recent else { return Ok((self.elapsed(), lost)) };
         let from = recent.from();
         let base = i64::try_from(from.as_nanos()).unwrap_or(i64::MAX);
@@ -124,8 +117,9 @@ impl Recording {
         for mut chunk in chunks {
             chunk.samples.t.iter_mut().for_each(|t| t.0 = (t.0 - base).max(0));
             within_the_window(&mut chunk.samples);
-            self.collector.profile.samples = chunk.samples;
-            self.writer.flush(&mut self.collector.profile)?;
+            let profile = &mut self.live.scene.profile;
+            profile.samples = chunk.samples;
+            self.writer.flush(profile)?;
             let mut series = Series::default();
             for row in chunk.series.iter() {
                 series.push(Nanos((row.t.0 - base).max(0)), row.source, row.name, row.kind, row.value);
@@ -137,34 +131,25 @@ impl Recording {
             self.writer.mark(mark)?;
         }
         if recent.cut_by_size {
-            self.limits.push(format!(
+            self.live.caveats.push(format!(
                 "only the last {:.0} s are in the capture: more did not fit into {} MiB; lower the rate with \
                  -F or read counters less often with --interval",
                 duration.as_secs_f64(),
                 MOST_BYTES >> 20
             ));
         }
-        let before = self.window.as_ref().map(|(_, counted)| counted.lost_by_cpu.clone()).unwrap_or_default();
+        let before = self.before().lost_by_cpu;
         let in_window = |(cpu, n): (u32, u64)| (cpu, n - before.get(&cpu).copied().unwrap_or(0).min(n));
         Ok((duration, lost.into_iter().map(in_window).filter(|(_, n)| *n > 0).collect()))
     }
 
     /// After a capture was written: the next one begins now.
     fn begin_anew(&mut self) {
-        let (now, counted) = (self.elapsed(), self.counted());
+        let (now, counted) = (self.elapsed(), self.live.counted());
         if let Some(recent) = &mut self.recent {
             (recent.begin, recent.before, recent.cut_by_size) = (now, counted, false);
         }
         self.window = None;
-    }
-
-    fn counted(&self) -> Counted {
-        Counted {
-            samples: self.collector.samples,
-            lost_by_cpu: self.lost_by_cpu(),
-            cpu: self.cpu,
-            host_cpu: self.host_cpu.map(|(_, last)| last),
-        }
     }
 }
 

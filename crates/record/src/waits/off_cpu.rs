@@ -8,20 +8,24 @@
 use super::pairing::{MOST_AWAY, Pairing, Wait};
 use super::switches::{Layout, Why};
 use crate::cgroup;
-use crate::collect::Collector;
 use crate::error::RecordError;
-use crate::perf::open::open_attr;
-use crate::perf::permission;
-use crate::perf::record::record_len;
-use crate::perf::ring::Ring;
+use crate::options::RecordOptions;
+use crate::permission;
+use crate::sampler::{Ended, Look, Part, Sampler, members};
+use crate::scene::Scene;
+use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use zwhy_profile::{Event, Nanos, Sample, StackId};
+use zwhy_host::online_cpus;
+use zwhy_perf::open::{Whose, open_event};
+use zwhy_perf::{Rings, ring_bytes};
+use zwhy_profile::{Event, Nanos, Profile, Sample, StackId};
 
 /// Shorter waits are counted by thread and get no sample.
 const LEAST: Duration = Duration::from_millis(1);
@@ -29,8 +33,6 @@ const LEAST: Duration = Duration::from_millis(1);
 /// full is emptied at once, so the room is for the time until the recorder is given a CPU.
 const ALL_RINGS: usize = 64 << 20;
 const RING_BYTES: std::ops::RangeInclusive<usize> = 1 << 20..=4 << 20;
-/// A record may be stamped and not yet be in its ring; what is younger than this waits a round.
-const SETTLE_NS: u64 = 10_000_000;
 /// Threads with the most time in short waits that the facts name.
 const THREADS_NAMED: usize = 20;
 /// Named stacks that are kept; beyond, they are named again.
@@ -64,41 +66,39 @@ impl Group {
 
 pub(crate) struct OffCpu {
     layout: Layout,
-    /// One event a CPU; it lives as long as its ring.
-    rings: Vec<(OwnedFd, Ring)>,
+    rings: Rings,
     /// Rings say when they are half full. No more when a CPU has gone, whose event is always ready.
     tell: bool,
     pairing: Pairing,
     /// Whose waits count, where a control group is recorded.
     group: Option<Group>,
-    /// Records that are too young, and room for the next drain.
-    bytes: Vec<u8>,
-    young: Vec<u8>,
-    /// Times and places of records.
-    order: Vec<(u64, u32)>,
     stacks: FxHashMap<(Why, Arc<[u64]>), StackId>,
     samples: u64,
 }
 
 impl OffCpu {
-    /// Begins to see the context switches of these CPUs; those of a control group where one is given.
+    /// Begins to see the context switches of the host; those of a control group where one is recorded.
     ///
     /// # Errors
     /// When the tracepoint may not be read or the kernel refuses its event.
-    pub(crate) fn open(cpus: &[u32], group: Option<&Path>) -> Result<OffCpu, RecordError> {
+    pub(crate) fn of(options: &RecordOptions) -> Result<OffCpu, RecordError> {
+        let group = match &options.target {
+            Target::Cgroup(group) => Some(Group::of(group)),
+            _ => None,
+        };
         let layout = Layout::read()?;
         let refused = |e| permission::explain(e, "context switches (--off-cpu)", true);
-        let mut rings = Vec::new();
-        let bytes = ring_bytes(cpus.len());
+        let cpus = online_cpus();
+        let bytes = ring_bytes(cpus.len(), ALL_RINGS, RING_BYTES);
+        let mut rings = Rings::new(layout.schema(), bytes);
         for cpu in cpus {
-            let event = match open_attr(&mut layout.attr(bytes), -1, *cpu as i32) {
+            let event = match open_event(&mut layout.attr(bytes), Whose::Thread(-1), cpu as i32) {
                 // The CPU went away since it was listed.
                 Err(e) if Errno::from_io_error(&e) == Some(Errno::NODEV) => continue,
                 other => other.map_err(refused)?,
             };
             layout.leave_idle_out(&event);
-            let ring = Ring::map(&event, bytes).map_err(|e| refused(e.into()))?;
-            rings.push((event, ring));
+            rings.add(event, cpu).map_err(refused)?;
         }
         let least = u64::try_from(LEAST.as_nanos()).unwrap_or(u64::MAX);
         Ok(OffCpu {
@@ -106,83 +106,33 @@ impl OffCpu {
             rings,
             tell: true,
             pairing: Pairing::new(least),
-            group: group.map(Group::of),
-            bytes: Vec::new(),
-            young: Vec::new(),
-            order: Vec::new(),
+            group,
             stacks: FxHashMap::default(),
             samples: 0,
         })
     }
 
-    /// Events that become readable when their ring has to be emptied.
-    pub(crate) fn rings_to_wait_for(&self) -> impl Iterator<Item = &OwnedFd> {
-        self.rings.iter().filter(|_| self.tell).map(|(event, _)| event)
-    }
-
-    /// An event has no end of being ready: rings are emptied by time alone from now on.
-    pub(crate) fn wait_no_more(&mut self) {
-        self.tell = false;
-    }
-
-    /// Takes in what the rings hold up to about `now_ns`; with `last`, all of it, and those that are
-    /// still away up to now.
-    pub(crate) fn drain(&mut self, now_ns: u64, last: bool, collector: &mut Collector) {
+    /// Takes in what the rings hold, in order of time.
+    fn drain(&mut self, look: Look, scene: &mut Scene) {
         if let Some(group) = &mut self.group {
             group.refresh();
         }
-        let (mut bytes, mut order) = (std::mem::take(&mut self.bytes), std::mem::take(&mut self.order));
-        for (_, ring) in &mut self.rings {
-            ring.drain(&mut bytes);
-        }
-        let mut at = 0;
-        while let Some(len) = bytes.get(at..).and_then(record_len) {
-            if let (Some(switch), Ok(place)) = (self.layout.record(&bytes[at..at + len]), u32::try_from(at)) {
-                order.push((switch.time, place));
-            }
-            at += len;
-        }
-        order.sort_by_key(|(time, _)| *time);
-        let horizon = if last { u64::MAX } else { now_ns.saturating_sub(SETTLE_NS) };
-        for (time, at) in order.drain(..) {
-            let rest = &bytes[at as usize..];
-            let Some(record) = record_len(rest).map(|len| &rest[..len]) else { continue };
-            if time > horizon {
-                self.young.extend_from_slice(record);
-                continue;
-            }
-            let Some(switch) = self.layout.record(record) else { continue };
-            let of_group = self.group.as_ref().map(|group| &group.members);
+        let OffCpu { layout, rings, pairing, group, .. } = self;
+        let members = group.as_ref().map(|group| &group.members);
+        let mut waits = Vec::new();
+        rings.drain(look.until(), |time, record, schema| {
+            let Some(switch) = layout.switch(time, &record, schema) else { return };
             let wanted =
-                |pid| of_group.or(collector.wanted.as_ref()).is_none_or(|wanted| wanted.contains(&pid));
-            if let Some(wait) = self.pairing.take(&switch, wanted) {
-                self.sample(&wait, collector);
-            }
-        }
-        bytes.clear();
-        self.bytes = std::mem::replace(&mut self.young, bytes);
-        self.order = order;
-        if last {
-            for wait in self.pairing.finish(now_ns) {
-                self.sample(&wait, collector);
-            }
+                |pid| members.map_or_else(|| scene.family.counts(pid), |members| members.contains(&pid));
+            waits.extend(pairing.take(&switch, wanted));
+        });
+        for wait in waits {
+            self.sample(&wait, scene);
         }
     }
 
-    /// Adds what threads waited up to now that still wait; what follows is a wait of its own.
-    pub(crate) fn cut(&mut self, now_ns: u64, collector: &mut Collector) {
-        for wait in self.pairing.cut(now_ns) {
-            self.sample(&wait, collector);
-        }
-    }
-
-    /// Names and stacks are others from now on.
-    pub(crate) fn forget_stacks(&mut self) {
-        self.stacks = FxHashMap::default();
-    }
-
-    fn sample(&mut self, wait: &Wait, collector: &mut Collector) {
-        if collector.own.contains(&wait.pid) {
+    fn sample(&mut self, wait: &Wait, scene: &mut Scene) {
+        if scene.own.counts(wait.pid) {
             return;
         }
         if self.stacks.len() >= MOST_STACKS {
@@ -190,33 +140,18 @@ impl OffCpu {
         }
         let key = (wait.why, wait.chain.clone());
         let stack =
-            *self.stacks.entry(key).or_insert_with(|| collector.kernel_stack(wait.why.frame(), &wait.chain));
+            *self.stacks.entry(key).or_insert_with(|| scene.kernel_stack(wait.why.frame(), &wait.chain));
         self.samples += 1;
         let sample = Sample {
-            t: collector.since_start(wait.until),
+            t: scene.since_start(wait.until),
             cpu: -1,
-            thread: collector.thread(wait.pid, wait.tid),
+            thread: scene.thread(wait.pid, wait.tid),
             stack,
             event: Event::Wait,
             count: 1,
             weight: Nanos(i64::try_from(wait.until.saturating_sub(wait.since)).unwrap_or(i64::MAX)),
         };
-        collector.profile.samples.push(sample);
-    }
-
-    /// `facts.recorder.wait`; with `last_seconds` without what was counted since recording began.
-    pub(crate) fn facts(&self, last_seconds: bool) -> serde_json::Value {
-        let mut facts = json!({
-            "how": "sched:sched_switch",
-            "least_s": LEAST.as_secs_f64(),
-            "most_threads": MOST_AWAY,
-        });
-        if let (false, Some(facts), Value::Object(counted)) =
-            (last_seconds, facts.as_object_mut(), self.counted())
-        {
-            facts.extend(counted);
-        }
-        facts
+        scene.profile.samples.push(sample);
     }
 
     fn counted(&self) -> Value {
@@ -240,8 +175,8 @@ impl OffCpu {
         })
     }
 
-    /// Sentences on what is not in the capture.
-    pub(crate) fn limits(&self) -> Option<String> {
+    /// A sentence on what is not in the capture.
+    fn missing(&self) -> Option<String> {
         let Pairing { left_out, lost, forgotten, .. } = &self.pairing;
         (left_out + lost + forgotten > 0).then(|| {
             format!(
@@ -256,18 +191,57 @@ impl OffCpu {
     }
 }
 
-/// Bytes of each ring: a power of two, less on hosts of many CPUs.
-fn ring_bytes(cpus: usize) -> usize {
-    let share = (ALL_RINGS / cpus.max(1) + 1).next_power_of_two() / 2;
-    share.clamp(*RING_BYTES.start(), *RING_BYTES.end())
-}
+impl Sampler for OffCpu {
+    fn due(&self) -> Duration {
+        Duration::ZERO
+    }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+    fn take(&mut self, scene: &mut Scene, look: Look) {
+        let waits = match look.part {
+            Part::Begin => return,
+            // What threads waited up to now that still wait; what follows is a wait of its own.
+            Part::Cut => self.pairing.cut(look.now_ns),
+            Part::Middle | Part::End => {
+                self.drain(look, scene);
+                if look.part == Part::End { self.pairing.finish(look.now_ns) } else { Vec::new() }
+            }
+        };
+        for wait in waits {
+            self.sample(&wait, scene);
+        }
+    }
 
-    #[test]
-    fn rings_share_their_room() {
-        assert_eq!([1, 2, 16, 32, 64, 512].map(|cpus| ring_bytes(cpus) >> 20), [4, 4, 4, 2, 1, 1]);
+    fn renumber(&mut self, _: &Profile, _: &mut Profile) {
+        self.stacks = FxHashMap::default();
+    }
+
+    fn forget_names(&mut self) {
+        self.stacks = FxHashMap::default();
+    }
+
+    fn wakes(&self) -> Vec<&OwnedFd> {
+        self.rings.owners().filter(|_| self.tell).collect()
+    }
+
+    fn wake_no_more(&mut self) {
+        self.tell = false;
+    }
+
+    /// Of the last seconds without what was counted since recording began.
+    fn facts(&self, _: &Scene, end: Option<&Ended<'_>>) -> Map<String, Value> {
+        let Some(end) = end else { return Map::new() };
+        let mut wait = members(json!({
+            "how": "sched:sched_switch",
+            "least_s": LEAST.as_secs_f64(),
+            "most_threads": MOST_AWAY,
+        }));
+        if !end.last_seconds {
+            wait.extend(members(self.counted()));
+        }
+        Map::from_iter([("wait".to_owned(), Value::Object(wait))])
+    }
+
+    fn caveats(&self, _: &Scene, _: &BTreeMap<u32, u64>) -> Vec<String> {
+        self.missing().into_iter().collect()
     }
 }

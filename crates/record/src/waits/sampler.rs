@@ -4,15 +4,20 @@
 //! does not fit is looked at less often. A sample's weight is the time since its thread was last
 //! looked at, so weights stay times of waiting. A thread that did not run in between still has the
 //! same stack, which is not read again. Nothing here fails: what is gone or unreadable is skipped,
-//! and [`WaitSampler::limits`] says when nothing can be read at all.
+//! and [`WaitSampler::unreadable`] says when nothing can be read at all.
 
 use super::stack_text::functions;
+use crate::sampler::{Ended, Look, Part, Sampler};
+use crate::scene::Scene;
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zwhy_host::thread_cpu;
 use zwhy_host::{numbers_in, read_trimmed, stat_fields};
+use zwhy_perf::Family;
 use zwhy_profile::{Event, FrameKind, Nanos, Profile, Sample, StackId, ThreadId};
 use zwhy_zfs::thread_role;
 
@@ -32,13 +37,13 @@ struct Watched {
     thread: ThreadId,
     /// Looked at for as long as it lives, not only while it is blocked.
     of_zfs: bool,
-    last: Option<Look>,
+    last: Option<Glance>,
     not_blocked: u8,
 }
 
 /// What was found when it was last looked at.
 #[derive(Clone)]
-struct Look {
+struct Glance {
     t: Nanos,
     /// Counters of the scheduler, which change whenever the thread runs.
     schedstat: String,
@@ -87,22 +92,11 @@ impl WaitSampler {
         }
     }
 
-    /// Time until the next look.
-    pub(crate) fn due_in(&self, elapsed: Duration) -> Duration {
-        if self.unreadable.is_some() { Duration::MAX } else { self.next.saturating_sub(elapsed) }
-    }
-
     /// Looks when it is time, and adds what waits to the samples of `profile`.
     ///
-    /// `wanted` are the processes whose blocked tasks count; `None`: all. Those of `own`, which the
-    /// recorder started, never do.
-    pub(crate) fn tick(
-        &mut self,
-        elapsed: Duration,
-        wanted: Option<&FxHashSet<i32>>,
-        own: &FxHashSet<i32>,
-        profile: &mut Profile,
-    ) {
+    /// `wanted` are the processes whose blocked tasks count. Those of `own`, which the recorder started,
+    /// never do.
+    fn tick(&mut self, elapsed: Duration, wanted: &Family, own: &Family, profile: &mut Profile) {
         if self.unreadable.is_some() || elapsed < self.next {
             return;
         }
@@ -136,20 +130,14 @@ impl WaitSampler {
     }
 
     /// Looks through some more processes for ZFS threads and blocked tasks.
-    fn search_for(
-        &mut self,
-        budget: Duration,
-        wanted: Option<&FxHashSet<i32>>,
-        own: &FxHashSet<i32>,
-        profile: &mut Profile,
-    ) {
+    fn search_for(&mut self, budget: Duration, wanted: &Family, own: &Family, profile: &mut Profile) {
         let before = thread_cpu();
         if self.search.is_empty() {
             self.search = numbers_in(&self.proc_root);
         }
         while thread_cpu().saturating_sub(before) < budget {
             let Some(pid) = self.search.pop() else { break };
-            let counts = wanted.is_none_or(|wanted| wanted.contains(&pid)) && !own.contains(&pid);
+            let counts = wanted.counts(pid) && !own.counts(pid);
             for tid in numbers_in(self.proc_root.join(pid.to_string()).join("task")) {
                 if self.known.contains(&tid) {
                     continue;
@@ -172,16 +160,6 @@ impl WaitSampler {
         }
     }
 
-    /// Threads and stacks of `old` are those of `new` from now on.
-    pub(crate) fn renumber(&mut self, old: &Profile, new: &mut Profile) {
-        self.stacks.clear();
-        for watched in &mut self.watched {
-            let row = old.threads.get(watched.thread);
-            watched.thread = new.thread(row.pid, row.tid, old.strings.get(row.comm));
-            watched.last.iter_mut().for_each(|look| look.schedstat.clear());
-        }
-    }
-
     fn look(&mut self, at: usize, t: Nanos, profile: &mut Profile) {
         let Watched { pid, tid, thread, of_zfs, ref last, .. } = self.watched[at];
         let last = last.clone();
@@ -194,7 +172,7 @@ impl WaitSampler {
         let gap = last.map_or(0, |look| t.0 - look.t.0);
         let gap = if gap > 0 { gap.min(LONGEST_GAP) } else { self.period.as_nanos() as i64 };
         let watched = &mut self.watched[at];
-        watched.last = Some(Look { t, schedstat, stack });
+        watched.last = Some(Glance { t, schedstat, stack });
         let Some(stack) = stack else {
             watched.not_blocked = watched.not_blocked.saturating_add(1);
             return;
@@ -244,26 +222,58 @@ impl WaitSampler {
         read_trimmed(format!("{root}/{pid}/task/{tid}/{file}"))
     }
 
-    /// Sentences on what is not in the capture.
-    pub(crate) fn limits(&self) -> Option<String> {
+    /// A sentence on what is not in the capture.
+    pub(crate) fn unreadable(&self) -> Option<String> {
         let why = self.unreadable.as_ref()?;
         Some(format!(
             "what waits is not recorded: kernel stacks cannot be read ({why}); run as root on a kernel \
              with CONFIG_STACKTRACE"
         ))
     }
+}
 
-    /// `facts.recorder.wait`.
-    pub(crate) fn facts(&self) -> serde_json::Value {
-        serde_json::json!({
-            "how": "/proc/PID/stack",
-            "hz": 1.0 / self.period.as_secs_f64(),
-            "threads": self.watched.len(),
-            "looks": self.looks,
-            "rounds_cut_short": self.rounds_cut,
-            "left_out": self.left_out,
-            "samples": self.samples,
-        })
+impl Sampler for WaitSampler {
+    fn due(&self) -> Duration {
+        if self.unreadable.is_some() { Duration::MAX } else { self.next }
+    }
+
+    fn take(&mut self, scene: &mut Scene, look: Look) {
+        if look.part == Part::Middle {
+            let Scene { family, own, profile, .. } = scene;
+            self.tick(look.elapsed, family, own, profile);
+        }
+    }
+
+    fn renumber(&mut self, old: &Profile, new: &mut Profile) {
+        self.stacks.clear();
+        for watched in &mut self.watched {
+            let row = old.threads.get(watched.thread);
+            watched.thread = new.thread(row.pid, row.tid, old.strings.get(row.comm));
+            watched.last.iter_mut().for_each(|look| look.schedstat.clear());
+        }
+    }
+
+    fn facts(&self, _: &Scene, end: Option<&Ended<'_>>) -> Map<String, Value> {
+        let wait = end.map(|_| {
+            json!({
+                "how": "/proc/PID/stack",
+                "hz": 1.0 / self.period.as_secs_f64(),
+                "threads": self.watched.len(),
+                "looks": self.looks,
+                "rounds_cut_short": self.rounds_cut,
+                "left_out": self.left_out,
+                "samples": self.samples,
+            })
+        });
+        wait.map(|wait| ("wait".to_owned(), wait)).into_iter().collect()
+    }
+
+    fn caveats_at_start(&self, _: &Scene) -> Vec<String> {
+        self.unreadable().into_iter().collect()
+    }
+
+    fn caveats(&self, _: &Scene, _: &BTreeMap<u32, u64>) -> Vec<String> {
+        Vec::new()
     }
 }
 
@@ -287,8 +297,8 @@ mod tests {
         fs::write(folder.join("stack"), stack).unwrap();
     }
 
-    fn none() -> FxHashSet<i32> {
-        FxHashSet::default()
+    fn none() -> Family {
+        Family::of([])
     }
 
     fn root() -> tempfile::TempDir {
@@ -312,11 +322,11 @@ mod tests {
         thread(root.path(), 12, "bash", "S", 1, STACK);
         thread(root.path(), 13, "z_rd_int_0", "R", 1, STACK);
         let (mut waits, mut profile) = (WaitSampler::new(root.path(), 20), Profile::new());
-        waits.tick(Duration::ZERO, None, &none(), &mut profile);
+        waits.tick(Duration::ZERO, &Family::everyone(), &none(), &mut profile);
         // The stack file of a thread that did not run is not read again.
         fs::remove_file(root.path().join("10/task/10/stack")).unwrap();
-        waits.tick(Duration::from_millis(49), None, &none(), &mut profile);
-        waits.tick(Duration::from_millis(60), None, &none(), &mut profile);
+        waits.tick(Duration::from_millis(49), &Family::everyone(), &none(), &mut profile);
+        waits.tick(Duration::from_millis(60), &Family::everyone(), &none(), &mut profile);
         let stack = "kthread;spa_sync;zio_wait;cv_wait_common".to_owned();
         assert_eq!(waited(&profile, "txg_sync"), [(50, stack.clone()), (60, stack.clone())]);
         assert_eq!(waited(&profile, "a) (b\n").len(), 2);
@@ -329,13 +339,13 @@ mod tests {
         let root = root();
         thread(root.path(), 10, "txg_sync", "S", 1, STACK);
         let (mut waits, mut profile) = (WaitSampler::new(root.path(), 10), Profile::new());
-        waits.tick(Duration::ZERO, None, &none(), &mut profile);
-        waits.tick(Duration::from_secs(3600), None, &none(), &mut profile);
+        waits.tick(Duration::ZERO, &Family::everyone(), &none(), &mut profile);
+        waits.tick(Duration::from_secs(3600), &Family::everyone(), &none(), &mut profile);
         let weights: Vec<i64> = profile.samples.weight.iter().map(|w| w.0 / 1_000_000).collect();
         assert_eq!(weights, [100, 1000]);
         fs::remove_dir_all(root.path().join("10")).unwrap();
         for second in 0..50 {
-            waits.tick(Duration::from_secs(3700 + second), None, &none(), &mut profile);
+            waits.tick(Duration::from_secs(3700 + second), &Family::everyone(), &none(), &mut profile);
         }
         assert!(waits.watched.is_empty() && waits.known.is_empty());
         assert_eq!(profile.samples.len(), 2);
@@ -347,11 +357,11 @@ mod tests {
         thread(root.path(), 10, "app", "D", 1, STACK);
         thread(root.path(), 11, "other", "D", 1, STACK);
         let (mut waits, mut profile) = (WaitSampler::new(root.path(), 20), Profile::new());
-        waits.tick(Duration::ZERO, Some(&FxHashSet::from_iter([10])), &none(), &mut profile);
+        waits.tick(Duration::ZERO, &Family::of([10]), &none(), &mut profile);
         assert_eq!((waited(&profile, "app").len(), profile.samples.len()), (1, 1));
         // Nor does what the recorder started.
         let (mut waits, mut profile) = (WaitSampler::new(root.path(), 20), Profile::new());
-        waits.tick(Duration::ZERO, None, &FxHashSet::from_iter([10]), &mut profile);
+        waits.tick(Duration::ZERO, &Family::everyone(), &Family::of([10]), &mut profile);
         assert_eq!((waited(&profile, "app").len(), profile.samples.len()), (0, 1));
     }
 
@@ -359,8 +369,8 @@ mod tests {
     fn stacks_that_may_not_be_read_are_a_sentence() {
         let root = tempfile::tempdir().unwrap();
         let mut waits = WaitSampler::new(root.path(), 20);
-        waits.tick(Duration::ZERO, None, &none(), &mut Profile::new());
-        assert!(waits.limits().is_some_and(|l| l.contains("run as root")));
-        assert_eq!(waits.due_in(Duration::ZERO), Duration::MAX);
+        waits.tick(Duration::ZERO, &Family::everyone(), &none(), &mut Profile::new());
+        assert!(waits.unreadable().is_some_and(|l| l.contains("run as root")));
+        assert_eq!(waits.due(), Duration::MAX);
     }
 }

@@ -5,25 +5,19 @@
 //! and later). Coming back to a CPU is read from `PERF_RECORD_SWITCH_CPU_WIDE`, not from `next_pid`:
 //! the tracepoint was seen to stay silent for the idle task of a CPU (Linux 6.18, `perf record` too),
 //! which hides the ends of sleeps; and both records have thread ids of the recorder's pid namespace.
-//! Invariant: reading never goes past a record's own size.
 
 use crate::error::RecordError;
-use crate::perf::open::set_filter;
-use crate::perf::record::record_len;
-use perf_event_open_sys::bindings as sys;
 use rustix::fd::OwnedFd;
 use std::fs;
 use std::path::Path;
+use zwhy_perf::ask::event_of;
+use zwhy_perf::attr::{Attr, Schema, has};
+use zwhy_perf::open::set_filter;
+use zwhy_perf::record::{self, Record};
+use zwhy_perf::{Sample, SideBand, sys};
 
 /// Where tracefs is mounted: its own place, and the older one below debugfs.
 const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
-/// Fields of each sample, in the order of `perf_event_open(2)`: tid, time, cpu, call chain, raw.
-const SAMPLE_TYPE: u64 = (sys::PERF_SAMPLE_TID
-    | sys::PERF_SAMPLE_TIME
-    | sys::PERF_SAMPLE_CPU
-    | sys::PERF_SAMPLE_CALLCHAIN
-    | sys::PERF_SAMPLE_RAW) as u64;
-
 /// Why a thread left its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Why {
@@ -112,19 +106,14 @@ impl Layout {
 
     /// Its event is readable when the ring, of so many bytes, is half full.
     pub(super) fn attr(&self, ring_bytes: usize) -> sys::perf_event_attr {
-        let mut attr =
-            sys::perf_event_attr { size: size_of::<sys::perf_event_attr>() as u32, ..Default::default() };
+        let mut attr = event_of(has::TID | has::TIME | has::CPU | has::CALLCHAIN | has::RAW);
         attr.type_ = sys::PERF_TYPE_TRACEPOINT;
         attr.config = self.id;
-        attr.sample_type = SAMPLE_TYPE;
         attr.set_watermark(1);
         attr.__bindgen_anon_2.wakeup_watermark = u32::try_from(ring_bytes / 2).unwrap_or(u32::MAX);
         attr.__bindgen_anon_1.sample_period = 1;
         attr.set_exclude_callchain_user(1);
         attr.set_context_switch(1);
-        attr.set_sample_id_all(1);
-        attr.set_use_clockid(1);
-        attr.clockid = rustix::time::ClockId::Monotonic as i32;
         attr
     }
 
@@ -134,46 +123,31 @@ impl Layout {
         let _ = set_filter(event, c"prev_pid != 0");
     }
 
-    /// Reads one whole record; `None` for what is neither a switch nor a loss.
-    pub(super) fn record<'a>(&self, record: &'a [u8]) -> Option<Switch<'a>> {
-        record_len(record)?;
-        let kind = u32::from_ne_bytes(record.get(..4)?.try_into().ok()?);
-        let misc = u32::from(u16::from_ne_bytes(record.get(4..6)?.try_into().ok()?));
-        let body = record.get(8..)?;
-        let word = |at: usize| -> Option<u64> {
-            Some(u64::from_ne_bytes(body.get(at..at.checked_add(8)?)?.try_into().ok()?))
-        };
-        match kind {
-            // Identifier and count, then tid, time and cpu as behind every record.
-            sys::PERF_RECORD_LOST => Some(Switch { time: word(24)?, what: What::Lost(word(8)?) }),
-            // The thread on the other side, then tid, time and cpu of the one that comes.
-            sys::PERF_RECORD_SWITCH_CPU_WIDE if misc & sys::PERF_RECORD_MISC_SWITCH_OUT == 0 => {
-                let tid = (word(8)? >> 32) as u32 as i32;
-                Some(Switch { time: word(16)?, what: What::Came { tid } })
-            }
-            sys::PERF_RECORD_SAMPLE => {
-                let chain_end = 32usize.checked_add(usize::try_from(word(24)?).ok()?.checked_mul(8)?)?;
-                let chain = body.get(32..chain_end)?;
-                let raw = body.get(chain_end.checked_add(4)?..)?;
-                let half = |bytes: &[u8], at: usize| -> Option<i32> {
-                    Some(i32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
-                };
+    /// How its records are laid out.
+    pub(super) fn schema(&self) -> Schema {
+        Schema::of_one(Attr::of(&self.attr(0)))
+    }
+
+    /// What a record tells; `None` for what is neither a switch nor a loss.
+    pub(super) fn switch<'a>(&self, time: u64, record: &Record<'a>, schema: &Schema) -> Option<Switch<'a>> {
+        let what = match record.kind {
+            record::SAMPLE => {
+                let sample = Sample::parse(schema, record.view, record.misc, 0)?;
+                let raw = sample.raw(schema.attrs.first()?)?;
                 let state = match self.prev_state {
-                    (at, 4) => u64::from(half(raw, at)? as u32),
-                    (at, _) => u64::from_ne_bytes(raw.get(at..at.checked_add(8)?)?.try_into().ok()?),
+                    (at, 4) => u64::from(raw.u32(at)?),
+                    (at, _) => raw.u64(at)?,
                 };
-                Some(Switch {
-                    time: word(8)?,
-                    what: What::Left {
-                        pid: half(body, 0)?,
-                        tid: half(body, 4)?,
-                        why: Why::of_state(state),
-                        chain,
-                    },
-                })
+                let (pid, tid, chain) = (sample.pid, sample.tid, sample.chain.bytes);
+                What::Left { pid, tid, why: Why::of_state(state), chain }
             }
-            _ => None,
-        }
+            _ => match SideBand::of(record) {
+                SideBand::SwitchedIn => What::Came { tid: schema.trailer(&record.view).tid },
+                SideBand::Lost(count) => What::Lost(count),
+                _ => return None,
+            },
+        };
+        Some(Switch { time, what })
     }
 }
 
@@ -227,8 +201,10 @@ mod tests {
         bytes.extend((raw.len() as u32).to_ne_bytes());
         bytes.extend(raw);
         let what = What::Left { pid: 11, tid: 12, why: Some(Why::Uninterruptible), chain: &chain };
-        assert_eq!(layout.record(&bytes), Some(Switch { time: 99, what }));
-        assert!((0..bytes.len()).all(|cut| layout.record(&bytes[..cut]).is_none()));
+        let schema = layout.schema();
+        let read = |bytes| layout.switch(99, &Record::first(bytes)?, &schema);
+        assert_eq!(read(&bytes), Some(Switch { time: 99, what }));
+        assert!((0..bytes.len()).all(|cut| read(&bytes[..cut]).is_none()));
         let came = |misc: u32| {
             let mut bytes = sys::PERF_RECORD_SWITCH_CPU_WIDE.to_ne_bytes().to_vec();
             bytes.extend((misc as u16).to_ne_bytes());
@@ -238,8 +214,9 @@ mod tests {
             bytes
         };
         let what = What::Came { tid: 12 };
-        assert_eq!(layout.record(&came(0)), Some(Switch { time: 99, what }));
-        assert_eq!(layout.record(&came(sys::PERF_RECORD_MISC_SWITCH_OUT)), None);
+        let (back, away) = (came(0), came(sys::PERF_RECORD_MISC_SWITCH_OUT));
+        assert_eq!(read(&back), Some(Switch { time: 99, what }));
+        assert_eq!(read(&away), None);
     }
 
     #[test]

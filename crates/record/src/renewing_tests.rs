@@ -2,16 +2,18 @@
 
 use super::*;
 use crate::naming::{ADDRESS_BUDGET, Names};
-use crate::perf::attr::{Clock, Sampling};
-use crate::perf::record::{Record, Sample, Timed};
-use crate::perf::session::Session;
 use crate::processes::Processes;
-use crate::series_pen::SeriesPen;
+use crate::sampler::{Attached, Taken};
 use crate::thread_clock::ThreadClocks;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use zwhy_capture::Capture;
+use zwhy_capture::{Capture, Writer};
+use zwhy_perf::ask::{Clock, Sampling};
+use zwhy_perf::attr::{Attr, Schema};
+use zwhy_perf::chain::MARK_USER;
+use zwhy_perf::record::{self, Record};
+use zwhy_perf::{Family, Identity, Mmap, SideBand};
 use zwhy_profile::{FoldedStacks, Nanos};
 
 /// Numbers that no process has.
@@ -22,10 +24,10 @@ const PLACES: u64 = 6_000;
 
 /// A recording without a kernel: records go in, a capture comes out.
 struct Made {
-    collector: Collector,
-    session: Session,
+    scene: Scene,
+    taken: Taken,
+    schema: Schema,
     writer: Writer,
-    pen: SeriesPen,
     renewals: Renewals,
     out: PathBuf,
     program: (String, u64, u64),
@@ -48,13 +50,12 @@ impl Made {
         let clocks = ThreadClocks::new(Path::new("/nonexistent"));
         let program = std::env::current_exe().unwrap();
         let file = std::fs::metadata(&program).unwrap();
-        let mut collector = Collector::new(Names::new(false), Processes::default(), clocks, None, 99, false);
-        collector.set_start(0);
+        let (names, processes) = (Names::new(false), Processes::default());
         Made {
-            collector,
-            session: Session::empty(sampling, &[], 0, String::new()),
+            scene: Scene::new(names, processes, Some(clocks), Family::everyone()),
+            taken: Taken::new(99, false),
+            schema: Schema::of_one(Attr::of(&sampling.attr())),
             writer: Writer::create(&out).unwrap(),
-            pen: SeriesPen::default(),
             renewals: Renewals { budget, ..Renewals::default() },
             out,
             program: (program.to_str().unwrap().to_owned(), file.ino(), file.len()),
@@ -70,9 +71,26 @@ impl Made {
         (self.random >> 33) % below
     }
 
-    fn take(&mut self, record: Record<'_>) {
+    fn tell(&mut self, told: SideBand<'_>) {
         self.time += 1;
-        self.collector.take(Timed { time: self.time, cpu: 0, record }, &self.session);
+        self.scene.told(self.time, &told);
+    }
+
+    fn map(&mut self, pid: i32, start: u64, len: u64, (path, inode): (&str, u64)) {
+        let (path, identity) = (path.as_bytes(), Identity::Inode(inode));
+        self.tell(SideBand::Mmap(Mmap { pid, start, len, offset: 0, path, identity, mode: 2, data: false }));
+    }
+
+    fn sample(&mut self, pid: i32, chain: &[u64]) {
+        self.time += 1;
+        let ids = u64::from(pid.cast_unsigned());
+        let head = [0, 0, ids << 32 | ids, self.time, 0, 1, chain.len() as u64];
+        let words: Vec<u64> = head.iter().chain(chain).copied().collect();
+        let mut bytes = record::SAMPLE.to_ne_bytes().to_vec();
+        bytes.extend([2u16.to_ne_bytes(), (8 + 8 * words.len() as u16).to_ne_bytes()].concat());
+        words.iter().for_each(|word| bytes.extend(word.to_ne_bytes()));
+        let record = Record::first(&bytes).unwrap();
+        self.taken.record(&mut self.scene, &Attached::default(), self.time, &record, &self.schema);
     }
 
     /// A compiler starts, is sampled `samples` times in stacks of its own, and ends.
@@ -80,38 +98,41 @@ impl Made {
         self.pid += 1;
         let pid = self.pid;
         let (path, inode, len) = self.program.clone();
-        self.take(Record::Fork { pid, ppid: FIRST_PID, tid: pid, ptid: FIRST_PID });
+        self.tell(SideBand::Fork { pid, ppid: FIRST_PID, tid: pid, ptid: FIRST_PID });
         let comm = format!("cc\n\u{1b}{}", pid % 1000);
-        self.take(Record::Comm { pid, tid: pid, exec: true, comm: comm.as_bytes() });
-        let path = path.as_bytes();
-        self.take(Record::Mmap { pid, start: MAPPED_AT, len, offset: 0, inode, path });
+        self.tell(SideBand::Comm { pid, tid: pid, exec: true, comm: comm.as_bytes() });
+        self.map(pid, MAPPED_AT, len, (&path, inode));
         // What each build makes and runs once.
         let script = format!("/build/{pid}/build-script");
-        let inode = u64::from(pid.cast_unsigned());
-        self.take(Record::Mmap { pid, start: 1 << 40, len: 4096, offset: 0, inode, path: script.as_bytes() });
+        self.map(pid, 1 << 40, 4096, (&script, u64::from(pid.cast_unsigned())));
         for _ in 0..samples {
-            let mut chain = vec![perf_event_open_sys::bindings::PERF_CONTEXT_USER];
+            let mut chain = vec![MARK_USER];
             let step = len / PLACES;
             for _ in 0..=self.random(10) {
                 let place = MAPPED_AT + self.random(PLACES) * step;
                 chain.push(place);
             }
-            let chain: Vec<u8> = chain.iter().flat_map(|word| word.to_ne_bytes()).collect();
-            self.take(Record::Sample(Sample::of(pid, pid, &chain)));
+            self.sample(pid, &chain);
         }
-        self.take(Record::Exit { pid, tid: pid });
+        self.tell(SideBand::Exit { pid, tid: pid });
     }
 
     /// As a recording does every few seconds.
     fn flush(&mut self) {
         let t = Nanos(self.time as i64);
-        self.collector.read_clocks(t, false, &mut self.pen);
-        self.collector.name_pending();
-        self.writer.flush(&mut self.collector.profile).unwrap();
-        self.writer.append_series(&self.pen.series).unwrap();
-        self.pen.series.clear();
-        self.pen.trim();
-        self.renewals.flushed(&mut self.collector, &mut self.writer, None, None);
+        let Scene { clocks, pen, .. } = &mut self.scene;
+        clocks.iter_mut().for_each(|clocks| clocks.tick(t, pen));
+        self.taken.name(&mut self.scene);
+        let Scene { processes, names, profile, pen, .. } = &mut self.scene;
+        processes.flushed();
+        names.trim(processes);
+        self.writer.flush(profile).unwrap();
+        self.writer.append_series(&pen.series).unwrap();
+        pen.series.clear();
+        pen.trim();
+        if self.renewals.taken(&mut self.scene, &mut []) {
+            self.writer.begin_anew();
+        }
     }
 
     fn finish(self) -> Capture {
@@ -149,14 +170,14 @@ fn an_hour_of_new_processes_and_stacks_keeps_a_bounded_number_of_names() {
         for _ in 0..5 {
             made.compiler(10);
         }
-        let before = made.collector.names_memory();
+        let before = made.scene.names_memory();
         made.flush();
-        most = most.max(before).max(made.collector.names_memory());
-        let p = &made.collector.profile;
+        most = most.max(before).max(made.scene.names_memory());
+        let p = &made.scene.profile;
         let rows = [p.strings.len(), p.frames.len(), p.stacks.len(), p.threads.len()];
         most_rows = std::array::from_fn(|i| most_rows[i].max(rows[i]));
-        most_images = most_images.max(made.collector.held().0);
-        let (_, spaces, addresses) = made.collector.held();
+        most_images = most_images.max(made.scene.held().0);
+        let (_, spaces, addresses) = made.scene.held();
         assert!(spaces < 100 && addresses <= ADDRESS_BUDGET, "{spaces} processes, {addresses} addresses");
     }
     // Nearly each of 36,000 samples has a stack of its own; 3,600 processes ran a program of their own.

@@ -4,13 +4,13 @@
 //! overwrites what is still to be read.
 #![allow(unsafe_code)] // the ring is memory shared with the kernel
 
-use perf_event_open_sys::bindings::perf_event_mmap_page;
+use crate::sys::perf_event_mmap_page;
 use rustix::fd::AsFd;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(crate) struct Ring {
+pub struct Ring {
     base: *mut c_void,
     mapped: usize,
     page: usize,
@@ -21,7 +21,7 @@ unsafe impl Send for Ring {}
 
 impl Ring {
     /// Maps a ring of `data_bytes` (a power of two of pages) on a perf event.
-    pub(crate) fn map(event: impl AsFd, data_bytes: usize) -> rustix::io::Result<Ring> {
+    pub fn map(event: impl AsFd, data_bytes: usize) -> rustix::io::Result<Ring> {
         let page = rustix::param::page_size();
         let mapped = page + data_bytes;
         // SAFETY: a fresh mapping at an address of the kernel's choice aliases nothing of ours.
@@ -38,12 +38,12 @@ impl Ring {
         Ok(Ring { base, mapped, page })
     }
 
-    pub(crate) fn data_bytes(&self) -> usize {
+    pub fn data_bytes(&self) -> usize {
         self.mapped - self.page
     }
 
     /// Appends all complete records to `out` and gives their room back to the kernel.
-    pub(crate) fn drain(&mut self, out: &mut Vec<u8>) {
+    pub fn drain(&mut self, out: &mut Vec<u8>) {
         let size = self.data_bytes();
         let header = self.base.cast::<perf_event_mmap_page>();
         // SAFETY: the first page of the mapping is a perf_event_mmap_page; head and tail are

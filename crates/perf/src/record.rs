@@ -1,16 +1,20 @@
-//! Record types of perf.data (linux/perf_event.h, tools/lib/perf/include/perf/event.h) and a record's frame.
+//! Types of records (linux/perf_event.h, tools/lib/perf/include/perf/event.h) and a record's frame.
 
-use super::bytes::View;
+use crate::bytes::View;
 
 pub const MMAP: u32 = 1;
 pub const LOST: u32 = 2;
 pub const COMM: u32 = 3;
 pub const EXIT: u32 = 4;
+pub const THROTTLE: u32 = 5;
+pub const UNTHROTTLE: u32 = 6;
 pub const FORK: u32 = 7;
 pub const SAMPLE: u32 = 9;
 pub const MMAP2: u32 = 10;
 pub const AUX: u32 = 11;
 pub const LOST_SAMPLES: u32 = 13;
+pub const SWITCH: u32 = 14;
+pub const SWITCH_CPU_WIDE: u32 = 15;
 pub const NAMESPACES: u32 = 16;
 pub const KSYMBOL: u32 = 17;
 pub const BPF_EVENT: u32 = 18;
@@ -79,10 +83,10 @@ pub fn name(kind: u32) -> &'static str {
         COMM => "thread name",
         EXIT => "exit",
         FORK => "fork",
-        5 | 6 => "throttle",
+        THROTTLE | UNTHROTTLE => "throttle",
         SAMPLE => "sample",
         AUX => "AUX",
-        14 | 15 => "context switch",
+        SWITCH | SWITCH_CPU_WIDE => "context switch",
         NAMESPACES => "namespace",
         KSYMBOL => "kernel symbol",
         BPF_EVENT => "BPF program",
@@ -96,5 +100,5 @@ pub fn name(kind: u32) -> &'static str {
 
 /// Records about the recording itself: skipping them loses nothing a reader would miss.
 pub fn is_housekeeping(kind: u32) -> bool {
-    kind >= FIRST_USER && kind != AUXTRACE || matches!(kind, 5 | 6 | 8 | 12)
+    kind >= FIRST_USER && kind != AUXTRACE || matches!(kind, THROTTLE | UNTHROTTLE | 8 | 12)
 }

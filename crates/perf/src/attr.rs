@@ -1,6 +1,8 @@
 //! perf_event_attr: what one event samples, and where the fields of its samples are.
 
-use super::bytes::View;
+use crate::bytes::View;
+use crate::record;
+use crate::sys;
 use rustc_hash::FxHashMap;
 
 /// `sample_type` bits (linux/perf_event.h).
@@ -72,7 +74,7 @@ pub struct Fields {
 
 impl Fields {
     fn of(sample_type: u64) -> Fields {
-        let mut at = super::record::HEADER;
+        let mut at = record::HEADER;
         let mut next = |bit: u64| {
             if sample_type & bit == 0 {
                 return 0;
@@ -116,6 +118,42 @@ impl Attr {
             fields: Fields::of(sample_type),
             name: String::new(),
         })
+    }
+
+    /// What was asked of the kernel.
+    pub fn of(asked: &sys::perf_event_attr) -> Attr {
+        Attr {
+            kind: asked.type_,
+            config: asked.config,
+            rate: 0,
+            frequency: asked.freq() != 0,
+            read_format: asked.read_format,
+            sample_id_all: asked.sample_id_all() != 0,
+            exclude_user: asked.exclude_user() != 0,
+            exclude_kernel: asked.exclude_kernel() != 0,
+            branch_type: asked.branch_sample_type,
+            regs_user: asked.sample_regs_user,
+            ..Attr::of_sample_type(asked.sample_type)
+        }
+    }
+
+    /// An event whose samples have these fields, and whose other records end with them.
+    pub fn of_sample_type(sample_type: u64) -> Attr {
+        Attr {
+            kind: 0,
+            config: 0,
+            rate: 0,
+            frequency: false,
+            sample_type,
+            read_format: 0,
+            sample_id_all: true,
+            exclude_user: false,
+            exclude_kernel: false,
+            branch_type: 0,
+            regs_user: 0,
+            fields: Fields::of(sample_type),
+            name: String::new(),
+        }
     }
 
     /// The recorder's name, or one by type and number.
@@ -174,14 +212,28 @@ impl Attr {
     }
 }
 
-/// All events of a file and whose samples carry which id.
+/// All events of a file or a session, and whose samples carry which id.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     pub attrs: Vec<Attr>,
     pub ids: FxHashMap<u64, u32>,
 }
 
+/// What the kernel writes behind every record that is no sample (`sample_id_all`); -1 and `None` where it
+/// was not asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trailer {
+    pub tid: i32,
+    pub time: Option<u64>,
+    pub cpu: i32,
+}
+
 impl Schema {
+    /// Of a session whose events are all alike.
+    pub fn of_one(attr: Attr) -> Schema {
+        Schema { attrs: vec![attr], ids: FxHashMap::default() }
+    }
+
     pub fn add(&mut self, attr: Attr, ids: impl Iterator<Item = u64>) {
         let index = self.attrs.len() as u32;
         self.attrs.push(attr);
@@ -200,23 +252,64 @@ impl Schema {
         Some((index, self.attrs.get(index as usize)?))
     }
 
-    /// Time of a record that is no sample, from its trailer (`sample_id_all`).
-    pub fn time_of_other(&self, view: &View<'_>) -> Option<u64> {
-        let first = self.attrs.first()?;
-        if !first.sample_id_all {
-            return None;
-        }
+    /// Time of a sample record.
+    #[inline]
+    pub fn time_of_sample(&self, view: &View<'_>) -> Option<u64> {
+        let (_, attr) = self.of_sample(view)?;
+        if attr.fields.time == 0 { None } else { view.u64(attr.fields.time) }
+    }
+
+    /// The event that wrote a record that is no sample, if its trailer tells of anything.
+    fn of_other(&self, view: &View<'_>) -> Option<&Attr> {
+        let first = self.attrs.first().filter(|attr| attr.sample_id_all)?;
         let mut attr = first;
         if self.attrs.len() > 1 && first.sample_type & has::IDENTIFIER != 0 {
             let id = view.u64(view.len().checked_sub(8)?)?;
             attr = self.ids.get(&id).and_then(|i| self.attrs.get(*i as usize)).unwrap_or(first);
         }
-        if attr.sample_type & has::TIME == 0 {
-            return None;
+        Some(attr)
+    }
+
+    /// Time of a record that is no sample, from its trailer.
+    pub fn time_of_other(&self, view: &View<'_>) -> Option<u64> {
+        view.u64(place_in_trailer(self.of_other(view)?, view, has::TIME)?)
+    }
+
+    /// Thread, time and CPU of a record that is no sample.
+    pub fn trailer(&self, view: &View<'_>) -> Trailer {
+        let attr = self.of_other(view);
+        let place = |bit: u64| place_in_trailer(attr?, view, bit);
+        Trailer {
+            tid: place(has::TID).and_then(|at| view.i32(at + 4)).unwrap_or(-1),
+            time: place(has::TIME).and_then(|at| view.u64(at)),
+            cpu: place(has::CPU).and_then(|at| view.i32(at)).unwrap_or(-1),
         }
-        // Fields of the trailer after the time, in order, 8 bytes each.
-        let after = [has::ID, has::STREAM_ID, has::CPU, has::IDENTIFIER];
-        let back = 8 * (1 + after.iter().filter(|bit| attr.sample_type & **bit != 0).count());
-        view.u64(view.len().checked_sub(back)?)
+    }
+}
+
+/// Where a field of the trailer is, counted from the end of the record: fields have 8 bytes each.
+fn place_in_trailer(attr: &Attr, view: &View<'_>, field: u64) -> Option<usize> {
+    const FIELDS: [u64; 6] = [has::TID, has::TIME, has::ID, has::STREAM_ID, has::CPU, has::IDENTIFIER];
+    let from = FIELDS.iter().position(|bit| *bit == field)?;
+    let fields = FIELDS[from..].iter().filter(|bit| attr.sample_type & **bit != 0).count();
+    (attr.sample_type & field != 0).then(|| view.len().checked_sub(8 * fields)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::Order;
+
+    #[test]
+    fn a_trailer_is_read_from_its_end() {
+        let bytes: Vec<u8> = [7u64, 5 << 32 | 4, 99, 11, 3, 12].map(u64::to_le_bytes).concat();
+        let view = View::new(&bytes, Order::Little);
+        let schema = |bits| Schema::of_one(Attr::of_sample_type(bits));
+        let all = has::TID | has::TIME | has::ID | has::CPU | has::IDENTIFIER;
+        assert_eq!(schema(all).trailer(&view), Trailer { tid: 5, time: Some(99), cpu: 3 });
+        assert_eq!(schema(has::IP).trailer(&view), Trailer { tid: -1, time: None, cpu: -1 });
+        assert_eq!(schema(has::TIME).time_of_other(&view), Some(12));
+        let cut = View::new(&bytes[..16], Order::Little);
+        assert_eq!(schema(all).trailer(&cut), Trailer { tid: -1, time: None, cpu: 7 });
     }
 }

@@ -1,34 +1,27 @@
 //! The perf system calls, made safe: open an event, switch it, join its output to a ring.
 #![allow(unsafe_code)] // raw system calls that no safe crate offers
 
-use super::attr::Sampling;
+use crate::sys;
 use perf_event_open_sys as perf;
-use perf_event_open_sys::bindings as sys;
 use rustix::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ffi::CStr;
 use std::io;
 
 /// Whose CPU time an event counts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Whose<'a> {
+pub enum Whose<'a> {
     /// A thread; 0 is this one, -1 all of the host.
     Thread(i32),
     /// Every thread of a control group, by its open folder.
     Cgroup(BorrowedFd<'a>),
 }
 
-/// Opens one event on a CPU (-1: all; a group needs one).
-pub(crate) fn open_event(sampling: &Sampling, whose: Whose<'_>, cpu: i32) -> io::Result<OwnedFd> {
-    open_attr_of(&mut sampling.attr(), whose, cpu)
-}
-
-/// Opens one event of any attribute for a thread (-1: all) on a CPU (-1: all); what the attribute
-/// points to must live across the call.
-pub(crate) fn open_attr(attr: &mut sys::perf_event_attr, tid: i32, cpu: i32) -> io::Result<OwnedFd> {
-    open_attr_of(attr, Whose::Thread(tid), cpu)
-}
-
-fn open_attr_of(attr: &mut sys::perf_event_attr, whose: Whose<'_>, cpu: i32) -> io::Result<OwnedFd> {
+/// Opens one event on a CPU (-1: all; a group needs one); what the attribute points to must live across the
+/// call.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn open_event(attr: &mut sys::perf_event_attr, whose: Whose<'_>, cpu: i32) -> io::Result<OwnedFd> {
     let (pid, flag) = match whose {
         Whose::Thread(tid) => (tid, 0),
         Whose::Cgroup(folder) => (folder.as_raw_fd(), sys::PERF_FLAG_PID_CGROUP),
@@ -43,24 +36,24 @@ fn open_attr_of(attr: &mut sys::perf_event_attr, whose: Whose<'_>, cpu: i32) -> 
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-pub(crate) fn enable(event: BorrowedFd<'_>) -> io::Result<()> {
+pub fn enable(event: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: an ioctl without pointers on an open perf event.
     check(unsafe { perf::ioctls::ENABLE(event.as_raw_fd(), 0) })
 }
 
-pub(crate) fn disable(event: BorrowedFd<'_>) -> io::Result<()> {
+pub fn disable(event: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: as in `enable`.
     check(unsafe { perf::ioctls::DISABLE(event.as_raw_fd(), 0) })
 }
 
 /// Sends the records of `event` to the ring of `owner`; both must be on the same CPU.
-pub(crate) fn join(event: BorrowedFd<'_>, owner: BorrowedFd<'_>) -> io::Result<()> {
+pub fn join(event: BorrowedFd<'_>, owner: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: an ioctl that takes a descriptor by value.
     check(unsafe { perf::ioctls::SET_OUTPUT(event.as_raw_fd(), owner.as_raw_fd()) })
 }
 
 /// The identifier that samples of this event carry.
-pub(crate) fn event_id(event: BorrowedFd<'_>) -> io::Result<u64> {
+pub fn event_id(event: BorrowedFd<'_>) -> io::Result<u64> {
     let mut id = 0u64;
     // SAFETY: the kernel writes one u64 to the pointer, which is valid for it.
     check(unsafe { perf::ioctls::ID(event.as_raw_fd(), &mut id) })?;
@@ -68,7 +61,7 @@ pub(crate) fn event_id(event: BorrowedFd<'_>) -> io::Result<u64> {
 }
 
 /// Lets `event` write a sample only every `period`-th time from now on.
-pub(crate) fn set_period(event: BorrowedFd<'_>, period: u64) -> io::Result<()> {
+pub fn set_period(event: BorrowedFd<'_>, period: u64) -> io::Result<()> {
     // The kernel takes a pointer here (`_perf_ioctl`), although the crate declares the value.
     let pointer = &raw const period as u64;
     // SAFETY: the kernel reads one u64 from the pointer, which is valid for it during the call.
@@ -81,7 +74,7 @@ fn check(result: i32) -> io::Result<()> {
 
 /// Has the kernel write only those events of a tracepoint for which the filter holds, in the language
 /// of tracefs (Documentation/trace/events.rst, section 5).
-pub(crate) fn set_filter(event: &OwnedFd, filter: &CStr) -> io::Result<()> {
+pub fn set_filter(event: &OwnedFd, filter: &CStr) -> io::Result<()> {
     // SAFETY: the descriptor is open; the kernel copies the string up to its end and keeps no pointer.
     check(unsafe { perf::ioctls::SET_FILTER(event.as_raw_fd(), filter.as_ptr().cast_mut()) })
 }

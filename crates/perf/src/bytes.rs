@@ -63,6 +63,10 @@ impl<'a> View<'a> {
         self.bytes.len()
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     /// Everything from `at` on; empty beyond the end.
     pub fn from(&self, at: usize) -> View<'a> {
         View { bytes: self.bytes.get(at..).unwrap_or_default(), order: self.order }

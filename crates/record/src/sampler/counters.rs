@@ -1,0 +1,57 @@
+//! Counters of the host, read every interval: kstats, memory, pressure, disks, CPU time.
+
+use super::{Ended, Look, Part, Sampler};
+use crate::live::Counted;
+use crate::options::RecordOptions;
+use crate::proc_stat::HostCpu;
+use crate::scene::Scene;
+use crate::series::Pollers;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use zwhy_profile::Profile;
+
+pub(crate) struct Counters {
+    pollers: Pollers,
+    interval: Duration,
+    next: Duration,
+    host_cpu: Option<HostCpu>,
+}
+
+impl Counters {
+    pub(crate) fn new(options: &RecordOptions) -> Counters {
+        let pollers = Pollers::new(&options.proc_root);
+        let pollers = if options.ask_zfs { pollers } else { pollers.without_host_zfs() };
+        Counters { pollers, interval: options.interval, next: Duration::ZERO, host_cpu: None }
+    }
+}
+
+impl Sampler for Counters {
+    fn due(&self) -> Duration {
+        self.next
+    }
+
+    fn take(&mut self, scene: &mut Scene, look: Look) {
+        if look.part == Part::Cut || look.part == Part::Middle && look.elapsed < self.next {
+            return;
+        }
+        self.next = look.elapsed + self.interval;
+        let now = self.pollers.poll(scene.since_start(look.now_ns), &mut scene.pen);
+        self.host_cpu = now.or(self.host_cpu);
+    }
+
+    fn renumber(&mut self, _: &Profile, _: &mut Profile) {}
+
+    fn facts(&self, _: &Scene, end: Option<&Ended<'_>>) -> Map<String, Value> {
+        let facts = end.map(|_| ("series".to_owned(), Value::Object(self.pollers.facts())));
+        facts.into_iter().collect()
+    }
+
+    fn caveats(&self, _: &Scene, _: &BTreeMap<u32, u64>) -> Vec<String> {
+        self.pollers.limits()
+    }
+
+    fn count(&self, counted: &mut Counted) {
+        counted.host_cpu = self.host_cpu;
+    }
+}

@@ -1,0 +1,52 @@
+//! CPU time and nice values of threads, read from /proc every interval.
+
+use super::{Ended, Look, Part, Sampler};
+use crate::scene::Scene;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use zwhy_profile::Profile;
+
+/// The clocks themselves are part of the scene, as records of threads move them too.
+pub(crate) struct Threads {
+    interval: Duration,
+    next: Duration,
+}
+
+impl Threads {
+    pub(crate) fn new(interval: Duration) -> Threads {
+        Threads { interval, next: Duration::ZERO }
+    }
+}
+
+impl Sampler for Threads {
+    fn due(&self) -> Duration {
+        self.next
+    }
+
+    /// At the beginning and at the end also idle threads are read.
+    fn take(&mut self, scene: &mut Scene, look: Look) {
+        if look.part == Part::Cut || look.part == Part::Middle && look.elapsed < self.next {
+            return;
+        }
+        self.next = look.elapsed + self.interval;
+        let t = scene.since_start(look.now_ns);
+        let Scene { clocks: Some(clocks), family, profile, pen, .. } = scene else { return };
+        clocks.tick(t, pen);
+        if look.part != Part::Middle {
+            let found = clocks.read_all(t, family, profile, pen);
+            scene.found(found);
+        }
+    }
+
+    fn renumber(&mut self, _: &Profile, _: &mut Profile) {}
+
+    fn facts(&self, scene: &Scene, end: Option<&Ended<'_>>) -> Map<String, Value> {
+        let facts = scene.clocks.as_ref().filter(|_| end.is_some()).map(|clocks| clocks.facts());
+        facts.map(|facts| ("threads".to_owned(), facts)).into_iter().collect()
+    }
+
+    fn caveats(&self, scene: &Scene, _: &BTreeMap<u32, u64>) -> Vec<String> {
+        scene.clocks.iter().filter_map(|clocks| clocks.limits()).collect()
+    }
+}
