@@ -29,7 +29,7 @@ pub struct Intervals {
 
 /// What was seen between two moments.
 pub struct Interval<'a> {
-    /// Since the start.
+    /// Since the start; the interval holds the samples that were taken after it, up to `to`.
     pub from: Duration,
     pub to: Duration,
     /// Samples of this interval. Ids of names, stacks and threads hold for this interval alone.
@@ -96,19 +96,19 @@ impl Intervals {
         let cpu_before = thread_cpu();
         self.drop_taken();
         let until = self.from + self.every;
-        loop {
-            let left = until.saturating_sub(self.live.elapsed());
+        let mut to = self.from;
+        while !self.over && to < until && self.live.pending() < MOST_PENDING {
+            // A sample is taken in a moment after it was taken.
+            let left = until.saturating_sub(to).max(TICK / 100);
             let turn = self.live.turn(TICK.min(left));
             self.over = turn.over || stop.load(Ordering::Relaxed);
-            if self.over || self.live.elapsed() >= until || self.live.pending() >= MOST_PENDING {
-                break;
-            }
+            to = turn.settled.max(to);
         }
         if self.over {
-            self.live.end();
+            to = self.live.end();
         }
         self.live.name();
-        let (from, to) = (self.from, self.live.elapsed());
+        let from = self.from;
         self.from = to;
         let lost = self.live.counted().lost_by_cpu;
         let sum = |lost: &BTreeMap<u32, u64>| lost.values().sum::<u64>();

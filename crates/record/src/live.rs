@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zwhy_capture::Mark;
 use zwhy_host::{monotonic_ns, numbers_in, thread_cpu};
+use zwhy_perf::SETTLE_NS;
 use zwhy_profile::Samples;
 
 /// Time to read the mappings of all running processes; those that are left are read when first seen.
@@ -45,6 +46,8 @@ pub(crate) struct Turn {
     pub read: bool,
     /// The target has ended, or the time is up.
     pub over: bool,
+    /// All samples up to this time of the recording were taken in.
+    pub settled: Duration,
 }
 
 pub(crate) struct Live {
@@ -155,12 +158,13 @@ impl Live {
             self.next_read = elapsed + self.interval;
             self.watch_host();
         }
-        Turn { read, over: ended || over }
+        Turn { read, over: ended || over, settled: elapsed.saturating_sub(Duration::from_nanos(SETTLE_NS)) }
     }
 
     /// Has all samplers look that are due.
     pub(crate) fn look(&mut self, part: Part) -> Duration {
-        let (now_ns, elapsed) = (monotonic_ns(), self.elapsed());
+        let now_ns = monotonic_ns();
+        let elapsed = Duration::from_nanos(now_ns.saturating_sub(self.start_ns));
         let look = Look { now_ns, elapsed, part };
         for sampler in self.samplers.iter_mut().filter(|s| part != Part::Middle || s.due() <= elapsed) {
             sampler.take(&mut self.scene, look);
@@ -228,12 +232,14 @@ impl Live {
         compact(&mut self.scene, kept, &mut self.samplers);
     }
 
-    /// Looks for the last time.
-    pub(crate) fn end(&mut self) {
+    /// Looks for the last time; returns when the samplers ended.
+    pub(crate) fn end(&mut self) -> Duration {
         self.samplers.iter_mut().for_each(|s| s.stop());
+        let ended = self.elapsed();
         self.look(Part::End);
         self.held.ended();
         self.scene.pen.close();
+        ended
     }
 
     /// The thread goes on to do other things.

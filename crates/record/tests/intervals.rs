@@ -38,21 +38,21 @@ fn each_interval_has_its_own_samples_and_together_they_are_the_work() {
     std::env::set_current_dir(dir.path()).unwrap();
     let mut intervals = Intervals::start(&options(Target::Command(child_command("busy")))).unwrap();
     let stop = AtomicBool::new(false);
-    let (mut seen, mut ends, mut spent) = (0, vec![Duration::ZERO], [Duration::ZERO; 2]);
+    let (mut seen, mut odd, mut ends, mut spent) = (0, 0, vec![Duration::ZERO], [Duration::ZERO; 2]);
     while let Some(interval) = intervals.next(&stop) {
         assert_eq!(interval.from, *ends.last().unwrap(), "no gap");
         ends.push(interval.to);
         seen += interval.profile.samples.len();
         let (from, to) = (interval.from.as_nanos() as i64, interval.to.as_nanos() as i64);
-        // What settles late belongs to the next interval.
-        let late = 60_000_000;
-        assert!(interval.profile.samples.t.iter().all(|t| (from - late..=to).contains(&t.0)));
+        odd += interval.profile.samples.t.iter().filter(|t| !(from..=to).contains(&t.0)).count();
         for (name, time) in example::by_thread(&interval) {
             let of = ["first", "second"].iter().position(|n| *n == name);
             of.into_iter().for_each(|of| spent[of] += time);
         }
     }
     assert!(ends.len() > 3 && seen > 500, "{} intervals, {seen} samples", ends.len());
+    // A machine that is not given its CPU may write a sample late.
+    assert!(odd * 100 <= seen, "{odd} of {seen} samples are in another interval than they were taken in");
     let enough = |time: &Duration| (600..1300).contains(&time.as_millis());
     assert!(spent.iter().all(enough), "each thread works for 900 ms: {spent:?}");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "nothing is written");

@@ -3,6 +3,7 @@
 //! What needs root, a terminal tool or a file that is not here says so and is skipped.
 
 mod bad_input;
+mod both;
 mod burner;
 mod count;
 mod doctor;
