@@ -1,17 +1,21 @@
 //! The tables of a Firefox profile, of all versions at once: a column that a version lacks is empty.
 //!
 //! Processed profiles hold columns, Gecko profiles rows with a schema; a table here reads both. Since
-//! version 60 of the processed format all tables but the samples may be in `shared`.
+//! version 60 of the processed format all tables but the samples may be in `shared`. Until version 3 of Gecko
+//! the objects, and until version 4 the profiles of other processes, are JSON inside a text.
 
 use crate::interchange::json::{Few, NumberRows, Numbers, Schema, Text, Texts};
 use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct File {
     pub meta: Meta,
     pub libs: Libs,
-    pub threads: Few<Thread, 65_536>,
+    pub threads: Threads,
     pub shared: Shared,
     /// Gecko: profiles of other processes.
     pub processes: Few<Process, 512>,
@@ -26,9 +30,69 @@ pub struct Process {
     pub threads: Few<Thread, 256>,
 }
 
+/// Threads, and between them profiles of other processes as texts.
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "Few<ThreadOrProcess, 65_536>")]
+pub struct Threads {
+    pub all: Vec<Thread>,
+    pub processes: Vec<Process>,
+    /// Texts that are no profile, and their bytes.
+    pub unread: u64,
+    pub unread_bytes: u64,
+}
+
+impl From<Few<ThreadOrProcess, 65_536>> for Threads {
+    fn from(entries: Few<ThreadOrProcess, 65_536>) -> Threads {
+        let mut threads = Threads::default();
+        for entry in entries.0 {
+            match entry {
+                ThreadOrProcess::Thread(thread) => threads.all.push(*thread),
+                ThreadOrProcess::Process(process) => threads.processes.push(*process),
+                ThreadOrProcess::Unread(bytes) => {
+                    threads.unread += 1;
+                    threads.unread_bytes += bytes as u64;
+                }
+            }
+        }
+        threads
+    }
+}
+
+#[derive(Debug)]
+enum ThreadOrProcess {
+    Thread(Box<Thread>),
+    Process(Box<Process>),
+    Unread(usize),
+}
+
+impl<'de> Deserialize<'de> for ThreadOrProcess {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ThreadOrProcess, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = ThreadOrProcess;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a thread, or the profile of a process as a text")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ThreadOrProcess, A::Error> {
+                let thread = Thread::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(ThreadOrProcess::Thread(Box::new(thread)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<ThreadOrProcess, E> {
+                let process = serde_json::from_str(text);
+                Ok(process
+                    .map_or(ThreadOrProcess::Unread(text.len()), |p| ThreadOrProcess::Process(Box::new(p))))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Meta {
+    /// Milliseconds.
+    pub interval: Text,
     pub categories: Few<Category, 4096>,
     pub sample_units: SampleUnits,
     pub oscpu: Text,
@@ -75,19 +139,50 @@ impl Lib {
 
 /// Objects, found by index or by address.
 #[derive(Debug, Default, Deserialize)]
-#[serde(from = "Few<Lib, 65_536>")]
+#[serde(from = "LibList")]
 pub struct Libs {
     all: Few<Lib, 65_536>,
+    /// They are a text that says nothing.
+    pub unread: bool,
     /// Start and index, in order of start.
     by_start: Vec<(u64, usize)>,
 }
 
-impl From<Few<Lib, 65_536>> for Libs {
-    fn from(all: Few<Lib, 65_536>) -> Libs {
+/// A list, or a text of one.
+#[derive(Debug)]
+struct LibList(Option<Few<Lib, 65_536>>);
+
+impl<'de> Deserialize<'de> for LibList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<LibList, D::Error> {
+        struct Either;
+        impl<'de> Visitor<'de> for Either {
+            type Value = LibList;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a list of objects")
+            }
+            fn visit_unit<E>(self) -> Result<LibList, E> {
+                Ok(LibList(Some(Few::default())))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<LibList, A::Error> {
+                Few::deserialize(SeqAccessDeserializer::new(seq)).map(|libs| LibList(Some(libs)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<LibList, E> {
+                Ok(LibList(serde_json::from_str(text).ok()))
+            }
+        }
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl From<LibList> for Libs {
+    fn from(LibList(all): LibList) -> Libs {
+        let unread = all.is_none();
+        let all = all.unwrap_or_default();
         let starts = all.iter().enumerate().filter_map(|(i, lib)| Some((lib.start?, i)));
         let mut by_start: Vec<_> = starts.collect();
         by_start.sort_unstable();
-        Libs { all, by_start }
+        Libs { all, unread, by_start }
     }
 }
 

@@ -3,10 +3,11 @@
 //!
 //! Layouts: docs-developer/{processed-profile-format,gecko-profile-format,CHANGELOG-formats}.md of
 //! firefox-devtools/profiler. Read are processed versions up to 75 (tables per thread or shared, prefix
-//! offsets, flag columns) and Gecko versions up to 36. Rows of the sample tables are the unit of the stats.
+//! offsets, flag columns), Gecko versions from 3 to 36, and what the profiler wrote before (`cleopatra`). Rows of the sample tables are the unit of the stats.
 //! A sample whose thread used no CPU since the one before it is of a sleeping thread: it becomes a wait.
 //! Not taken: markers, counters, allocations. A cut file is refused: its columns end at different rows.
 
+mod cleopatra;
 mod file;
 mod names;
 
@@ -14,7 +15,7 @@ use crate::interchange::json::{self, index};
 use crate::interchange::rows::{Amount, Row, Rows, TOO_MANY};
 use crate::interchange::stacks::{OVER_BUDGET, StackMaker};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input};
-use file::{File, Libs, Meta, SampleTable, Shared, StackTable, Thread};
+use file::{File, Libs, Meta, SampleTable, Shared, StackTable, Thread, Threads};
 use names::Names;
 use rustc_hash::FxHashMap;
 use zwhy_evidence::Evidence;
@@ -29,7 +30,9 @@ impl Importer for Firefox {
 
     fn sniff(&self, head: &[u8]) -> Confidence {
         let has = |key| json::head_has_key(head, key);
-        if !json::is_object(head) || !has("meta") {
+        if cleopatra::looks_like(head) {
+            Confidence::Certain
+        } else if !json::is_object(head) || !has("meta") {
             Confidence::No
         } else if has("preprocessedProfileVersion") {
             Confidence::Certain
@@ -41,8 +44,12 @@ impl Importer for Firefox {
     }
 
     fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let file: File = json::parse(input, &options.limits)?;
         let mut reader = Reader::new(input.bytes().len(), options.limits.max_depth);
+        if cleopatra::looks_like(input.bytes()) {
+            let meta = cleopatra::read(input, options, &mut reader)?;
+            return reader.finish(input, &File { meta, ..File::default() });
+        }
+        let file: File = json::parse(input, &options.limits)?;
         reader.file(&file);
         reader.finish(input, &file)
     }
@@ -114,13 +121,28 @@ impl Reader {
     }
 
     fn file(&mut self, file: &File) {
-        self.threads(&file.meta, &file.libs, &file.shared, &file.threads);
-        for process in file.processes.iter() {
+        self.threads(&file.meta, &file.libs, &file.shared, &file.threads.all);
+        self.unread(&file.threads);
+        for process in file.threads.processes.iter().chain(file.processes.iter()) {
             self.threads(&process.meta, &process.libs, &Shared::default(), &process.threads);
         }
     }
 
+    fn unread(&mut self, threads: &Threads) {
+        if threads.unread > 0 {
+            self.stats.lost_bytes += threads.unread_bytes;
+            self.stats.warnings.push(format!(
+                "{} profiles of other processes are damaged, {} bytes: their samples are lost",
+                threads.unread, threads.unread_bytes
+            ));
+        }
+    }
+
     fn threads(&mut self, meta: &Meta, libs: &Libs, shared: &Shared, threads: &[Thread]) {
+        if libs.unread {
+            let lost = "a list of mapped objects is damaged: addresses of its process have no module";
+            self.stats.warnings.push(lost.to_owned());
+        }
         let shared_names = Names {
             meta,
             libs,

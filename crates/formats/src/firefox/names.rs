@@ -73,7 +73,13 @@ impl Names<'_> {
     }
 
     /// Gecko: `0x7f1234`, `function (in object)`, `function (file:12)` or a label.
-    fn gecko_frame(&self, profile: &mut Profile, text: &str, kind: Option<FrameKind>, row: usize) -> FrameId {
+    pub fn gecko_frame(
+        &self,
+        profile: &mut Profile,
+        text: &str,
+        kind: Option<FrameKind>,
+        row: usize,
+    ) -> FrameId {
         if let Some(address) = address(text) {
             let lib = self.libs.at(address);
             let (start, offset) = lib.map_or((0, 0), Lib::place);

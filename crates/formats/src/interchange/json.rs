@@ -141,6 +141,12 @@ pub struct NumberRows {
 }
 
 impl NumberRows {
+    pub fn push(&mut self, Numbers(row): Numbers) -> Result<(), &'static str> {
+        self.cells.extend(row);
+        self.ends.push(end_of(self.cells.len())?);
+        Ok(())
+    }
+
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -160,6 +166,13 @@ pub struct Texts {
 }
 
 impl Texts {
+    /// Adds a text; its index.
+    pub fn push(&mut self, text: &str) -> Result<u32, &'static str> {
+        self.text.push_str(text);
+        self.ends.push(end_of(self.text.len())?);
+        end_of(self.ends.len() - 1)
+    }
+
     /// The text at an index, cut at [`MAX_NAME`]; empty when there is none.
     pub fn get(&self, row: Option<usize>) -> &str {
         let Some(row) = row else { return "" };
@@ -243,7 +256,7 @@ impl<'de> Deserialize<'de> for Schema {
 }
 
 /// Reads a list element by element, until one is refused; null is an empty list.
-fn sequence<'de, D, T, F>(deserializer: D, each: F) -> Result<(), D::Error>
+pub fn sequence<'de, D, T, F>(deserializer: D, each: F) -> Result<(), D::Error>
 where
     D: Deserializer<'de>,
     T: Deserialize<'de>,
@@ -287,11 +300,7 @@ impl<'de> Deserialize<'de> for Numbers {
 impl<'de> Deserialize<'de> for NumberRows {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NumberRows, D::Error> {
         let mut rows = NumberRows::default();
-        sequence(deserializer, |Numbers(row)| {
-            rows.cells.extend(row);
-            rows.ends.push(end_of(rows.cells.len())?);
-            Ok(())
-        })?;
+        sequence(deserializer, |row| rows.push(row))?;
         Ok(rows)
     }
 }
@@ -300,8 +309,7 @@ impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Texts, D::Error> {
         let mut texts = Texts::default();
         sequence(deserializer, |Text(text)| {
-            texts.text.push_str(&text);
-            texts.ends.push(end_of(texts.text.len())?);
+            texts.push(&text)?;
             Ok(())
         })?;
         Ok(texts)

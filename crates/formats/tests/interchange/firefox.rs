@@ -3,7 +3,18 @@
 use crate::common::{golden, import_as, import_detected, input, survives_damage};
 use crate::{describe_all, survives_every_cut};
 
-const INPUTS: [&str; 3] = ["processed-55-tables-per-thread", "processed-75-shared-tables", "gecko-rows"];
+const INPUTS: [&str; 5] = [
+    "processed-55-tables-per-thread",
+    "processed-75-shared-tables",
+    "gecko-rows",
+    "gecko-3-nested-texts",
+    "cleopatra-threads",
+];
+
+/// An input as text.
+fn text(name: &str) -> String {
+    String::from_utf8(input(&format!("firefox/{name}.json"))).unwrap()
+}
 
 #[test]
 fn goldens() {
@@ -11,6 +22,55 @@ fn goldens() {
         let imported = import_detected("firefox", &input(&format!("firefox/{name}.json")));
         golden(&format!("firefox/{name}.txt"), &describe_all(&imported));
     }
+}
+
+/// Version 3 of Gecko held objects and other processes as JSON inside texts.
+#[test]
+fn gecko_3_says_the_same_as_later_versions() {
+    let folded = |name: &str| {
+        let imported = import_detected("firefox", text(name).as_bytes());
+        crate::common::folded(&imported.evidence.profile, zwhy_profile::Event::Cpu)
+    };
+    let (new, old) = (folded("gecko-rows"), folded("gecko-3-nested-texts"));
+    // Later versions say where in the object the mapped part begins.
+    assert_eq!(old.replace("libxul.so+0x3e8", "libxul.so+0x3f8"), new);
+}
+
+#[test]
+fn a_damaged_text_loses_its_process_alone() {
+    let good = text("gecko-3-nested-texts");
+    let whole = import_detected("firefox", good.as_bytes()).stats;
+    let broken = good.replace(r#""{\"meta\""#, r#""{\"meta"#);
+    assert_ne!(broken, good);
+    let stats = import_detected("firefox", broken.as_bytes()).stats;
+    assert_eq!((stats.read, stats.kept), (whole.read - 1, whole.kept - 1));
+    assert!(stats.lost_bytes > 300 && stats.lost_known().is_none(), "{stats:?}");
+    assert!(stats.warnings.iter().any(|w| w.starts_with("1 profiles of other processes are damaged")));
+    let broken = good.replace(r#""[{\"name\""#, r#""[{\"name"#);
+    assert_ne!(broken, good);
+    let stats = import_detected("firefox", broken.as_bytes()).stats;
+    assert!(stats.warnings.iter().any(|w| w.contains("addresses of its process have no module")));
+    // A text in a text in a text is not followed.
+    let deep = good.replace(r#"\"threads\": ["#, r#"\"threads\": [\"{}\", "#);
+    assert_eq!(import_detected("firefox", deep.as_bytes()).stats.read, whole.read - 1);
+}
+
+#[test]
+fn the_oldest_profiles_hold_samples_or_threads() {
+    let several = text("cleopatra-threads");
+    let stats = import_detected("firefox", several.as_bytes()).stats;
+    assert_eq!((stats.read, stats.kept), (7, 5));
+    assert_eq!(stats.dropped["sample without a stack"], 1);
+    assert_eq!(stats.dropped["stack that is not in the file"], 1);
+    // Before there were threads.
+    let start = several.find(r#"{"threads""#).unwrap();
+    let end = several.find(",\n  \"symbolicationTable").unwrap();
+    let list = r#"[{"frames": [0, 2], "extraInfo": {"time": 7}}, {"frames": [0, 2], "extraInfo": {}}]"#;
+    let one = [&several[..start], list, &several[end..]].concat();
+    let p = import_detected("firefox", one.as_bytes()).evidence.profile;
+    assert_eq!(crate::common::folded(&p, zwhy_profile::Event::Cpu), "(root);read 2\n");
+    // A sample without a time is an interval after the one before it.
+    assert_eq!(p.samples.iter().map(|s| s.t.0).collect::<Vec<_>>(), [7_000_000, 8_000_000]);
 }
 
 #[test]
