@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use zwhy_capture::{Capture, Redactor, part_folder};
-use zwhy_diagnose::{Answer, Knowledge, Options, explain};
+use zwhy_diagnose::{Answer, Classified, Knowledge, Options, classify, explain_classified};
 use zwhy_evidence::{Evidence, ImportStats, Imported};
 use zwhy_formats::{ImportOptions, Input, WEIGHED};
 use zwhy_profile::{Event, Measure, Nanos, Unit};
@@ -91,13 +91,21 @@ pub fn display_name(path: &Path) -> String {
 
 /// The answer to one input.
 pub fn answer(imported: &Imported, knowledge: &Knowledge, name: &str) -> Answer {
-    answer_of(&imported.evidence, imported.stats.clone(), knowledge, name)
+    let classified = classify(&imported.evidence.profile, &knowledge.anatomy);
+    answer_of(&imported.evidence, &classified, imported.stats.clone(), knowledge, name)
 }
 
-/// As [`answer`], with an account that says more than that of the one input.
-pub fn answer_of(evidence: &Evidence, stats: ImportStats, knowledge: &Knowledge, name: &str) -> Answer {
+/// As [`answer`], of a profile that is classified already, with an account that may say more than that of the
+/// one input.
+pub fn answer_of(
+    evidence: &Evidence,
+    classified: &Classified,
+    stats: ImportStats,
+    knowledge: &Knowledge,
+    name: &str,
+) -> Answer {
     let options = Options { name: name.to_owned(), stats: Some(stats), ..Options::default() };
-    explain(evidence, knowledge, &options)
+    explain_classified(evidence, classified, knowledge, &options)
 }
 
 /// Reads `path`; `-` is standard input.

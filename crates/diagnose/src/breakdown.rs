@@ -2,14 +2,15 @@
 //!
 //! Invariant: the samples of all stages add up to all CPU samples, and so do those of all origins.
 
-use crate::anatomy::{IDLE, UNKNOWN};
+use crate::anatomy::{StageId, UNKNOWN};
 use crate::answer::{LabelRow, OriginRow, ShareOf, StageRow, ThreadRow, WhoRow};
 use crate::classify::StackOrigin;
-use crate::facts::{FactBase, thread_base};
+use crate::facts::FactBase;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use zwhy_profile::Event;
+use zwhy_profile::{Event, StackId};
 use zwhy_zfs::Role;
+use zwhy_zfs::thread_base;
 
 /// Most threads named beside a stage.
 const WHO: usize = 3;
@@ -54,17 +55,14 @@ pub fn breakdown(facts: &FactBase<'_>) -> Breakdown {
         })
         .collect();
     let mut origins = [0u64; ORIGINS.len()];
-    let mut stages = vec![0u64; stage_count];
     let (samples, amounts) = (&profile.samples, profile.amounts());
     for row in (0..samples.len()).filter(|i| samples.event[*i] == Event::Cpu) {
         let count = amounts.of(row);
         let stack = samples.stack[row];
         let group = group_of.get(samples.thread[row].index()).and_then(|g| groups.get_mut(*g));
         let role = group.as_ref().and_then(|g| g.role);
-        let classified = &facts.cpu.classified;
-        let stage = facts.anatomy.sample_stage(profile, classified, stack, role.map(|r| r.name));
-        stages[usize::from(stage)] += count;
-        origins[origin_of(facts, stack.index(), role.is_some())] += count;
+        let stage = facts.cpu.classified.stage_of(stack, samples.thread[row]);
+        origins[origin_of(facts, stack, role.is_some())] += count;
         if let Some(group) = group {
             group.samples += count;
             group.stages[usize::from(stage)] += count;
@@ -72,7 +70,7 @@ pub fn breakdown(facts: &FactBase<'_>) -> Breakdown {
     }
     let all = facts.cpu.all;
     Breakdown {
-        stages: if all > 0 { stage_rows(facts, &stages, &groups) } else { percent_rows(facts) },
+        stages: if all > 0 { stage_rows(facts, &groups) } else { percent_rows(facts) },
         origins: ORIGINS
             .iter()
             .zip(origins)
@@ -87,10 +85,10 @@ pub fn breakdown(facts: &FactBase<'_>) -> Breakdown {
     }
 }
 
-fn origin_of(facts: &FactBase<'_>, stack: usize, of_zfs: bool) -> usize {
-    let idle = facts.cpu.classified.node_stage.get(stack) == Some(&IDLE);
-    match facts.cpu.classified.node_origin.get(stack) {
-        _ if idle => 3,
+fn origin_of(facts: &FactBase<'_>, stack: StackId, of_zfs: bool) -> usize {
+    let classified = &facts.cpu.classified;
+    match classified.node_origin.get(stack.index()) {
+        _ if classified.is_idle(stack) => 3,
         Some(StackOrigin::Interrupt) => 2,
         _ if of_zfs => 0,
         Some(StackOrigin::Syscall) => 1,
@@ -98,42 +96,33 @@ fn origin_of(facts: &FactBase<'_>, stack: usize, of_zfs: bool) -> usize {
     }
 }
 
-fn stage_rows(facts: &FactBase<'_>, stages: &[u64], groups: &[Group<'_>]) -> Vec<StageRow> {
-    let classified = &facts.cpu.classified;
-    let mut labels: BTreeMap<(u8, u8), u64> = BTreeMap::new();
-    for (node, own) in facts.cpu.own.iter().enumerate() {
-        if *own > 0 && classified.node_label[node] != 0 {
-            *labels.entry((classified.node_stage[node], classified.node_label[node])).or_default() += own;
-        }
-    }
-    let mut rows: Vec<StageRow> = stages
-        .iter()
-        .enumerate()
-        .filter(|(_, samples)| **samples > 0)
-        .map(|(stage, samples)| StageRow {
-            stage: classified.stage_name(stage as u8).to_owned(),
-            samples: *samples,
-            share: ShareOf::sampled(&facts.cpu.sampling, *samples, facts.cpu.all),
-            labels: label_rows(facts, &labels, stage as u8),
+fn stage_rows(facts: &FactBase<'_>, groups: &[Group<'_>]) -> Vec<StageRow> {
+    let stages = facts.cpu.stages.all().filter(|(_, samples)| *samples > 0);
+    let row = |(stage, samples)| {
+        let name = facts.cpu.classified.stage_name(stage);
+        StageRow {
+            stage: name.to_owned(),
+            samples,
+            share: ShareOf::sampled(&facts.cpu.sampling, samples, facts.cpu.all),
+            labels: label_rows(facts, stage),
             without: None,
-            limits: crate::machine::of_stage(classified.stage_name(stage as u8), *samples, facts),
-            who: who(stage, *samples, groups),
-        })
-        .collect();
+            limits: crate::machine::of_stage(name, samples, facts),
+            who: who(usize::from(stage), samples, groups),
+        }
+    };
+    let mut rows: Vec<StageRow> = stages.map(row).collect();
     rows.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.stage.cmp(&b.stage)));
     rows
 }
 
-fn label_rows(facts: &FactBase<'_>, labels: &BTreeMap<(u8, u8), u64>, stage: u8) -> Vec<LabelRow> {
+fn label_rows(facts: &FactBase<'_>, stage: StageId) -> Vec<LabelRow> {
     let of_zfs = stage > crate::anatomy::NOT_ZFS;
-    let mut rows: Vec<LabelRow> = labels
-        .range((stage, 0)..=(stage, u8::MAX))
-        .filter(|_| of_zfs)
-        .map(|((_, label), samples)| LabelRow {
-            label: facts.anatomy.labels().get(usize::from(*label)).cloned().unwrap_or_default(),
-            share: ShareOf::sampled(&facts.cpu.sampling, *samples, facts.cpu.all),
-        })
-        .collect();
+    let labels = facts.cpu.stages.labels_of(stage).filter(|_| of_zfs);
+    let row = |(label, samples)| LabelRow {
+        label: facts.anatomy.labels().get(usize::from(label)).cloned().unwrap_or_default(),
+        share: ShareOf::sampled(&facts.cpu.sampling, samples, facts.cpu.all),
+    };
+    let mut rows: Vec<LabelRow> = labels.map(row).collect();
     rows.sort_by(|a, b| b.share.value.total_cmp(&a.share.value));
     rows
 }

@@ -41,20 +41,14 @@ pub fn coverage(profile: &Profile, anatomy: &Anatomy) -> Coverage {
         .iter()
         .map(|(id, _)| anatomy.frame(profile.function_of(id), profile.module_of(id)))
         .collect();
-    let roles: Vec<Option<&str>> = profile
-        .threads
-        .iter()
-        .map(|(_, t)| zwhy_zfs::thread_role(profile.strings.get(t.comm)).map(|role| role.name))
-        .collect();
     let mut out = Coverage::default();
     let mut unknown: FxHashMap<(String, String, u8), u64> = FxHashMap::default();
     for ((thread, stack), count) in by_thread_and_stack(profile) {
-        let by_functions = classified.node_stage[stack.index()];
+        let by_functions = classified.of_functions(stack);
         if by_functions == IDLE || by_functions == NOT_ZFS {
             continue;
         }
-        let role = roles.get(thread.index()).copied().flatten();
-        let stage = anatomy.sample_stage(profile, &classified, stack, role);
+        let stage = classified.stage_of(stack, thread);
         out.zfs += count;
         if stage != UNKNOWN {
             out.named += count;

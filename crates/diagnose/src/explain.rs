@@ -1,8 +1,8 @@
 //! From evidence to the answer.
 
-use crate::anatomy::IDLE;
 use crate::answer::{Answer, ConfidenceWord, EvidenceLine, Finding, Quality, RuledOut, SCHEMA, Source};
 use crate::breakdown::breakdown;
+use crate::classify::{Classified, classify};
 use crate::condition::Truth;
 use crate::facts::FactBase;
 use crate::headline::headline;
@@ -13,6 +13,7 @@ use crate::score::{Asked, Verdict, judge};
 use crate::share::Claims;
 use crate::topic::{Topic, topic};
 use crate::{machine, what_if, wording};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use zwhy_evidence::{Evidence, ImportStats};
 use zwhy_profile::{Event, StackId};
@@ -37,7 +38,17 @@ impl Default for Options {
 
 /// Explains what the evidence shows. Pure: the same evidence and knowledge give the same answer.
 pub fn explain(evidence: &Evidence, knowledge: &Knowledge, options: &Options) -> Answer {
-    let facts = FactBase::new(evidence, &knowledge.anatomy);
+    explain_classified(evidence, &classify(&evidence.profile, &knowledge.anatomy), knowledge, options)
+}
+
+/// As [`explain`], where the profile is classified already, for a picture beside the answer.
+pub fn explain_classified(
+    evidence: &Evidence,
+    classified: &Classified,
+    knowledge: &Knowledge,
+    options: &Options,
+) -> Answer {
+    let facts = FactBase::with(evidence, &knowledge.anatomy, Cow::Borrowed(classified));
     let asked = Asked::new(&facts, &knowledge.bank);
     let mut verdicts = judge(knowledge, &asked);
     let found = verdicts.iter().any(|v| v.tells(options.least_confidence));
@@ -239,7 +250,7 @@ fn quality(facts: &FactBase<'_>, stats: Option<&ImportStats>) -> Quality {
     for (stack, own) in facts.cpu.own.iter().enumerate().filter(|(_, own)| **own > 0) {
         let Some(frame) = profile.stacks.frame(StackId(stack as u32)) else { continue };
         let reason = profile.strings.get(profile.frames.get(frame).reason);
-        if !reason.is_empty() && facts.cpu.classified.node_stage[stack] != IDLE {
+        if !reason.is_empty() && !facts.cpu.classified.is_idle(StackId(stack as u32)) {
             *unresolved.entry(reason.to_owned()).or_default() += own;
         }
     }

@@ -1,7 +1,7 @@
 //! The first sentence and what to do: for a tired reader, no surer than the evidence.
 
 use crate::answer::{CONFIDENT, EvidenceLine, Finding, StageRow};
-use crate::facts::{FactBase, Query, thread_base};
+use crate::facts::{FactBase, Query};
 use crate::knowledge::Knowledge;
 use crate::readings::readings;
 use crate::remedy::{COMMAND, PROSE, fill_names};
@@ -9,6 +9,7 @@ use crate::waiting::{place_of, sleeps};
 use crate::whole::Whole;
 use crate::wording;
 use zwhy_evidence::{Evidence, PctStack};
+use zwhy_zfs::thread_base;
 
 /// From here on the first finding is the answer; below, it is only the likeliest.
 const TELLING: f64 = 0.4;

@@ -40,7 +40,7 @@ pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};
 pub use condition::{Condition, QueryBank};
 pub use coverage::{Coverage, UnknownFunction, coverage};
-pub use explain::{Options, explain};
+pub use explain::{Options, explain, explain_classified};
 pub use facts::{Argument, CATALOGUE, Query, ResultKind, Signature};
 pub use knowledge::{
     Cause, Change, Choice, CpuOf, Expectation, Fixture, IfFalse, Knowledge, KnowledgeError, LintIssue,

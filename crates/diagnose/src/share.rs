@@ -1,10 +1,10 @@
 //! The CPU that a cause accounts for; samples are never counted for two findings.
 
-use crate::anatomy::IDLE;
 use crate::answer::ShareOf;
 use crate::facts::{FactBase, Query, Value};
 use crate::knowledge::CpuOf;
 use crate::pattern::Pattern;
+use zwhy_profile::StackId;
 
 /// Busy samples of a cause, whoever else claims them.
 pub fn samples(cpu: &CpuOf, facts: &FactBase<'_>) -> u64 {
@@ -14,9 +14,10 @@ pub fn samples(cpu: &CpuOf, facts: &FactBase<'_>) -> u64 {
 /// The stage where most samples of a cause are, and how many there are; `None` without samples.
 pub fn main_stage(cpu: &CpuOf, facts: &FactBase<'_>) -> Option<(u8, u64)> {
     let mut stages = vec![0u64; facts.cpu.classified.stages.len()];
-    for stack in matching(cpu, facts) {
-        let stage = facts.cpu.classified.node_stage.get(stack).copied().unwrap_or(IDLE);
-        *stages.get_mut(usize::from(stage))? += facts.cpu.own[stack];
+    for (stack, _) in matching(cpu, facts) {
+        for (stage, amount) in facts.cpu.stages_of(stack) {
+            *stages.get_mut(usize::from(stage))? += amount;
+        }
     }
     let (stage, samples) = stages.into_iter().enumerate().max_by_key(|(_, samples)| *samples)?;
     (samples > 0).then_some((stage as u8, samples))
@@ -76,36 +77,37 @@ impl Claims {
             let all = facts.cpu.thread_samples(threads);
             return all.saturating_sub(self.taken.iter().sum());
         }
-        let own = &facts.cpu.own;
-        matching(cpu, facts).map(|stack| own[stack].saturating_sub(taken(stack))).sum()
+        matching(cpu, facts).map(|(stack, amount)| amount.saturating_sub(taken(stack))).sum()
     }
 
     fn take(&mut self, cpu: &CpuOf, facts: &FactBase<'_>) {
         self.taken.resize(facts.cpu.own.len(), 0);
-        for stack in matching(cpu, facts) {
-            self.taken[stack] = facts.cpu.own[stack];
+        for (stack, amount) in matching(cpu, facts) {
+            self.taken[stack] = self.taken[stack].max(amount);
         }
     }
 }
 
-/// Stacks with busy samples that belong to a cause.
-fn matching<'f>(cpu: &CpuOf, facts: &'f FactBase<'_>) -> impl Iterator<Item = usize> + 'f {
+/// Stacks with busy samples that belong to a cause, and how many of theirs do.
+fn matching<'f>(cpu: &CpuOf, facts: &'f FactBase<'_>) -> impl Iterator<Item = (usize, u64)> + 'f {
     let spans: Option<Vec<_>> = cpu.functions.as_ref().map(|functions| {
         crate::facts::outermost(&facts.cpu.spans_of(functions, cpu.within.as_ref())).collect()
     });
     let stage = cpu.stage.as_deref().and_then(|s| facts.anatomy.stage(s));
     let nothing = spans.is_none() && stage.is_none();
-    let stages = &facts.cpu.classified.node_stage;
-    (0..facts.cpu.own.len()).filter(move |stack| {
-        if nothing || facts.cpu.own[*stack] == 0 || stages[*stack] == IDLE {
-            return false;
-        }
-        let in_stage = stage.is_none_or(|s| stages[*stack] == s);
+    let stacks =
+        facts.cpu.own.iter().zip(0u32..).filter(move |(own, stack)| {
+            !nothing && **own > 0 && !facts.cpu.classified.is_idle(StackId(*stack))
+        });
+    stacks.filter_map(move |(own, stack)| {
+        let stack = stack as usize;
         let in_span = spans.as_ref().is_none_or(|spans| {
-            let at = facts.cpu.preorder(*stack);
+            let at = facts.cpu.preorder(stack);
             let i = spans.partition_point(|s| s.start <= at);
             i > 0 && at < spans[i - 1].end
         });
-        in_stage && in_span
+        let of_stage = |stage| facts.cpu.stages_of(stack).filter(|(s, _)| *s == stage).map(|(_, n)| n).sum();
+        let amount = stage.map_or(*own, of_stage);
+        (in_span && amount > 0).then_some((stack, amount))
     })
 }

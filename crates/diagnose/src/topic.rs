@@ -6,12 +6,13 @@
 //! cause was written from, this named 6 and 1 for which no sign held; the 6 were right.
 
 use crate::condition::{QueryBank, Truth};
-use crate::facts::{Argument, FactBase, Function, has_fix, thread_base};
+use crate::facts::{Argument, FactBase, Function, has_fix};
 use crate::knowledge::{Cause, IfFalse, Knowledge};
 use crate::name::bare;
 use crate::pattern::Glob;
 use crate::score::Asked;
 use std::collections::BTreeSet;
+use zwhy_zfs::thread_base;
 
 /// Sum of the weights of names from which a report is about a cause: three that two causes know.
 const ENOUGH: f64 = 11.0;

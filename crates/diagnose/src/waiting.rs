@@ -4,9 +4,10 @@
 //! delay of anything.
 
 use crate::answer::WaitRow;
-use crate::facts::{FactBase, thread_base};
+use crate::facts::FactBase;
 use std::collections::BTreeMap;
 use zwhy_profile::{Event, Profile, StackId, Unit};
+use zwhy_zfs::thread_base;
 
 /// Begins of the names of functions that put a thread to sleep for others: who called them says why.
 /// Linux `kernel/sched`, OpenZFS `module/os/linux/spl/spl-condvar.c`, and FreeBSD `kern/kern_synch.c`.
@@ -47,10 +48,10 @@ pub(crate) fn waiting(facts: &FactBase<'_>) -> Vec<WaitRow> {
         let thread = thread_base(profile.strings.get(profile.threads.get(sample.thread).comm));
         let row = rows.entry((idle, inside.clone(), thread)).or_insert_with(|| {
             let classified = &facts.cpu.classified;
-            let stage = classified.node_stage.get(sample.stack.index());
+            let stage = classified.stage_of(sample.stack, sample.thread);
             WaitRow {
                 inside,
-                stage: stage.map_or("", |stage| classified.stage_name(*stage)).to_owned(),
+                stage: classified.stage_name(stage).to_owned(),
                 thread: thread.to_owned(),
                 role: zwhy_zfs::thread_role(thread).map_or("", |r| r.what).to_owned(),
                 samples: 0,

@@ -77,8 +77,8 @@ proptest! {
         check(&answer, all);
         prop_assert_eq!(&answer, &explain(&evidence, knowledge, &Options::default()), "not repeatable");
         let classified = classify(&evidence.profile, &knowledge.anatomy);
-        prop_assert_eq!(classified.node_stage.len(), evidence.profile.stacks.len());
-        prop_assert!(classified.node_stage.iter().all(|s| usize::from(*s) < classified.stages.len()));
+        let stages = evidence.profile.samples.iter().map(|s| classified.stage_of(s.stack, s.thread));
+        prop_assert!(stages.into_iter().all(|s| usize::from(s) < classified.stages.len()));
     }
 
     #[test]

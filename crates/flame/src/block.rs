@@ -87,7 +87,23 @@ mod tests {
     use super::*;
     use crate::{Roots, Side};
     use std::io::Read;
-    use zwhy_profile::{Event, FrameKind, Profile};
+    use zwhy_profile::{Event, FrameKind, Profile, StackId, ThreadId};
+
+    struct OneStage([String; 1]);
+
+    impl crate::Stages for OneStage {
+        fn names(&self) -> &[String] {
+            &self.0
+        }
+
+        fn kind_of(&self, _: ThreadId) -> u8 {
+            0
+        }
+
+        fn stage_on(&self, _: StackId, _: u8) -> u8 {
+            0
+        }
+    }
 
     #[test]
     fn a_small_tree_byte_for_byte() {
@@ -98,8 +114,7 @@ mod tests {
         p.samples.push_counted(thread, stack, Event::Cpu, 300);
         let stages = ["read".to_owned()];
         let mut tree = FlameTree::new(Event::Cpu, &stages);
-        let stage_of = crate::StageOf { names: &stages, by_stack: &[0, 0] };
-        tree.add(&p, Some(stage_of), Roots::Threads, Side::A);
+        tree.add(&p, Some(&OneStage(stages)), Roots::Threads, Side::A);
         let mut raw = Vec::new();
         flate2::read::GzDecoder::new(&encode_block(&tree).unwrap()[..]).read_to_end(&mut raw).unwrap();
         let length = u32::from_le_bytes(raw[4..8].try_into().unwrap()) as usize;

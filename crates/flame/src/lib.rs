@@ -10,4 +10,4 @@ mod tree;
 
 pub use block::encode_block;
 pub use svg::{SvgOptions, svg};
-pub use tree::{FlameTree, Node, Roots, Side, StageOf};
+pub use tree::{FlameTree, Node, Roots, Side, Stages};

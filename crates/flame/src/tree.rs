@@ -1,11 +1,13 @@
 //! The call tree of a flame graph in preorder.
 //!
 //! Invariants: node 0 is the root at level 0; a node's value is its own samples plus its
-//! children's; siblings have distinct labels and are sorted by name, so equal profiles give equal
-//! trees.
+//! children's; siblings differ in label or stage and are sorted by name, so equal profiles give equal
+//! trees. A sample ends in a box of its own stage: what runs on two kinds of threads, of which one
+//! tells the stage, is two boxes.
 
 use rustc_hash::FxHashMap;
 use zwhy_profile::{Event, FrameId, Profile, StackId, StringId, StringTable, ThreadId, Unit};
+use zwhy_zfs::thread_base;
 
 /// Which of two compared profiles samples belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +25,13 @@ pub enum Roots {
     Frames,
 }
 
-/// Stage of each stack of a profile: index into the stage names by stack id.
-#[derive(Clone, Copy, Debug)]
-pub struct StageOf<'a> {
-    pub names: &'a [String],
-    pub by_stack: &'a [u8],
+/// The stages of a profile's samples.
+pub trait Stages {
+    fn names(&self) -> &[String];
+    /// Threads of one kind have the same stage on the same stack.
+    fn kind_of(&self, thread: ThreadId) -> u8;
+    /// Index into the names: of samples on this stack by threads of this kind, and of its last frame there.
+    fn stage_on(&self, stack: StackId, kind: u8) -> u8;
 }
 
 /// One box.
@@ -60,6 +64,8 @@ pub struct FlameTree {
     stage_of: Vec<u8>,
     own: Vec<[u64; 2]>,
     children: FxHashMap<(u32, u32), u32>,
+    /// Children of the same label with another stage than the first.
+    twins: FxHashMap<(u32, u32, u8), u32>,
     diff: bool,
     event: Event,
     /// Of the values; that of the first profile that was added.
@@ -73,7 +79,7 @@ pub const THREAD: &str = "thread";
 pub const STRUCTURE: &str = "";
 
 impl FlameTree {
-    /// An empty tree of one event; `stages` are the names that [`StageOf::by_stack`] points to.
+    /// An empty tree of one event; `stages` are the names of [`Stages`].
     pub fn new(event: Event, stages: &[String]) -> FlameTree {
         let mut tree = FlameTree {
             strings: StringTable::default(),
@@ -85,6 +91,7 @@ impl FlameTree {
             stage_of: Vec::new(),
             own: vec![[0, 0]],
             children: FxHashMap::default(),
+            twins: FxHashMap::default(),
             diff: false,
             event,
             unit: None,
@@ -126,15 +133,12 @@ impl FlameTree {
     }
 
     /// Adds the samples of a profile to one side.
-    pub fn add(&mut self, profile: &Profile, stages: Option<StageOf<'_>>, roots: Roots, side: Side) {
+    pub fn add(&mut self, profile: &Profile, stages: Option<&dyn Stages>, roots: Roots, side: Side) {
         self.diff |= side == Side::B;
         self.unit.get_or_insert_with(|| profile.measure(self.event).unit.clone());
         let frame_labels = self.frame_labels(profile);
         let stage_map = self.stage_map(stages);
-        let thread_roots = match roots {
-            Roots::Threads => Some(self.thread_nodes(profile)),
-            Roots::Frames => None,
-        };
+        let (scopes, scope_of) = self.scopes(profile, stages, roots);
         let mut nodes: FxHashMap<(u32, StackId), u32> = FxHashMap::default();
         let (samples, amounts) = (&profile.samples, profile.amounts());
         for (row, (stack, thread)) in samples.stack.iter().zip(&samples.thread).enumerate() {
@@ -142,18 +146,42 @@ impl FlameTree {
             if amount == 0 {
                 continue;
             }
-            let root = match &thread_roots {
-                Some(nodes) => nodes.get(thread.index()).copied().unwrap_or(0),
-                None => 0,
-            };
-            let place = Place { profile, frame_labels: &frame_labels, stages, stage_map: &stage_map, root };
+            let number = scope_of.get(thread.index()).copied().unwrap_or(0);
+            let scope = scopes.get(number as usize).copied().unwrap_or_default();
+            let place =
+                Place { profile, frame_labels: &frame_labels, stages, stage_map: &stage_map, number, scope };
             let node = self.node_of(&place, *stack, &mut nodes);
             let own = &mut self.own[node as usize][side as usize];
             *own = own.saturating_add(amount);
         }
     }
 
-    /// The node of a stack below a root, made with all its ancestors when it is new.
+    /// What threads share for all of their stacks, each combination once, and which one each thread has.
+    fn scopes(
+        &mut self,
+        profile: &Profile,
+        stages: Option<&dyn Stages>,
+        roots: Roots,
+    ) -> (Vec<Scope>, Vec<u32>) {
+        let thread_roots = match roots {
+            Roots::Threads => Some(self.thread_nodes(profile)),
+            Roots::Frames => None,
+        };
+        let mut scopes: Vec<Scope> = Vec::new();
+        let mut numbers: FxHashMap<Scope, u32> = FxHashMap::default();
+        let scope_of = (0..profile.threads.len()).map(|at| {
+            let root = thread_roots.as_ref().and_then(|nodes| nodes.get(at)).copied().unwrap_or(0);
+            let scope = Scope { root, kind: stages.map_or(0, |s| s.kind_of(ThreadId(at as u32))) };
+            *numbers.entry(scope).or_insert_with(|| {
+                scopes.push(scope);
+                scopes.len() as u32 - 1
+            })
+        });
+        let scope_of = scope_of.collect();
+        (scopes, scope_of)
+    }
+
+    /// The node of a stack in a scope, made with all its ancestors when it is new.
     fn node_of(
         &mut self,
         place: &Place<'_>,
@@ -163,30 +191,29 @@ impl FlameTree {
         let mut pending: Vec<(StackId, FrameId)> = Vec::new();
         let mut at = stack;
         let mut node = loop {
-            if let Some(&node) = nodes.get(&(place.root, at)) {
+            if let Some(&node) = nodes.get(&(place.number, at)) {
                 break node;
             }
-            let Some(frame) = place.profile.stacks.frame(at) else { break place.root };
+            let Some(frame) = place.profile.stacks.frame(at) else { break place.scope.root };
             pending.push((at, frame));
             at = place.profile.stacks.parent(at);
         };
         while let Some((stack, frame)) = pending.pop() {
             let label = place.frame_labels.get(frame.index()).copied().unwrap_or(0);
-            let stage = place
-                .stages
-                .and_then(|s| s.by_stack.get(stack.index()))
-                .and_then(|s| place.stage_map.get(usize::from(*s)))
-                .copied()
-                .unwrap_or_else(|| self.structure());
-            node = self.child(node, label, stage);
-            nodes.insert((place.root, stack), node);
+            let stage = place.stages.map(|s| s.stage_on(stack, place.scope.kind));
+            let stage = stage.and_then(|s| place.stage_map.get(usize::from(s)).copied());
+            node = self.child(node, label, stage.unwrap_or_else(|| self.structure()));
+            nodes.insert((place.number, stack), node);
         }
         node
     }
 
     fn child(&mut self, parent: u32, label: u32, stage: u8) -> u32 {
         let next = self.parents.len() as u32;
-        let node = *self.children.entry((parent, label)).or_insert(next);
+        let mut node = *self.children.entry((parent, label)).or_insert(next);
+        if node != next && self.stage_of[node as usize] != stage {
+            node = *self.twins.entry((parent, label, stage)).or_insert(next);
+        }
         if node == next {
             self.parents.push(parent);
             self.label_of.push(label);
@@ -221,7 +248,7 @@ impl FlameTree {
         (0..profile.threads.len() as u32)
             .map(|i| {
                 let comm = profile.strings.get(profile.threads.get(ThreadId(i)).comm).to_owned();
-                let label = self.label(&format!("[{}]", thread_group(&comm)), THREAD);
+                let label = self.label(&format!("[{}]", thread_base(&comm)), THREAD);
                 let stage = self.structure();
                 self.child(0, label, stage)
             })
@@ -229,8 +256,8 @@ impl FlameTree {
     }
 
     /// Stage ids of the other profile's names in this tree's.
-    fn stage_map(&self, stages: Option<StageOf<'_>>) -> Vec<u8> {
-        let names = stages.map_or(&[][..], |s| s.names);
+    fn stage_map(&self, stages: Option<&dyn Stages>) -> Vec<u8> {
+        let names = stages.map_or(&[][..], |s| s.names());
         let find = |name: &String| self.stages.iter().position(|own| own == name);
         names.iter().map(|name| find(name).map_or(self.structure(), |at| at as u8)).collect()
     }
@@ -290,6 +317,10 @@ impl FlameTree {
             by_parent[*place] = i;
             *place += 1;
         }
+        if !self.twins.is_empty() {
+            let key = |i: &u32| (rank[self.label_of[*i as usize] as usize], self.stage_of[*i as usize]);
+            first.windows(2).for_each(|ends| by_parent[ends[0]..ends[1]].sort_by_key(key));
+        }
         (by_parent, first)
     }
 
@@ -313,19 +344,22 @@ impl FlameTree {
     }
 }
 
+/// What the stacks of some threads have in common: where they stand and what their thread says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Scope {
+    root: u32,
+    kind: u8,
+}
+
 /// What [`FlameTree::node_of`] needs of the profile being added.
 struct Place<'a> {
     profile: &'a Profile,
     frame_labels: &'a [u32],
-    stages: Option<StageOf<'a>>,
+    stages: Option<&'a dyn Stages>,
     stage_map: &'a [u8],
-    root: u32,
-}
-
-/// A thread name without what numbers its siblings: `z_wr_iss_12`, `kworker/3:1`, `arc_prune/0`.
-fn thread_group(comm: &str) -> &str {
-    let end = comm.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '/' | '_' | ':' | '-'));
-    if end.is_empty() { comm } else { end }
+    /// Number of the scope.
+    number: u32,
+    scope: Scope,
 }
 
 #[cfg(test)]
@@ -359,6 +393,36 @@ mod tests {
         let expected =
             [(0, "all", 7, 0), (1, "[z_rd_int]", 7, 0), (2, "a", 6, 4), (3, "c", 2, 2), (2, "b", 1, 1)];
         assert_eq!(texts(&tree), expected.map(|(l, n, v, o)| (l, n.to_owned(), v, o)));
+    }
+
+    /// `f` has no stage of its own: on threads of kind 1 it is theirs.
+    struct ByThread([String; 2]);
+
+    impl Stages for ByThread {
+        fn names(&self) -> &[String] {
+            &self.0
+        }
+
+        fn kind_of(&self, thread: ThreadId) -> u8 {
+            thread.0 as u8
+        }
+
+        fn stage_on(&self, _: StackId, kind: u8) -> u8 {
+            kind
+        }
+    }
+
+    #[test]
+    fn what_the_thread_tells_is_a_box_of_its_own() {
+        let p = profile(&[("fio", &["start", "f"], 5), ("z_rd_int_1", &["start", "f"], 2)]);
+        let stages = ByThread(["not zfs".to_owned(), "taskq".to_owned()]);
+        for (roots, boxes) in [(Roots::Threads, 7), (Roots::Frames, 5)] {
+            let mut tree = FlameTree::new(Event::Cpu, &stages.0);
+            tree.add(&p, Some(&stages), roots, Side::A);
+            let nodes = tree.nodes();
+            let own = |stage: u8| nodes.iter().filter(|n| n.stage == stage).map(|n| n.own[0]).sum::<u64>();
+            assert_eq!((nodes.len(), own(0), own(1), nodes[0].value[0]), (boxes, 5, 2, 7), "{roots:?}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::layout::{Align, Grid, cut};
 use crate::style::Style;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use zwhy_diagnose::{IDLE, Knowledge, classify};
+use zwhy_diagnose::Classified;
 use zwhy_profile::{Delta, Event, FunctionTotals, Nanos, Pair, Profile, StackId, StackTotals, Unit, compare};
 
 /// How the two sides were made comparable, in words.
@@ -30,18 +30,26 @@ pub struct DiffReport {
     idle: BTreeSet<String>,
 }
 
+/// One of the two profiles, with the stages of its samples.
+#[derive(Clone, Copy)]
+pub struct DiffSide<'a> {
+    pub profile: &'a Profile,
+    pub classified: &'a Classified,
+}
+
 impl DiffReport {
-    pub fn new(a: &Profile, b: &Profile, knowledge: &Knowledge) -> DiffReport {
+    pub fn new(before: DiffSide<'_>, after: DiffSide<'_>) -> DiffReport {
+        let [a, b] = [before.profile, after.profile];
         let sampling = [a.sampling(Event::Cpu), b.sampling(Event::Cpu)];
         let of = |pairs: [BTreeMap<String, u64>; 2]| compare(join(pairs), &sampling[0], &sampling[1]);
         DiffReport {
             amounts: sampling.map(|s| s.amount),
             units: [a, b].map(|p| p.measure(Event::Cpu).unit.clone()),
             cpu_s: [cpu_seconds(a), cpu_seconds(b)],
-            stages: of([stages(a, knowledge), stages(b, knowledge)]),
+            stages: of([stages(before), stages(after)]),
             threads: of([threads(a), threads(b)]),
             functions: of([functions(a), functions(b)]),
-            idle: [a, b].into_iter().flat_map(|p| idle_functions(p, knowledge)).collect(),
+            idle: [before, after].into_iter().flat_map(idle_functions).collect(),
         }
     }
 
@@ -187,14 +195,13 @@ fn functions(profile: &Profile) -> BTreeMap<String, u64> {
 }
 
 /// Functions that run (nearly) only below the idle loop, itself included.
-fn idle_functions(profile: &Profile, knowledge: &Knowledge) -> Vec<String> {
-    let classified = classify(profile, &knowledge.anatomy);
+fn idle_functions(side: DiffSide<'_>) -> Vec<String> {
+    let profile = side.profile;
     let mut idle: BTreeMap<&str, u64> = BTreeMap::new();
     for (index, count) in StackTotals::of(profile, Event::Cpu).own.into_iter().enumerate() {
-        let stage = classified.node_stage.get(index);
-        let Ok(stack) = u32::try_from(index) else { break };
-        if count > 0 && stage == Some(&IDLE) {
-            let names: BTreeSet<&str> = profile.function_names(StackId(stack)).into_iter().collect();
+        let Ok(stack) = u32::try_from(index).map(StackId) else { break };
+        if count > 0 && side.classified.is_idle(stack) {
+            let names: BTreeSet<&str> = profile.function_names(stack).into_iter().collect();
             names.into_iter().for_each(|name| *idle.entry(name).or_default() += count);
         }
     }
@@ -211,13 +218,12 @@ fn threads(profile: &Profile) -> BTreeMap<String, u64> {
     out
 }
 
-fn stages(profile: &Profile, knowledge: &Knowledge) -> BTreeMap<String, u64> {
-    let classified = classify(profile, &knowledge.anatomy);
+fn stages(side: DiffSide<'_>) -> BTreeMap<String, u64> {
+    let (profile, classified) = (side.profile, side.classified);
     let (mut out, amounts): (BTreeMap<String, u64>, _) = (BTreeMap::new(), profile.amounts());
     for (row, s) in profile.samples.iter().enumerate().filter(|(_, s)| s.event == Event::Cpu) {
-        let stage = classified.node_stage.get(s.stack.index()).copied().unwrap_or(0);
-        let name = classified.stages.get(usize::from(stage)).cloned().unwrap_or_default();
-        *out.entry(name).or_default() += amounts.of(row);
+        let stage = classified.stage_name(classified.stage_of(s.stack, s.thread));
+        *out.entry(stage.to_owned()).or_default() += amounts.of(row);
     }
     out
 }

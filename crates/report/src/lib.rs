@@ -20,7 +20,7 @@ mod waiting;
 
 pub use answer::answer_text;
 pub use count::{CountPer, CountReport, CountRow};
-pub use diff::DiffReport;
+pub use diff::{DiffReport, DiffSide};
 pub use doctor::{doctor_commands, doctor_json, doctor_text};
 pub use escape::{plain, plain_lines, shell_word};
 pub use field_guide::{GuidePage, field_guide};

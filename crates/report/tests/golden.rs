@@ -5,10 +5,11 @@ use std::path::Path;
 use zwhy_diagnose::{
     Answer, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Knowledge, LabelRow, MachineLimit, PathRow,
     PathStep, Quality, RemedyAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow, WhatIf, WhoRow,
+    classify,
 };
 use zwhy_evidence::ImportStats;
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
-use zwhy_report::{DiffReport, Style, answer_markdown, answer_text, functions_text, stats_text};
+use zwhy_report::{DiffReport, DiffSide, Style, answer_markdown, answer_text, functions_text, stats_text};
 
 const COLOUR: fn() -> Style = || Style::for_terminal(true, None, None);
 
@@ -276,9 +277,16 @@ fn after() -> Profile {
     ])
 }
 
+fn compared(before: &Profile, after: &Profile) -> DiffReport {
+    let anatomy = Knowledge::embedded().anatomy;
+    let classified = [before, after].map(|profile| classify(profile, &anatomy));
+    let side = |profile, classified| DiffSide { profile, classified };
+    DiffReport::new(side(before, &classified[0]), side(after, &classified[1]))
+}
+
 #[test]
 fn diff() {
-    let report = DiffReport::new(&before(), &after(), &Knowledge::embedded());
+    let report = compared(&before(), &after());
     let text = report.text(20, usize::MAX, Style::PLAIN);
     golden("diff.txt", &text);
     let verdict = text.split("\n\n").next().expect("a verdict");
@@ -287,7 +295,7 @@ fn diff() {
 
 #[test]
 fn diff_of_the_same() {
-    let report = DiffReport::new(&before(), &before(), &Knowledge::embedded());
+    let report = compared(&before(), &before());
     golden("diff-same-n-1.txt", &report.text(1, usize::MAX, Style::PLAIN));
 }
 

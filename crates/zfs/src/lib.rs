@@ -20,7 +20,7 @@ pub use kstat::{Kstat, KstatError, NamedValue, Value, parse_kstat};
 pub use params::{Implementation, parse_implementation};
 pub use properties::{PoolRow, PropertyRow, Source, parse_pool_list, parse_properties};
 pub use size::{format_bytes, parse_size};
-pub use threads::{Area, Role, thread_role, waits_for_work};
+pub use threads::{Area, Role, thread_base, thread_role, waits_for_work};
 pub use units::{Unit, kstat_unit};
 pub use vdevs::{PoolStatus, StatusError, Vdev, parse_pool_status, parse_pool_status_json};
 pub use version::{Version, parse_version};

@@ -161,6 +161,31 @@ pub fn waits_for_work(function: &str) -> bool {
     function.split('.').next().is_some_and(|name| IDLE.contains(&name))
 }
 
+/// The name of a thread without its number: `z_wr_iss/3`, `z_wr_iss_3` and `zvol_tq-0` are
+/// `z_wr_iss` and `zvol_tq`; without what `ps` puts around it (`[arc_prune]`, `zfskern{arc_prune}`),
+/// and where the thread is called by its function (`dbuf_evict_thread`) by what it is called elsewhere.
+pub fn thread_base(comm: &str) -> &str {
+    let name = without_brackets(comm.trim());
+    if let Some(role) = name.strip_suffix("_thread").and_then(thread_role) {
+        return role.name;
+    }
+    if let Some(role) = thread_role(name) {
+        return role.name;
+    }
+    let name = name.split('/').next().unwrap_or(name);
+    let short = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    if short.len() == name.len() {
+        return name;
+    }
+    short.strip_suffix(['_', '-']).filter(|s| !s.is_empty()).unwrap_or(name)
+}
+
+fn without_brackets(name: &str) -> &str {
+    let bracketed = name.strip_prefix('[').and_then(|n| n.strip_suffix(']'));
+    let of_process = || name.strip_suffix('}').and_then(|n| n.split_once('{')).map(|(_, thread)| thread);
+    bracketed.or_else(of_process).filter(|n| !n.is_empty()).unwrap_or(name)
+}
+
 /// What the thread of this name does, or `None` when it is not known as a thread of OpenZFS.
 pub fn thread_role(comm: &str) -> Option<Role> {
     let renamed = of_old_freebsd(comm);
@@ -213,6 +238,25 @@ fn numbering(rest: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn names_of_threads_without_what_is_around_them() {
+        for (printed, base) in [
+            ("z_wr_iss/3", "z_wr_iss"),
+            ("[arc_prune]", "arc_prune"),
+            ("zfskern{arc_prune}", "arc_prune"),
+            ("dbuf_evict_thread", "dbuf_evict"),
+            ("my_thread", "my_thread"),
+            ("kworker/u8:1", "kworker"),
+            ("python3", "python3"),
+            ("worker_12", "worker"),
+            ("z_wr_iss_h_2", "z_wr_iss_h"),
+            ("[]", "[]"),
+            ("java{", "java{"),
+        ] {
+            assert_eq!(thread_base(printed), base, "{printed}");
+        }
+    }
 
     #[test]
     fn idle_threads_are_told_by_the_function_that_sleeps() {

@@ -1,16 +1,16 @@
 //! `zwhy diff`: what really changed between two profiles.
 
-use super::flame::Form;
+use super::flame::{Form, StagesOf};
 use crate::load::{ReadArgs, answer_of, draw, load_with, tell};
 use crate::output;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 use zwhy_capture::Redactor;
-use zwhy_diagnose::{Knowledge, classify};
+use zwhy_diagnose::{Classified, Knowledge, classify};
 use zwhy_evidence::Imported;
-use zwhy_flame::{FlameTree, Roots, Side, StageOf, SvgOptions};
+use zwhy_flame::{FlameTree, Roots, Side, SvgOptions};
 use zwhy_profile::Event;
-use zwhy_report::{Block, DiffReport};
+use zwhy_report::{Block, DiffReport, DiffSide};
 
 /// What to do with samples that are not compared.
 const OTHERS: &str = "only CPU samples are compared; zwhy flame --event NAME draws these";
@@ -49,9 +49,11 @@ pub fn run(args: &Args) -> Result<()> {
         }
     }
     let knowledge = Knowledge::embedded();
-    let report = DiffReport::new(&a.evidence.profile, &b.evidence.profile, &knowledge);
+    let classified = [&a, &b].map(|i| classify(&i.evidence.profile, &knowledge.anatomy));
+    let [before, after] = [(&a, &classified[0]), (&b, &classified[1])];
+    let report = DiffReport::new(side(before), side(after));
     if let (Some(path), Some(form)) = (&args.output, form) {
-        write_graph(path, form, args, [&a, &b], &knowledge)?;
+        write_graph(path, form, args, [before, after], &knowledge)?;
         if output::is_stdout(path) {
             return Ok(());
         }
@@ -63,28 +65,31 @@ pub fn run(args: &Args) -> Result<()> {
     output::print(&text)
 }
 
+fn side<'a>((imported, classified): (&'a Imported, &'a Classified)) -> DiffSide<'a> {
+    DiffSide { profile: &imported.evidence.profile, classified }
+}
+
 fn write_graph(
     path: &Path,
     form: Form,
     args: &Args,
-    sides: [&Imported; 2],
+    sides: [(&Imported, &Classified); 2],
     knowledge: &Knowledge,
 ) -> Result<()> {
-    let classified = sides.map(|i| classify(&i.evidence.profile, &knowledge.anatomy));
-    let mut tree = FlameTree::new(Event::Cpu, &classified[0].stages);
-    for ((imported, stages), side) in sides.iter().zip(&classified).zip([Side::A, Side::B]) {
-        let stage_of = StageOf { names: &stages.stages, by_stack: &stages.node_stage };
-        tree.add(&imported.evidence.profile, Some(stage_of), Roots::Threads, side);
+    let [(before, _), (after, classified)] = sides;
+    let mut tree = FlameTree::new(Event::Cpu, &classified.stages);
+    for ((imported, classified), side) in sides.into_iter().zip([Side::A, Side::B]) {
+        tree.add(&imported.evidence.profile, Some(&StagesOf(classified)), Roots::Threads, side);
     }
     let title = format!("{} → {}", args.read.name_of(&args.a), args.read.name_of(&args.b));
     if form == Form::Svg {
         let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
         return output::write_file(path, picture.as_bytes());
     }
-    let mut stats = sides[1].stats.clone();
-    let before = zwhy_report::stats_notes(&sides[0].stats);
-    stats.warnings.extend(before.iter().map(|note| format!("{}: {note}", args.read.name_of(&args.a))));
-    let answer = answer_of(&sides[1].evidence, stats, knowledge, &title);
+    let mut stats = after.stats.clone();
+    let notes = zwhy_report::stats_notes(&before.stats);
+    stats.warnings.extend(notes.iter().map(|note| format!("{}: {note}", args.read.name_of(&args.a))));
+    let answer = answer_of(&after.evidence, classified, stats, knowledge, &title);
     let blocks =
         [Block::json("answer", &answer)?, Block { id: "flame", gzip: zwhy_flame::encode_block(&tree)? }];
     output::write_file(path, zwhy_report::page(&blocks)?.as_bytes())

@@ -5,7 +5,7 @@ use crate::load::{ReadArgs, Weight, load_drawn};
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
-use zwhy_diagnose::Knowledge;
+use zwhy_diagnose::{Knowledge, classify};
 use zwhy_flame::{Roots, SvgOptions};
 use zwhy_formats::{ExportOptions, Ids};
 use zwhy_profile::{Event, Unit};
@@ -68,7 +68,8 @@ pub fn run(args: &Args) -> Result<()> {
     let event = super::flame::event_of(&imported, args.event)?;
     super::flame::tell_left_out(&imported, event, super::flame::BY_OPTION);
     if args.format == SVG {
-        let tree = super::flame::tree(&imported, &Knowledge::embedded(), event, Roots::Threads);
+        let classified = classify(&imported.evidence.profile, &Knowledge::embedded().anatomy);
+        let tree = super::flame::tree(&imported, &classified, event, Roots::Threads);
         let title = read.name_of(&args.input);
         let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
         return output::write_file(&args.output, picture.as_bytes());

@@ -5,11 +5,11 @@ use crate::load::{ReadArgs, drawn, load, tell};
 use crate::output;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
-use zwhy_diagnose::{Knowledge, classify};
+use zwhy_diagnose::{Classified, Knowledge, classify};
 use zwhy_evidence::Imported;
-use zwhy_flame::{FlameTree, Roots, Side, StageOf, SvgOptions};
+use zwhy_flame::{FlameTree, Roots, Side, Stages, SvgOptions};
 use zwhy_place::Place;
-use zwhy_profile::Event;
+use zwhy_profile::{Event, StackId, ThreadId};
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -41,9 +41,10 @@ pub fn run(args: &Args) -> Result<()> {
     match form {
         Form::Svg => {
             tell_left_out(picture, event, BY_OPTION);
+            let classified = classify(&picture.evidence.profile, &knowledge.anatomy);
             let title = format!("{name} · {}", event.name());
             let options = SvgOptions { title, ..SvgOptions::default() };
-            let picture = zwhy_flame::svg(&tree(picture, &knowledge, event, roots), &options);
+            let picture = zwhy_flame::svg(&tree(picture, &classified, event, roots), &options);
             output::write_result(&args.output, picture.as_bytes())
         }
         Form::Html => super::report::write_page(&imported, &name, &knowledge, roots, &args.output),
@@ -144,11 +145,25 @@ pub fn tell_left_out(imported: &Imported, event: Event, how: &str) {
 }
 
 /// The call tree of one event, coloured by stage.
-pub fn tree(imported: &Imported, knowledge: &Knowledge, event: Event, roots: Roots) -> FlameTree {
-    let profile = &imported.evidence.profile;
-    let classified = classify(profile, &knowledge.anatomy);
+pub fn tree(imported: &Imported, classified: &Classified, event: Event, roots: Roots) -> FlameTree {
     let mut tree = FlameTree::new(event, &classified.stages);
-    let stage_of = StageOf { names: &classified.stages, by_stack: &classified.node_stage };
-    tree.add(profile, Some(stage_of), roots, Side::A);
+    tree.add(&imported.evidence.profile, Some(&StagesOf(classified)), roots, Side::A);
     tree
+}
+
+/// The stages of a profile's samples, as a flame graph asks for them.
+pub struct StagesOf<'a>(pub &'a Classified);
+
+impl Stages for StagesOf<'_> {
+    fn names(&self) -> &[String] {
+        &self.0.stages
+    }
+
+    fn kind_of(&self, thread: ThreadId) -> u8 {
+        self.0.kind_of(thread)
+    }
+
+    fn stage_on(&self, stack: StackId, kind: u8) -> u8 {
+        self.0.stage_on(stack, kind)
+    }
 }

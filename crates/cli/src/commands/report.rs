@@ -4,7 +4,7 @@ use crate::load::{ReadArgs, answer_of, drawn, load, tell};
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
-use zwhy_diagnose::Knowledge;
+use zwhy_diagnose::{Knowledge, classify};
 use zwhy_evidence::Imported;
 use zwhy_flame::{Roots, encode_block};
 use zwhy_profile::Event;
@@ -41,11 +41,15 @@ pub fn write_page(
     // The answer rests on what was read; only the drawings need samples of everything.
     let made = drawn(imported);
     let shown = made.as_ref().unwrap_or(imported);
-    let answer = answer_of(&imported.evidence, shown.stats.clone(), knowledge, name);
+    let stages = |imported: &Imported| classify(&imported.evidence.profile, &knowledge.anatomy);
+    let classified = stages(imported);
+    let of_shown = made.as_ref().map(stages);
+    let of_shown = of_shown.as_ref().unwrap_or(&classified);
+    let answer = answer_of(&imported.evidence, &classified, shown.stats.clone(), knowledge, name);
     let mut blocks = vec![Block::json("answer", &answer)?];
     for (event, id) in [(Event::Cpu, "flame"), (Event::Wait, "flame-wait"), (Event::Count, "flame-count")] {
         if shown.evidence.profile.total(event) > 0 {
-            let tree = super::flame::tree(shown, knowledge, event, roots);
+            let tree = super::flame::tree(shown, of_shown, event, roots);
             blocks.push(Block { id, gzip: encode_block(&tree)? });
         }
     }

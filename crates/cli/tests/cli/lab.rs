@@ -1,6 +1,7 @@
 //! `zwhy lab`: what is checked before OpenZFS runs, and what happens when its process dies.
 
 use crate::record::may_sample;
+use crate::stages::captures_agree;
 use crate::support::{Ran, Reaped, call, run, signal, skip, wait_until, zwhy};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -165,6 +166,7 @@ fn encryption_in_user_space_is_explained_and_nearly_every_sample_has_a_stage() {
     for capture in ["aes-256-ccm-read", "aes-256-gcm-read", "aes-256-gcm-write", "off-write"] {
         every_sample_has_a_stage(folder.path(), capture);
     }
+    captures_agree(&folder.path().join("out"));
 }
 
 #[test]
@@ -174,6 +176,7 @@ fn gzip_in_user_space_is_explained() {
     is_found(folder.path(), "lz4-write", None);
     is_found(folder.path(), "off-write", None);
     every_sample_has_a_stage(folder.path(), "gzip-9-write");
+    captures_agree(&folder.path().join("out"));
 }
 
 #[track_caller]

@@ -19,6 +19,7 @@ mod reading;
 mod record;
 mod record_ends;
 mod round_trip;
+mod stages;
 mod support;
 mod terminal;
 mod usage;

@@ -70,8 +70,7 @@ fn without_what_is_not_carried(stack: &str, format: &str) -> String {
         "svg" => {
             let (command, frames) = stack.split_once(';').unwrap_or((stack, ""));
             let command = command.trim_start_matches('[').trim_end_matches(']');
-            let group = command.trim_end_matches(|c: char| c.is_ascii_digit() || "/_-:".contains(c));
-            format!("{group};{frames}")
+            format!("{};{frames}", zwhy_zfs::thread_base(command))
         }
         _ => stack.to_owned(),
     }

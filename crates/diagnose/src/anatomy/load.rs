@@ -100,6 +100,7 @@ impl Anatomy {
             }));
             builder.patterns.retain(|p| !p.pattern.trim_end_matches('*').contains('*'));
         }
+        builder.check_cutters(problems);
         builder.finish(&files)
     }
 }
@@ -203,6 +204,15 @@ impl Builder {
             file: file.to_owned(),
             rule,
         }));
+    }
+
+    /// Stacks keep a bit for each library that cuts them off.
+    fn check_cutters(&self, problems: &mut Vec<KnowledgeError>) {
+        let cutters = super::cutters(&self.threads);
+        if cutters.len() > super::MOST_CUTTERS {
+            let what = format!("more than {} libraries are named in `cut_by`", super::MOST_CUTTERS);
+            problems.push(KnowledgeError::new("threads.toml", what));
+        }
     }
 
     fn finish(mut self, files: &[(&str, File)]) -> Anatomy {

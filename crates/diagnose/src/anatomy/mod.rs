@@ -8,12 +8,13 @@ mod matcher;
 mod threads;
 
 pub use matcher::NameMap;
+use threads::{MOST_CUTTERS, cutters};
+pub use threads::{Only, ThreadStage, starts_threads};
 
 #[cfg(test)]
 mod tests;
 
 use crate::name::{bare, neighbours};
-use threads::ThreadStage;
 
 /// Index into [`Anatomy::stages`].
 pub type StageId = u8;

@@ -18,7 +18,7 @@ fn leaf(frames: &[&str], anatomy: &Anatomy) -> (String, String) {
     let stack: StackId = p.stack(&ids);
     let c = classify(&p, anatomy);
     let label = c.labels[usize::from(c.node_label[stack.index()])].clone();
-    (c.stage_name(c.node_stage[stack.index()]).to_owned(), label)
+    (c.stage_name(c.of_functions(stack)).to_owned(), label)
 }
 
 #[test]

@@ -1,13 +1,10 @@
-//! The stage of a sample that its stack does not tell but its thread does.
+//! What a thread tells of a sample whose stack tells nothing: the rules of `threads.toml`.
 
-use super::{Anatomy, ModuleKind, NOT_ZFS, StageId, UNKNOWN};
-use crate::classify::{Classified, StackOrigin};
-use crate::name::bare;
-use zwhy_profile::{FrameId, Profile, StackId, StringId};
+use super::{Anatomy, StageId};
 
 /// What samples of a thread count as when their stack has no stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ThreadStage {
+pub struct ThreadStage {
     /// Role of the thread, as [`zwhy_zfs::Role::name`].
     pub name: String,
     pub stage: StageId,
@@ -16,7 +13,7 @@ pub(super) struct ThreadStage {
 
 /// Which stacks of a thread say no more than it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Only {
+pub enum Only {
     Any,
     /// Those that are whole: the thread is between two pieces of work.
     Whole,
@@ -36,55 +33,37 @@ const STARTS: [&str; 8] = [
     "thread_start",
 ];
 
-impl Anatomy {
-    /// The stage of a sample on this stack by a thread of this role ([`zwhy_zfs::Role::name`]): that
-    /// of its functions, else of the thread. Work of a ZFS thread that neither tells is unknown; what
-    /// interrupts it is not its.
-    pub fn sample_stage(
-        &self,
-        profile: &Profile,
-        classified: &Classified,
-        stack: StackId,
-        role: Option<&str>,
-    ) -> StageId {
-        let stage = classified.node_stage.get(stack.index()).copied().unwrap_or(UNKNOWN);
-        let interrupt = classified.node_origin.get(stack.index()) == Some(&StackOrigin::Interrupt);
-        if !(stage == UNKNOWN || stage == NOT_ZFS) || interrupt {
-            return stage;
-        }
-        let Some(role) = role else { return stage };
-        let applies = |of_thread: &&ThreadStage| match &of_thread.only {
-            _ if of_thread.name != role => false,
-            Only::Any => true,
-            Only::Whole => self.between(profile, stack),
-            Only::CutBy(library) => cut_by(profile, stack, library),
-        };
-        self.threads.iter().find(applies).map_or(UNKNOWN, |t| t.stage)
-    }
-
-    /// The stack is whole and names no function of ZFS: one that has a name, but no stage, is work
-    /// that nobody has placed yet.
-    fn between(&self, profile: &Profile, stack: StackId) -> bool {
-        let named = |frame: &FrameId| {
-            profile.frames.get(*frame).reason == StringId::default()
-                && self.module_kind(profile.module_of(*frame)) == ModuleKind::Zfs
-        };
-        let mut root = None;
-        for frame in profile.stacks.leaf_to_root(stack) {
-            if named(&frame) {
-                return false;
-            }
-            root = Some(frame);
-        }
-        root.is_some_and(|frame| STARTS.contains(&bare(profile.function_of(frame)).function))
-    }
+/// Whether a thread begins with this function, so that a stack that has it at its root is whole.
+pub fn starts_threads(function: &str) -> bool {
+    STARTS.contains(&function)
 }
 
-/// The outermost function of the stack is the library's, so what called it is not known.
-fn cut_by(profile: &Profile, stack: StackId, library: &str) -> bool {
-    profile
-        .stacks
-        .leaf_to_root(stack)
-        .last()
-        .is_some_and(|frame| profile.module_of(frame).starts_with(library))
+/// Libraries that cut stacks off at most.
+pub const MOST_CUTTERS: usize = 7;
+
+/// Libraries that cut stacks off, each once.
+pub fn cutters(rules: &[ThreadStage]) -> Vec<&str> {
+    let mut libraries: Vec<&str> = Vec::new();
+    for rule in rules {
+        if let Only::CutBy(library) = &rule.only
+            && !libraries.contains(&library.as_str())
+        {
+            libraries.push(library);
+        }
+    }
+    libraries
+}
+
+impl Anatomy {
+    /// The rules for threads of a role, in their order: the first that holds counts.
+    pub fn of_role(&self, role: &str) -> impl Iterator<Item = &ThreadStage> {
+        self.threads.iter().filter(move |rule| rule.name == role)
+    }
+
+    /// Libraries that cut stacks off, as many as a stack keeps bits for.
+    pub fn cutters(&self) -> Vec<&str> {
+        let mut libraries = cutters(&self.threads);
+        libraries.truncate(MOST_CUTTERS);
+        libraries
+    }
 }

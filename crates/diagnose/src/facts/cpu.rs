@@ -4,13 +4,15 @@
 use super::index::{Span, StackIndex};
 use super::query::{Function, Query};
 use super::reading::{Quality, Reading, Value};
-use super::threads::thread_base;
-use crate::anatomy::{Anatomy, IDLE};
-use crate::classify::{Classified, classify};
+use super::stages::StageSums;
+use crate::anatomy::{Anatomy, NOT_ZFS, StageId};
+use crate::classify::Classified;
 use crate::pattern::Pattern;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::sync::OnceLock;
-use zwhy_profile::{Event, FrameKind, Profile, Sampling, StackTotals, StringId, ThreadId};
+use zwhy_profile::{Event, FrameKind, Profile, Sampling, StackId, StackTotals, StringId, ThreadId};
+use zwhy_zfs::thread_base;
 
 const ORIGIN: &str = "samples";
 /// Part of busy CPU from which a function counts as seen, where a condition does not say: less than that
@@ -20,7 +22,8 @@ pub const PRESENT: f64 = 0.01;
 /// CPU samples of a profile, classified and indexed.
 pub struct CpuFacts<'a> {
     profile: &'a Profile,
-    pub classified: Classified,
+    pub classified: Cow<'a, Classified>,
+    pub stages: StageSums,
     /// CPU samples that end at each stack, idle ones included.
     pub own: Vec<u64>,
     /// All of them, as amounts and as numbers of samples.
@@ -39,14 +42,14 @@ pub struct CpuFacts<'a> {
 }
 
 impl<'a> CpuFacts<'a> {
-    pub fn new(profile: &'a Profile, anatomy: &Anatomy) -> CpuFacts<'a> {
-        let classified = classify(profile, anatomy);
+    pub fn new(profile: &'a Profile, classified: Cow<'a, Classified>) -> CpuFacts<'a> {
         let own = StackTotals::of(profile, Event::Cpu).own;
+        let stages = StageSums::of(profile, &classified);
         let all = own.iter().fold(0u64, |sum, n| sum.saturating_add(*n));
         let busy_own: Vec<u64> = own
             .iter()
-            .zip(&classified.node_stage)
-            .map(|(count, stage)| if *stage == IDLE { 0 } else { *count })
+            .zip(0u32..)
+            .map(|(count, stack)| if classified.is_idle(StackId(stack)) { 0 } else { *count })
             .collect();
         CpuFacts {
             profile,
@@ -55,6 +58,7 @@ impl<'a> CpuFacts<'a> {
             busy: busy_own.iter().fold(0u64, |sum, n| sum.saturating_add(*n)),
             index: StackIndex::new(profile, &busy_own),
             classified,
+            stages,
             own,
             waiting: OnceLock::new(),
             by_thread: OnceLock::new(),
@@ -109,20 +113,16 @@ impl<'a> CpuFacts<'a> {
             }
             F::Stage => {
                 let stage = anatomy.stage(query.argument(0))?;
-                self.share(self.count_nodes(|node| self.classified.node_stage[node] == stage))
+                self.share(self.stages.of_stage(stage))
             }
             F::Label => {
                 let label = anatomy.label(query.argument(0))?;
-                let zfs = |node: usize| self.classified.node_stage[node] > crate::anatomy::NOT_ZFS;
-                self.share(self.count_nodes(|node| self.classified.node_label[node] == label && zfs(node)))
+                self.share(self.stages.labelled(|stage, of| of == label && stage > NOT_ZFS))
             }
             F::LabelIn => {
                 let (label, stage) = (anatomy.label(query.argument(0))?, anatomy.stage(query.argument(1))?);
-                let whole = self.count_nodes(|node| self.classified.node_stage[node] == stage);
-                let part = self.count_nodes(|node| {
-                    self.classified.node_stage[node] == stage && self.classified.node_label[node] == label
-                });
-                self.part(part, whole)
+                let part = self.stages.labelled(|in_stage, of| of == label && in_stage == stage);
+                self.part(part, self.stages.of_stage(stage))
             }
             F::InThread => self.share(self.in_thread(pattern(0)?, pattern(1)?)),
             _ => None,
@@ -137,6 +137,14 @@ impl<'a> CpuFacts<'a> {
 
     fn below(&self, inner: &Pattern, outer: &Pattern) -> u64 {
         self.index.inclusive(&self.index.below(&self.spans(inner), &self.spans(outer)))
+    }
+
+    /// Stages of the samples that end at a stack, each with its amount.
+    pub fn stages_of(&self, stack: usize) -> impl Iterator<Item = (StageId, u64)> + '_ {
+        let id = StackId(stack as u32);
+        let moved = self.stages.by_thread.get(&id).map_or(&[][..], Vec::as_slice);
+        let rest = self.own.get(stack).copied().unwrap_or(0) - moved.iter().map(|(_, n)| n).sum::<u64>();
+        std::iter::once((self.classified.of_functions(id), rest)).chain(moved.iter().copied())
     }
 
     fn count_nodes(&self, keep: impl Fn(usize) -> bool) -> u64 {
@@ -154,7 +162,7 @@ impl<'a> CpuFacts<'a> {
 
     /// Preorder number of a stack, as in [`Span`].
     pub fn preorder(&self, stack: usize) -> u32 {
-        self.index.preorder(zwhy_profile::StackId(stack as u32))
+        self.index.preorder(StackId(stack as u32))
     }
 
     pub fn heaviest(&self, pattern: &Pattern, most: usize) -> Vec<String> {
@@ -167,7 +175,7 @@ impl<'a> CpuFacts<'a> {
             let (samples, amounts) = (&self.profile.samples, self.profile.amounts());
             let mut rows: Vec<(ThreadId, u32, u64)> = (0..samples.len())
                 .filter(|i| samples.event[*i] == Event::Cpu)
-                .filter(|i| self.classified.node_stage.get(samples.stack[*i].index()) != Some(&IDLE))
+                .filter(|i| !self.classified.is_idle(samples.stack[*i]))
                 .map(|i| {
                     let at = self.index.preorder(samples.stack[i]);
                     (samples.thread[i], at, amounts.of(i))
@@ -239,7 +247,7 @@ impl<'a> CpuFacts<'a> {
     pub fn kernel_share(&self) -> Option<Reading> {
         // What is inlined is of the kind of the frame it is in.
         let kind = |node: usize| {
-            let mut stack = zwhy_profile::StackId(node as u32);
+            let mut stack = StackId(node as u32);
             loop {
                 let frame = self.profile.stacks.frame(stack)?;
                 match self.profile.frames.get(frame).kind {
@@ -248,7 +256,7 @@ impl<'a> CpuFacts<'a> {
                 }
             }
         };
-        let not_idle = |node: usize| self.classified.node_stage[node] != IDLE;
+        let not_idle = |node: usize| !self.classified.is_idle(StackId(node as u32));
         let kernel = self.count_nodes(|n| not_idle(n) && kind(n) == Some(FrameKind::Kernel));
         let user = self.count_nodes(|n| not_idle(n) && kind(n) == Some(FrameKind::User));
         if (kernel + user) * 2 < self.busy {

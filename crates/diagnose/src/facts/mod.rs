@@ -8,6 +8,7 @@ mod number;
 mod percent;
 mod query;
 mod reading;
+mod stages;
 mod tables;
 mod threads;
 mod told;
@@ -22,13 +23,14 @@ pub use index::{Span, StackIndex, outermost};
 pub use number::leading_number;
 pub use query::{Argument, CATALOGUE, Function, Query, ResultKind, Signature};
 pub use reading::{Quality, Reading, Value};
-pub use threads::thread_base;
 pub use version::{Requirement, has_fix};
 
 use crate::anatomy::Anatomy;
+use crate::classify::Classified;
 use crate::name::bare_names;
 use crate::pattern::Pattern;
 use percent::PercentFacts;
+use std::borrow::Cow;
 use zwhy_evidence::Evidence;
 
 /// All that can be asked of one host's evidence.
@@ -42,11 +44,21 @@ pub struct FactBase<'a> {
 }
 
 impl<'a> FactBase<'a> {
+    #[cfg(test)]
     pub fn new(evidence: &'a Evidence, anatomy: &'a Anatomy) -> FactBase<'a> {
+        FactBase::with(evidence, anatomy, Cow::Owned(crate::classify::classify(&evidence.profile, anatomy)))
+    }
+
+    /// Of a profile that is classified already.
+    pub fn with(
+        evidence: &'a Evidence,
+        anatomy: &'a Anatomy,
+        classified: Cow<'a, Classified>,
+    ) -> FactBase<'a> {
         FactBase {
             evidence,
             anatomy,
-            cpu: CpuFacts::new(&evidence.profile, anatomy),
+            cpu: CpuFacts::new(&evidence.profile, classified),
             percent: PercentFacts::new(evidence, anatomy),
             benchmarks: tables::benchmarks(&evidence.facts),
         }

@@ -6,12 +6,12 @@
 use super::locks::lock_stacks;
 use super::query::{Function, Query};
 use super::reading::{Quality, Reading};
-use super::threads::thread_base;
 use crate::anatomy::{Anatomy, StageId};
 use crate::classify::classify_alone;
 use crate::name::{bare_names, chain};
 use crate::pattern::Pattern;
 use zwhy_evidence::{Evidence, FlatRow, PctKind};
+use zwhy_zfs::thread_base;
 
 /// A function missing from a list counts as absent when at most this share could have been cut.
 const NEGLIGIBLE: f64 = 0.02;

@@ -4,31 +4,7 @@ use super::FactBase;
 use super::query::{Function, Query};
 use super::reading::{Quality, Reading};
 use crate::pattern::Pattern;
-
-/// The name of a thread without its number: `z_wr_iss/3`, `z_wr_iss_3` and `zvol_tq-0` are
-/// `z_wr_iss` and `zvol_tq`; without what `ps` puts around it (`[arc_prune]`, `zfskern{arc_prune}`),
-/// and where the thread is called by its function (`dbuf_evict_thread`) by what it is called elsewhere.
-pub fn thread_base(comm: &str) -> &str {
-    let name = inside(comm.trim());
-    if let Some(role) = name.strip_suffix("_thread").and_then(zwhy_zfs::thread_role) {
-        return role.name;
-    }
-    if let Some(role) = zwhy_zfs::thread_role(name) {
-        return role.name;
-    }
-    let name = name.split('/').next().unwrap_or(name);
-    let short = name.trim_end_matches(|c: char| c.is_ascii_digit());
-    if short.len() == name.len() {
-        return name;
-    }
-    short.strip_suffix(['_', '-']).filter(|s| !s.is_empty()).unwrap_or(name)
-}
-
-fn inside(name: &str) -> &str {
-    let bracketed = name.strip_prefix('[').and_then(|n| n.strip_suffix(']'));
-    let of_process = || name.strip_suffix('}').and_then(|n| n.split_once('{')).map(|(_, thread)| thread);
-    bracketed.or_else(of_process).filter(|n| !n.is_empty()).unwrap_or(name)
-}
+use zwhy_zfs::thread_base;
 
 impl FactBase<'_> {
     pub(super) fn thread_answer(&self, query: &Query) -> Option<Reading> {
@@ -125,23 +101,3 @@ impl FactBase<'_> {
 
 /// Part of a CPU, or of busy CPU, from which a thread counts as seen at work.
 const WORTH_NAMING: f64 = 0.02;
-
-#[cfg(test)]
-mod tests {
-    use super::thread_base;
-
-    #[test]
-    fn names_of_threads_without_what_is_around_them() {
-        for (printed, base) in [
-            ("z_wr_iss/3", "z_wr_iss"),
-            ("[arc_prune]", "arc_prune"),
-            ("zfskern{arc_prune}", "arc_prune"),
-            ("dbuf_evict_thread", "dbuf_evict"),
-            ("my_thread", "my_thread"),
-            ("[]", "[]"),
-            ("java{", "java{"),
-        ] {
-            assert_eq!(thread_base(printed), base, "{printed}");
-        }
-    }
-}

@@ -5,6 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use zwhy_evidence::{Evidence, OriginId};
+use zwhy_zfs::thread_base;
 
 /// Items of sentences that are kept at most; more is no issue thread.
 pub const MOST: usize = 500;
@@ -38,8 +39,9 @@ pub fn fold(evidence: &mut Evidence, mut said: Evidence) {
     }
     {
         // Figures of threads are added up, so one that is told again must not count twice.
-        let mut told: FxHashSet<String> = evidence.threads.iter().map(|t| base(&t.comm).to_owned()).collect();
-        said.threads.retain(|t| told.insert(base(&t.comm).to_owned()));
+        let mut told: FxHashSet<String> =
+            evidence.threads.iter().map(|t| thread_base(&t.comm).to_owned()).collect();
+        said.threads.retain(|t| told.insert(thread_base(&t.comm).to_owned()));
     }
     evidence.merge(said);
 }
@@ -49,7 +51,7 @@ pub fn fold(evidence: &mut Evidence, mut said: Evidence) {
 pub fn one_sitting(evidence: &mut Evidence) {
     let mut sums: FxHashMap<(String, OriginId), f64> = FxHashMap::default();
     for t in &evidence.threads {
-        *sums.entry((base(&t.comm).to_owned(), t.origin)).or_default() += t.cpu_pct.unwrap_or(0.0);
+        *sums.entry((thread_base(&t.comm).to_owned(), t.origin)).or_default() += t.cpu_pct.unwrap_or(0.0);
     }
     let mut best: FxHashMap<String, (OriginId, f64)> = FxHashMap::default();
     for ((name, origin), sum) in sums {
@@ -59,15 +61,9 @@ pub fn one_sitting(evidence: &mut Evidence) {
             *found = (origin, sum);
         }
     }
-    evidence.threads.retain(|t| best.get(base(&t.comm)).is_some_and(|(origin, _)| *origin == t.origin));
-}
-
-/// A thread's name without its number.
-fn base(comm: &str) -> &str {
-    match zwhy_zfs::thread_role(comm) {
-        Some(role) => role.name,
-        None => comm.split('/').next().unwrap_or(comm),
-    }
+    evidence
+        .threads
+        .retain(|t| best.get(thread_base(&t.comm)).is_some_and(|(origin, _)| *origin == t.origin));
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ fn used_between(
     for (tid, (comm, cpu)) in after {
         let used = cpu - before.get(tid).map_or(0.0, |(_, cpu)| *cpu);
         if used > 0.0 {
-            let group = groups.entry(group_name(comm)).or_default();
+            let group = groups.entry(zwhy_zfs::thread_base(comm)).or_default();
             group.0 += 1;
             group.1 += used;
         }
@@ -128,15 +128,6 @@ fn used_between(
         .collect();
     groups.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
     groups
-}
-
-/// `z_rd_int_0` and `z_rd_int_1` (or `/0`) are one kind of thread.
-fn group_name(comm: &str) -> &str {
-    let stem = comm.trim_end_matches(|c: char| c.is_ascii_digit());
-    if stem.len() == comm.len() {
-        return comm;
-    }
-    stem.strip_suffix(['_', '/', '-']).unwrap_or(comm)
 }
 
 #[cfg(test)]
@@ -161,9 +152,9 @@ mod tests {
 
     #[test]
     fn numbers_that_belong_to_a_name_stay() {
-        assert_eq!(group_name("dp_sync_taskq"), "dp_sync_taskq");
-        assert_eq!(group_name("z_wr_iss/12"), "z_wr_iss");
-        assert_eq!(group_name("thread4"), "thread4");
+        assert_eq!(zwhy_zfs::thread_base("dp_sync_taskq"), "dp_sync_taskq");
+        assert_eq!(zwhy_zfs::thread_base("z_wr_iss/12"), "z_wr_iss");
+        assert_eq!(zwhy_zfs::thread_base("thread4"), "thread4");
     }
 
     #[test]
