@@ -72,7 +72,7 @@ impl Block for KernelStackBlock {
             return Some(reader.taken);
         }
         if reader.stacks.is_empty() {
-            let dropped = vec![("kernel message that is no stack", at)];
+            let dropped = vec![("kernel message that is no stack".into(), at)];
             return (at > 0).then_some(Taken { kept: 0, dropped });
         }
         let origin = sink.origin("kernel stacks", &lines[..at]);

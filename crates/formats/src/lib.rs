@@ -16,6 +16,7 @@ mod evidence_json;
 mod export;
 mod firefox;
 mod folded;
+mod folded_lines;
 mod gperftools;
 mod input;
 mod interchange;

@@ -1,6 +1,8 @@
 //! What a caller can ask of an import, and the limits every importer keeps.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use zwhy_paste::Tools;
 
 /// Upper bounds that keep a hostile file from taking the machine.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +40,8 @@ pub struct ImportOptions {
     pub lines: bool,
     /// Shares follow the number of samples also where they carry uneven periods.
     pub by_samples: bool,
+    /// Descriptions of tools for pasted text; those that come with zwhy where there are none.
+    pub tools: Option<Arc<Tools>>,
     pub limits: Limits,
 }
 
@@ -50,6 +54,7 @@ impl Default for ImportOptions {
             host_symbols: true,
             lines: false,
             by_samples: false,
+            tools: None,
             limits: Limits::default(),
         }
     }

@@ -1,0 +1,65 @@
+//! Readers of output whose shape no list of columns or lines describes: reports with sections, histograms,
+//! files named above their values, sentences.
+
+mod command;
+mod ddt_histogram;
+mod fio;
+mod free;
+mod histograms;
+mod kstats;
+mod params;
+mod procstat;
+mod properties;
+mod prose;
+mod zdb;
+mod zpool_iostat;
+mod zpool_status;
+
+use crate::blocks::Block;
+
+/// A reader with its rank among the blocks of tools.
+pub type Ranked = (u16, &'static dyn Block);
+
+/// All of them. Those of a lower rank are tried first: the more particular before the more general.
+pub const READERS: [Ranked; 15] = [
+    (15, &histograms::TracerHistogram),
+    (28, &procstat::Procstat),
+    (36, &kstats::NamedKstats),
+    (41, &zpool_iostat::Histogram),
+    (44, &zpool_status::ZpoolStatus),
+    (48, &properties::Properties),
+    (54, &zdb::Metaslabs),
+    (54, &zdb::Ddt),
+    (54, &zdb::Blocks),
+    (54, &zdb::FatZap),
+    (56, &fio::Fio),
+    (64, &free::Free),
+    (76, &params::Parameters),
+    (80, &command::Command),
+    // Any sentence: last.
+    (99, &prose::Prose),
+];
+
+/// Tables that the readers here and those of stacks make, with their columns.
+pub const TABLES: [(&str, &[&str]); 17] = [
+    ("quantiles", &["of", "unit", "count", "p50", "p90", "p99", "max"]),
+    ("histogram", &["*"]),
+    ("bpftrace *", &["*"]),
+    ("zpool iostat -w", &["pool", "latency ns", "*"]),
+    ("zpool iostat -r", &["pool", "request bytes", "*"]),
+    ("zpool status", &["pool", "name", "state", "read", "write", "cksum", "slow", "dio", "note", "*"]),
+    ("zpool status -D", &ddt_histogram::COLUMNS),
+    ("zdb -DD", &ddt_histogram::COLUMNS),
+    ("zdb -S", &ddt_histogram::COLUMNS),
+    ("zdb -D", &["table", "entries", "size on disk", "size in core", "*"]),
+    ("zdb -m", &["vdev", "metaslab", "offset", "spacemap", "free", "fragmentation %"]),
+    ("zdb -b", &["name", "value", "avg", "ratio"]),
+    ("zdb -bb", &["blocks", "lsize", "psize", "asize", "avg", "comp", "% total", "type"]),
+    ("zdb -dddd", &["name", "value"]),
+    ("fio", &fio::COLUMNS),
+    (
+        "free (MiB)",
+        &["name", "total", "used", "free", "shared", "buff/cache", "available", "buffers", "cached"],
+    ),
+    ("kernel log", &["event", "task", "lasted s"]),
+];

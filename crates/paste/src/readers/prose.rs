@@ -1,0 +1,502 @@
+//! Well-marked figures in sentences: `recordsize=1M`, `zfs 0.8.3 on Ubuntu 20.04`, `z_wr_iss at 100 % CPU`.
+//!
+//! Their origin says that they stand in the text; they only fill what no block tells (`blocks::said`).
+//! Clauses that ask, advise, compare or speak of another time are left alone: a figure that may not be
+//! of this host is worse than none.
+
+use super::params::is_parameter;
+use crate::blocks::{Block, Line, MOST_SAID, Sink, Taken};
+use crate::cells;
+use crate::text::numbers;
+use zwhy_evidence::{Evidence, Kstat, OriginId, Param, Property, ThreadCpu};
+
+pub struct Prose;
+
+impl Block for Prose {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let line = lines.first()?;
+        let mut found = Said::default();
+        for clause in clauses(&line.text) {
+            found.clause(clause);
+        }
+        found.add(&lines[..1], "said in the text", sink).then(|| Taken { kept: 1, dropped: Vec::new() })
+    }
+}
+
+/// What a command sets: `zfs set recordsize=1M tank`, `echo 1 > /sys/module/zfs/parameters/x`.
+pub fn command_settings(typed: &str, lines: &[Line], sink: &mut Sink) -> bool {
+    let words: Vec<&str> = typed.trim_start_matches("sudo ").split_whitespace().take(60).collect();
+    let mut found = Said::default();
+    match words[..] {
+        ["zfs", "set" | "create", ..] | ["zpool", "create" | "set", ..] => {
+            let dataset = if words[0] == "zfs" { words.last() } else { None };
+            for word in &words[2..] {
+                let setting = word.trim_start_matches("-o").trim_start_matches("-O").split_once('=');
+                if let Some((name, value)) = setting.filter(|(n, v)| is_setting(n, v)) {
+                    let dataset = dataset.filter(|d| !d.contains('=')).map(|d| (*d).to_owned());
+                    found.properties.push((dataset, name.to_owned(), value.to_owned()));
+                }
+            }
+        }
+        ["echo", value, ">", path]
+        | ["echo", value, "|", "sudo", "tee", path]
+        | ["echo", value, "|", "tee", path] => {
+            let name = path.split_once("/parameters/").map(|(_, name)| name).filter(|n| is_parameter(n));
+            if let Some(name) = name {
+                found.params.push((name.to_owned(), value.trim_matches(['"', '\'']).to_owned()));
+            }
+        }
+        _ => {}
+    }
+    found.add(lines, "set by a command in the text", sink)
+}
+
+/// Items of one line.
+#[derive(Default)]
+struct Said {
+    zfs: Option<String>,
+    kernel: Option<String>,
+    os: Option<String>,
+    params: Vec<(String, String)>,
+    properties: Vec<(Option<String>, String, String)>,
+    kstats: Vec<(&'static str, String, f64)>,
+    threads: Vec<(String, Option<f64>)>,
+}
+
+impl Said {
+    /// Hands the items over; `false` when there are none.
+    fn add(self, lines: &[Line], how: &str, sink: &mut Sink) -> bool {
+        let any = self.zfs.is_some()
+            || self.kernel.is_some()
+            || self.os.is_some()
+            || !self.params.is_empty()
+            || !self.properties.is_empty()
+            || !self.kstats.is_empty()
+            || !self.threads.is_empty();
+        let full = |said: &Evidence| {
+            said.params.len().max(said.properties.len()).max(said.kstats.len()).max(said.threads.len())
+                > MOST_SAID
+        };
+        if !any || full(&sink.said) {
+            return false;
+        }
+        let place = sink.place(lines);
+        let said = &mut sink.said;
+        let origin: OriginId = said.origin(format!("{place}: {how}"));
+        let fill = |slot: &mut Option<String>, value: Option<String>| {
+            if slot.is_none() {
+                *slot = value;
+            }
+        };
+        fill(&mut said.host.zfs_version, self.zfs);
+        fill(&mut said.host.kernel, self.kernel);
+        fill(&mut said.host.os, self.os);
+        said.params.extend(self.params.into_iter().map(|(name, value)| Param { name, value, origin }));
+        let properties = self.properties.into_iter();
+        said.properties.extend(properties.map(|(dataset, name, value)| Property {
+            dataset,
+            name,
+            value,
+            origin,
+        }));
+        said.kstats.extend(self.kstats.into_iter().map(|(source, name, value)| Kstat {
+            source: source.to_owned(),
+            name,
+            value,
+            rate: None,
+            origin,
+        }));
+        said.threads.extend(self.threads.into_iter().map(|(comm, cpu_pct)| ThreadCpu {
+            comm,
+            cpu_pct,
+            nice: None,
+            origin,
+        }));
+        true
+    }
+
+    fn clause(&mut self, clause: &str) {
+        const MOST_WORDS: usize = 80;
+        if clause.len() > 2000 || is_hedged(clause) {
+            return;
+        }
+        let words: Vec<&str> =
+            clause.split_whitespace().map(bare).filter(|w| !w.is_empty()).take(MOST_WORDS).collect();
+        for at in 0..words.len() {
+            self.setting(&words, at);
+            self.version(&words, at);
+            self.memory(&words, at);
+            self.pool(&words, at);
+        }
+        self.thread(&words);
+    }
+
+    /// `recordsize=1M`, `recordsize of 1M`, `zfs_arc_max=0`, `arc_meta_used 30G`.
+    fn setting(&mut self, words: &[&str], at: usize) {
+        let (name, value) = match words[at].split_once(['=', ':']) {
+            Some((name, value)) if !value.is_empty() => (name, value),
+            _ => {
+                let name = words[at].trim_end_matches([':', '=']);
+                let Some(value) = value_after(words, at) else { return };
+                (name, value)
+            }
+        };
+        let assigned = words[at].contains('=');
+        if is_setting(name, value) {
+            self.properties.push((None, name.to_owned(), value.to_owned()));
+        } else if assigned && (is_parameter(name) || is_kernel_parameter(name)) && is_plain_value(value) {
+            self.params.push((name.to_owned(), value.to_owned()));
+        } else if is_arcstat(name)
+            && let Some(figure) = joined_size(words, value)
+        {
+            self.kstats.push(("arcstats", name.to_owned(), figure));
+        }
+    }
+
+    /// `zfs 0.8.3`, `kernel 5.4.0-42-generic`, `Ubuntu 20.04`.
+    fn version(&mut self, words: &[&str], at: usize) {
+        let lower = words[at].to_ascii_lowercase();
+        let mut next = at + 1;
+        if words
+            .get(next)
+            .is_some_and(|w| matches!(w.to_ascii_lowercase().as_str(), "version" | "v" | "release"))
+        {
+            next += 1;
+        }
+        let Some(value) = words.get(next).map(|w| w.trim_start_matches(['v', 'V'])) else { return };
+        let version = is_version(value);
+        let set = |slot: &mut Option<String>, text: String| {
+            slot.get_or_insert(text);
+        };
+        match lower.as_str() {
+            "zfs" | "openzfs" | "zol" | "zfsonlinux" if version && value.contains('.') => {
+                set(&mut self.zfs, value.to_owned());
+            }
+            "kernel" | "linux" if version && value.matches('.').count() >= 1 => {
+                set(&mut self.kernel, value.to_owned())
+            }
+            "ubuntu" | "debian" | "centos" | "fedora" | "rhel" | "proxmox" | "truenas" | "freebsd"
+            | "nixos" | "rocky" | "almalinux" | "opensuse" | "gentoo"
+                if value.starts_with(|c: char| c.is_ascii_digit()) && value.len() < 30 =>
+            {
+                set(&mut self.os, format!("{} {value}", words[at]));
+            }
+            _ => {}
+        }
+    }
+
+    /// `256GB RAM`, `256 GB of memory`, `RAM 256GB`.
+    fn memory(&mut self, words: &[&str], at: usize) {
+        if !matches!(words[at].trim_end_matches(':').to_ascii_lowercase().as_str(), "ram" | "memory") {
+            return;
+        }
+        let before = words[..at].strip_suffix(&["of"]).unwrap_or(&words[..at]);
+        let size = |words: &[&str]| match words {
+            [.., figure, unit @ ("GB" | "GiB" | "TB" | "TiB" | "G")] => {
+                cells::bytes(&format!("{figure}{unit}"))
+            }
+            [.., figure] if figure.ends_with(['B', 'G', 'T']) => cells::bytes(figure),
+            _ => None,
+        };
+        let after: Vec<&str> = words[at + 1..].iter().take(2).copied().collect();
+        let after = size(&after).or_else(|| after.first().and_then(|f| size(&[f])));
+        // Programs use memory too; a host has it in whole gibibytes.
+        let of_host = |bytes: &f64| *bytes >= 1024f64.powi(3) && (bytes / 1024f64.powi(3)).fract() == 0.0;
+        const OTHERS: [&str; 12] = [
+            "uses", "using", "used", "use", "free", "process", "arc", "cache", "limit", "limited", "left",
+            "more",
+        ];
+        let other = words.iter().any(|w| OTHERS.contains(&w.to_ascii_lowercase().as_str()));
+        if let Some(bytes) = size(before).or(after).filter(of_host).filter(|_| !other) {
+            self.kstats.push(("meminfo", "MemTotal".to_owned(), bytes));
+        }
+    }
+
+    /// `the pool is 95% full`, `fragmentation 80%`, `5000 snapshots`.
+    fn pool(&mut self, words: &[&str], at: usize) {
+        let word = words[at].to_ascii_lowercase();
+        let percent = |w: &str| w.strip_suffix('%').and_then(numbers::percent).map(|_| w.to_owned());
+        let before = at.checked_sub(1).and_then(|b| words.get(b)).copied().unwrap_or("");
+        match word.trim_end_matches(':') {
+            "full" if words.iter().any(|w| matches!(w.to_ascii_lowercase().as_str(), "pool" | "zpool")) => {
+                self.properties.extend(percent(before).map(|p| (None, "capacity".to_owned(), p)));
+            }
+            "fragmented" | "fragmentation" | "frag" => {
+                let value = percent(before).or_else(|| value_after(words, at).and_then(percent));
+                self.properties.extend(value.map(|p| (None, "fragmentation".to_owned(), p)));
+            }
+            "snapshots" => {
+                let count = cells::count(before).filter(|c| *c >= 2.0 && c.fract() == 0.0);
+                self.properties.extend(count.map(|c| (None, "snapshot_count".to_owned(), cells::show(c))));
+            }
+            _ => {}
+        }
+    }
+
+    /// `arc_prune uses 100% CPU`, `100 % CPU in z_wr_iss`: the name and the figure must be the only ones.
+    fn thread(&mut self, words: &[&str]) {
+        let lower: Vec<String> = words.iter().map(|w| w.to_ascii_lowercase()).collect();
+        let name = |w: &&str| w.contains('_') && zwhy_zfs::thread_role(w).is_some();
+        let names: Vec<&str> = words.iter().copied().filter(|w| name(w)).collect();
+        let [comm] = names[..] else { return };
+        let says = |list: &[&str]| lower.iter().any(|w| list.contains(&w.as_str()));
+        if !says(&["cpu", "cpus", "core", "cores"]) || says(&["io", "i/o", "disk", "util", "iowait", "iotop"])
+        {
+            return;
+        }
+        let percent = |at: usize| {
+            let word = words[at].trim_start_matches('~');
+            if let Some(figure) = word.strip_suffix('%') {
+                return numbers::decimal(figure);
+            }
+            (words.get(at + 1) == Some(&"%")).then(|| numbers::decimal(word)).flatten()
+        };
+        let figures: Vec<f64> = (0..words.len()).filter_map(percent).collect();
+        // Of all processors, or of an unknown number of them: the name is all that is sure.
+        let several = says(&["all", "every", "each", "total", "both", "multiple", "many"]);
+        match figures[..] {
+            [pct] if !several && pct > 0.0 && pct < 1e5 => self.threads.push((comm.to_owned(), Some(pct))),
+            [_] => self.threads.push((comm.to_owned(), None)),
+            _ => {}
+        }
+    }
+}
+
+/// Parts of a line that make one statement each.
+fn clauses(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.trim().trim_start_matches(['*', '-', '•', ' ', '|']);
+    text.split(['!', ';']).flat_map(|part| part.split(". "))
+}
+
+/// A question, advice, a condition, a comparison, or another time.
+fn is_hedged(clause: &str) -> bool {
+    const WORDS: [&str; 44] = [
+        "would",
+        "should",
+        "could",
+        "might",
+        "may",
+        "if",
+        "try",
+        "instead",
+        "than",
+        "recommend",
+        "recommended",
+        "suggest",
+        "unless",
+        "without",
+        "not",
+        "never",
+        "previously",
+        "before",
+        "until",
+        "or",
+        "default",
+        "defaults",
+        "from",
+        "no",
+        "except",
+        "e.g",
+        "eg",
+        "example",
+        "like",
+        "fixed",
+        "was",
+        "were",
+        "worked",
+        "want",
+        "wanted",
+        "upgrading",
+        "downgrading",
+        "downgraded",
+        "versus",
+        "vs",
+        "compared",
+        "maybe",
+        "perhaps",
+        "unlike",
+    ];
+    clause.contains('?')
+        || clause.contains("http")
+        || clause.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')')).any(|word| {
+            let word = word.to_ascii_lowercase();
+            word.ends_with("n't")
+                || word.ends_with("n’t")
+                || WORDS.contains(&word.trim_matches(['.', ':', '"']))
+        })
+}
+
+/// A word without the marks that Markdown and punctuation put around it.
+fn bare(word: &str) -> &str {
+    let word = word.trim_matches(['`', '*', '"', '\'', '(', ')', ',', '|', '[', ']', '“', '”']);
+    word.trim_end_matches(['.', ',', ')', '`'])
+}
+
+/// The word that a name's value is: the next, behind `of`, `is`, `at`, `=`, `set to`.
+fn value_after<'w>(words: &[&'w str], at: usize) -> Option<&'w str> {
+    const LINKS: [&str; 11] =
+        ["of", "is", "at", "=", ":", "set", "to", "around", "about", "being", "currently"];
+    words[at + 1..].iter().take(4).find(|w| !LINKS.contains(*w)).copied()
+}
+
+/// A size whose unit may stand apart: `30 GiB`.
+fn joined_size(words: &[&str], value: &str) -> Option<f64> {
+    let unit = words.iter().position(|w| *w == value).and_then(|at| words.get(at + 1)).copied().unwrap_or("");
+    let apart = matches!(unit, "KB" | "MB" | "GB" | "TB" | "KiB" | "MiB" | "GiB" | "TiB");
+    if apart { cells::bytes(&format!("{value}{unit}")) } else { cells::bytes(value) }
+}
+
+/// A property and a value that it can have.
+fn is_setting(name: &str, value: &str) -> bool {
+    let on_off = |more: &[&str]| matches!(value, "on" | "off") || more.contains(&value);
+    match name {
+        "recordsize" | "volblocksize" | "special_small_blocks" => {
+            cells::bytes(value).is_some_and(|b| b >= 512.0 && (b as u64).is_power_of_two())
+        }
+        "compression" => {
+            on_off(&["lz4", "zle", "lzjb", "zstd", "gzip", "zstd-fast"])
+                || ["gzip-", "zstd-"].iter().any(|p| {
+                    value
+                        .strip_prefix(p)
+                        .is_some_and(|l| l.trim_start_matches("fast-").parse::<u16>().is_ok())
+                })
+        }
+        "encryption" => on_off(&[]) || (value.starts_with("aes-") && (value.ends_with("cm"))),
+        "checksum" => on_off(&["sha256", "sha512", "skein", "edonr", "blake3", "fletcher4", "fletcher2"]),
+        "dedup" => on_off(&["verify", "sha256", "sha512", "skein", "blake3", "sha256,verify"]),
+        "sync" => matches!(value, "standard" | "always" | "disabled"),
+        "primarycache" | "secondarycache" => matches!(value, "all" | "metadata" | "none"),
+        "xattr" => on_off(&["sa", "dir"]),
+        "atime" | "relatime" | "autotrim" => on_off(&[]),
+        "logbias" => matches!(value, "latency" | "throughput"),
+        "dnodesize" => matches!(value, "legacy" | "auto" | "1k" | "2k" | "4k" | "8k" | "16k"),
+        "snapdir" => matches!(value, "hidden" | "visible"),
+        "direct" => matches!(value, "standard" | "always" | "disabled"),
+        "quota" | "refquota" | "reservation" | "refreservation" | "volsize" => {
+            value == "none" || cells::bytes(value).is_some_and(|b| b >= 65536.0)
+        }
+        "ashift" => value.parse::<u8>().is_ok_and(|a| (9..=16).contains(&a)),
+        "redundant_metadata" => matches!(value, "all" | "most" | "some" | "none"),
+        _ => false,
+    }
+}
+
+fn is_kernel_parameter(name: &str) -> bool {
+    matches!(
+        name,
+        "init_on_alloc"
+            | "init_on_free"
+            | "clocksource"
+            | "vm.swappiness"
+            | "mitigations"
+            | "transparent_hugepage"
+            | "lru_gen"
+    )
+}
+
+fn is_plain_value(value: &str) -> bool {
+    value.len() < 40 && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
+}
+
+fn is_arcstat(name: &str) -> bool {
+    const NAMES: [&str; 24] = [
+        "arc_meta_used",
+        "arc_meta_limit",
+        "arc_meta_max",
+        "arc_meta_min",
+        "arc_dnode_limit",
+        "arc_no_grow",
+        "c_max",
+        "c_min",
+        "dnode_size",
+        "dbuf_size",
+        "hdr_size",
+        "bonus_size",
+        "l2_hdr_size",
+        "l2_size",
+        "l2_asize",
+        "mru_size",
+        "mfu_size",
+        "anon_size",
+        "metadata_size",
+        "data_size",
+        "hash_chain_max",
+        "memory_available_bytes",
+        "memory_free_bytes",
+        "abd_chunk_waste_size",
+    ];
+    NAMES.contains(&name)
+}
+
+/// `0.8.3`, `5.4.0-42-generic`, `2.1.5-1ubuntu6`.
+fn is_version(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.contains('.')
+        && text.len() < 40
+        && !text.ends_with(['x', '%'])
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b".-+~_".contains(&b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str) -> String {
+        let mut found = Said::default();
+        clauses(text).for_each(|c| found.clause(c));
+        let mut out: Vec<String> = Vec::new();
+        out.extend(found.zfs.map(|v| format!("zfs {v}")));
+        out.extend(found.kernel.map(|v| format!("kernel {v}")));
+        out.extend(found.os.map(|v| format!("os {v}")));
+        out.extend(found.params.iter().map(|(n, v)| format!("param {n}={v}")));
+        out.extend(found.properties.iter().map(|(_, n, v)| format!("{n}={v}")));
+        out.extend(found.kstats.iter().map(|(s, n, v)| format!("{s}.{n}={v}")));
+        out.extend(found.threads.iter().map(|(c, p)| format!("{c} {p:?}")));
+        out.join(" ")
+    }
+
+    #[test]
+    fn marked_figures_are_read() {
+        for (text, want) in [
+            ("z_wr_iss threads use 100 % CPU", "z_wr_iss Some(100.0)"),
+            ("I see arc_prune at ~99,5% CPU.", "arc_prune Some(99.5)"),
+            ("100% cpu in `arc_evict` on all cores", "arc_evict None"),
+            (
+                "We run zfs 0.8.3 on Ubuntu 20.04, kernel 5.4.0-42-generic.",
+                "zfs 0.8.3 kernel 5.4.0-42-generic os Ubuntu 20.04",
+            ),
+            ("The dataset has `recordsize=1M` and compression=gzip-9.", "recordsize=1M compression=gzip-9"),
+            ("recordsize of 128K, encryption aes-256-ccm", "recordsize=128K encryption=aes-256-ccm"),
+            ("- RAM: 256GB", "meminfo.MemTotal=274877906944"),
+            ("it has 64 GB of RAM", "meminfo.MemTotal=68719476736"),
+            (
+                "arc_meta_used 30G, arc_meta_limit is 20 GiB",
+                "arcstats.arc_meta_used=32212254720 arcstats.arc_meta_limit=21474836480",
+            ),
+            ("The pool is 95% full; fragmentation 80%", "capacity=95% fragmentation=80%"),
+            ("There are about 5000 snapshots here", "snapshot_count=5000"),
+            ("I set zfs_arc_max=8589934592", "param zfs_arc_max=8589934592"),
+        ] {
+            assert_eq!(said(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn questions_advice_and_other_times_say_nothing() {
+        for text in [
+            "Did you try recordsize=1M?",
+            "You should set compression=lz4",
+            "With zfs 0.7.13 it was fine before",
+            "upgraded from zfs 0.7.13 to 0.8.3",
+            "txg_sync shows 99% IO on one CPU in iotop",
+            "arc_prune and arc_evict use 100% CPU",
+            "compression is good",
+            "the memory of 50% users",
+            "a process using 16GB RAM",
+            "zfs is 2.5x slower",
+            "compression ratio 1.5",
+        ] {
+            assert_eq!(said(text), "", "{text}");
+        }
+    }
+}

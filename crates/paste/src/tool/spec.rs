@@ -1,0 +1,308 @@
+//! A tool file as it is written: the keys of `knowledge/tools/*.toml` and what each means.
+
+use super::kind::Kind;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// One file: the blocks of output that a tool prints.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolSpec {
+    /// One sentence: which tool, which releases, where its layout is known from.
+    pub about: String,
+    pub blocks: Vec<BlockSpec>,
+    /// Text of the tool and what it must become.
+    pub samples: Vec<SampleSpec>,
+}
+
+/// One kind of block: rows under a header, or lines of known shapes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlockSpec {
+    /// What origins call it; the table's name where it is not given.
+    pub what: Option<String>,
+    /// Blocks of a lower rank are tried first; 50 where nothing is said.
+    pub rank: Option<u16>,
+    /// Name of the table that it becomes.
+    pub table: Option<String>,
+    /// Columns of the table, and the cell that each row has there; of a header where none are given.
+    #[serde(default)]
+    pub columns: Vec<ColumnSpec>,
+    pub header: Option<HeaderSpec>,
+    #[serde(default)]
+    pub rows: RowSpec,
+    /// Shapes of lines, of blocks without a header.
+    #[serde(default)]
+    pub lines: Vec<LineSpec>,
+    /// What each row becomes besides a row of the table.
+    #[serde(default)]
+    pub emit: Vec<EmitSpec>,
+    /// The first line must look so.
+    pub begins: Option<String>,
+    /// Blank lines may stand between its lines, two at most in a row.
+    #[serde(default)]
+    pub blanks: bool,
+    /// Fewer rows than this are no such block.
+    #[serde(default = "one")]
+    pub min: usize,
+    /// A line that is such a block even where it is shorter than `min`.
+    pub alone: Option<String>,
+    /// Rows of one table; those after them make the next one.
+    pub most: Option<usize>,
+    /// Counts rows under a second table.
+    pub tally: Option<TallySpec>,
+}
+
+fn one() -> usize {
+    1
+}
+
+/// A column by its name alone, or with what its cells are.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum ColumnSpec {
+    Name(String),
+    Full(ColumnDetail),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnDetail {
+    pub name: String,
+    #[serde(default)]
+    pub kind: Kind,
+    /// The cell, with `{1}` for a group of the line's pattern or `{name}` for a heading; the next group
+    /// where nothing is said.
+    pub of: Option<String>,
+    /// Figures with `*` and `/` between them, worked out from left to right: `{1} / {2} / 1e6`.
+    pub calc: Option<String>,
+    /// First group of this pattern in the last command line, where `of` gives nothing.
+    pub command: Option<String>,
+    /// Letters that are kept.
+    pub letters: Option<usize>,
+}
+
+/// How a line of column names is told from any other line.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HeaderSpec {
+    /// Alternatives of words that are all in the line, the first of them at its begin (`*` for any);
+    /// `@name` is any of the names that `aliases` has under it.
+    pub words: Vec<String>,
+    /// The whole line looks so.
+    pub line: Option<String>,
+    /// No word of these is in the line.
+    pub without: Vec<String>,
+    /// Every word is one of these, separated by blanks.
+    pub only: Option<String>,
+    /// Headings of all releases, separated by blanks: what signs can ask for.
+    pub headings: Option<String>,
+    /// Two words at least are of these, separated by blanks.
+    pub two_of: Option<String>,
+    /// A column's name and the headings it has in all releases and systems.
+    pub aliases: BTreeMap<String, Vec<String>>,
+    /// A heading of the line above and the columns that stand below it.
+    pub groups: BTreeMap<String, Vec<ColumnSpec>>,
+    /// Groups where no line above names them.
+    pub usual_groups: Vec<String>,
+    /// Lines that may stand above.
+    pub above: Vec<String>,
+    /// One of `above` must be there.
+    pub above_needed: bool,
+    /// The first of these whose headings are there names the table.
+    pub tables: Vec<(String, String)>,
+    /// Headings of rows that stand without a header.
+    pub layout: Option<String>,
+    /// A web page may have put a blank line below it.
+    pub blank_below: bool,
+    /// The header itself is left out of the columns: its first word (`avg-cpu:`).
+    pub label: bool,
+    /// Whether rows begin with the time of day.
+    pub time: TimeOfDay,
+    /// Characters between cells besides blanks.
+    pub separators: Option<String>,
+}
+
+/// Whether rows begin with a time of day, which becomes the column `time`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TimeOfDay {
+    #[default]
+    Never,
+    May,
+    Must,
+}
+
+/// How a row is told from any other line.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RowSpec {
+    /// The whole line looks so.
+    pub line: Option<String>,
+    /// Cells that a row may lack at its end.
+    pub missing: usize,
+    /// Words that a row may have beyond its columns; they belong to the last.
+    pub extra: usize,
+    /// Words beyond those are left out; else such a line is no row.
+    pub cut: bool,
+    /// The last column must be this one for that.
+    pub extra_in: Option<String>,
+    /// Part of the cells behind the first that are figures, 0 to 1.
+    pub figures: f64,
+    /// What counts as a figure besides those.
+    pub value: Option<String>,
+    /// Lines between rows that belong to the block.
+    pub between: Vec<String>,
+    /// Lines between rows that say nothing of use, and the reason to give for it.
+    pub drop: BTreeMap<String, String>,
+    /// Shape of the cells of a column.
+    pub are: BTreeMap<String, String>,
+    /// A blank cell before the column of this number, where a row is one short.
+    pub blank_at: Option<usize>,
+    /// The header again begins the next block: each copy is of another time.
+    pub once: bool,
+    /// Name of the table when rows are indented more than the header.
+    pub nested: Option<String>,
+}
+
+impl Default for RowSpec {
+    fn default() -> RowSpec {
+        RowSpec {
+            line: None,
+            missing: 0,
+            extra: 0,
+            cut: false,
+            extra_in: None,
+            figures: 0.5,
+            value: None,
+            between: Vec::new(),
+            drop: BTreeMap::new(),
+            are: BTreeMap::new(),
+            blank_at: None,
+            once: false,
+            nested: None,
+        }
+    }
+}
+
+/// One shape of a line.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LineSpec {
+    /// A regular expression; its groups are the cells. Over several lines with `\n` in it.
+    #[serde(rename = "match")]
+    pub pattern: String,
+    /// Lines that the pattern may take together.
+    #[serde(default = "one")]
+    pub span: usize,
+    /// Pattern of a figure and its name, again and again in the line: a row whose columns are the names.
+    pub pairs: Option<PairSpec>,
+    /// The line begins a section called so; `{section}` in cells.
+    pub section: Option<String>,
+    /// The line is read but not used, for this reason.
+    pub drop: Option<String>,
+    /// The last command line must look so.
+    pub command: Option<String>,
+    /// Cells of the row, one a column, instead of what `columns` says.
+    pub cells: Option<Vec<String>>,
+    /// The line is no row of the table.
+    #[serde(default)]
+    pub no_row: bool,
+    #[serde(default)]
+    pub emit: Vec<EmitSpec>,
+}
+
+/// Figures with names behind (or before) them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PairSpec {
+    #[serde(rename = "match")]
+    pub pattern: String,
+    /// The column's name; `{1}`, `{2}` are groups of the pair.
+    pub name: String,
+    pub value: String,
+    #[serde(default)]
+    pub kind: Kind,
+    /// Names to use for those of the tool; others are left out where there is any.
+    #[serde(default)]
+    pub names: BTreeMap<String, String>,
+}
+
+/// What else a row becomes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmitSpec {
+    pub to: Target,
+    /// Source of a kstat, dataset of a property.
+    #[serde(default)]
+    pub of: String,
+    pub name: String,
+    pub value: String,
+    #[serde(default)]
+    pub kind: Kind,
+    /// Nice value of a thread.
+    #[serde(default)]
+    pub nice: String,
+    /// The tool's names (in lower case) and ours; what is not there says nothing of use.
+    #[serde(default)]
+    pub names: BTreeMap<String, String>,
+    /// Text to replace in names.
+    #[serde(default)]
+    pub replace: BTreeMap<String, String>,
+    /// Patterns that the values must have.
+    #[serde(default)]
+    pub when: BTreeMap<String, String>,
+    /// Of which rows.
+    #[serde(default)]
+    pub rows: Which,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    Kstat,
+    Parameter,
+    Property,
+    Thread,
+    Waiting,
+    /// A fact of the host: `name` is `zfs`, `kernel`, `os`, `host`, `cpu`, `flags`.
+    Host,
+}
+
+/// Rows that are emitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Which {
+    #[default]
+    Each,
+    /// The last row.
+    Last,
+    /// All rows of the time that the last row has.
+    Interval,
+    /// Rows that are not indented more than the header.
+    Top,
+}
+
+/// Rows counted by a part of a cell.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TallySpec {
+    pub table: String,
+    /// First group of this pattern in the first cell is what is counted.
+    pub by: String,
+    pub columns: [String; 2],
+}
+
+/// A text as the tool prints it, and lines that reading it must give.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampleSpec {
+    pub text: String,
+    /// Cells (`TABLE / ROW / COLUMN = VALUE`), `kstat SOURCE NAME = VALUE`, `parameter NAME = VALUE`,
+    /// `property DATASET NAME = VALUE`, `thread NAME = CPU`, `waiting NAME = FRAMES`, `host FIELD = VALUE`.
+    #[serde(default)]
+    pub gives: Vec<String>,
+    /// Nothing may be read from it: text that only looks like output of the tool.
+    #[serde(default)]
+    pub nothing: bool,
+}
