@@ -5,10 +5,12 @@ use crate::output;
 use anyhow::{Context, Result};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use zwhy_capture::{Capture, Redactor, part_folder};
 use zwhy_diagnose::{Answer, Classified, Knowledge, Options, classify, explain_classified};
 use zwhy_evidence::{Evidence, ImportStats, Imported};
 use zwhy_formats::{ImportOptions, Input, WEIGHED};
+use zwhy_paste::Tools;
 use zwhy_profile::{Event, Measure, Nanos, Unit};
 
 /// How inputs are read; the same options on every command that reads.
@@ -30,6 +32,9 @@ pub struct ReadArgs {
     /// Replace the names of hosts, pools, datasets, paths and processes, each by the same stand-in.
     #[arg(long)]
     pub redact: bool,
+    /// How the output of tools is read; set by [`ReadArgs::with_tools`].
+    #[arg(skip)]
+    pub tools: Option<Arc<Tools>>,
 }
 
 /// What shares follow where samples carry uneven periods.
@@ -51,6 +56,11 @@ impl Weight {
 }
 
 impl ReadArgs {
+    /// The same with the descriptions of tools that `--knowledge` adds.
+    pub fn with_tools(&self, knowledge: &Knowledge) -> ReadArgs {
+        ReadArgs { tools: Some(knowledge.tools.clone()), ..self.clone() }
+    }
+
     /// Before anything is read: a name that no importer has.
     fn check(&self) -> Result<()> {
         let names = || zwhy_formats::importers().iter().map(|i| i.name());
@@ -69,6 +79,7 @@ impl ReadArgs {
             kallsyms: self.kallsyms.clone(),
             lines: self.lines,
             by_samples: self.weight == Weight::Samples,
+            tools: self.tools.clone(),
             ..ImportOptions::default()
         }
     }

@@ -120,7 +120,7 @@ fn go_through(checks: &[Ranked<'_>], knowledge: &Knowledge, args: &Args) -> Resu
         }
         let block = format!("$ {}\n{text}\n", check.check.command);
         // What cannot be read is not kept either; the next command may tell more.
-        match read(&block) {
+        match read(&block, knowledge) {
             Ok(imported) => output::note(&zwhy_report::stats_text("taken", &imported.stats)),
             Err(error) => {
                 let lines = text.lines().count();
@@ -135,13 +135,13 @@ fn go_through(checks: &[Ranked<'_>], knowledge: &Knowledge, args: &Args) -> Resu
             file.write_all(block.as_bytes()).context("cannot keep what was pasted")?;
         }
         pasted.push_str(&block);
-        let answer = answer(&read(&pasted)?, knowledge, "what was pasted");
+        let answer = answer(&read(&pasted, knowledge)?, knowledge, "what was pasted");
         output::print(&labelled("So far", 7, &plain(&answer.why), WIDTH))?;
     }
     if pasted.is_empty() {
         return output::print("\nNothing was taken in.\n");
     }
-    let all = read(&pasted)?;
+    let all = read(&pasted, knowledge)?;
     output::print("\n")?;
     output::note(&zwhy_report::stats_text("all that was pasted", &all.stats));
     let answer = answer(&all, knowledge, "what was pasted");
@@ -157,8 +157,12 @@ fn append_to(path: &PathBuf) -> Result<File> {
     file.with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn read(pasted: &str) -> Result<Imported> {
-    let options = ImportOptions { format: Some("pasted".to_owned()), ..ImportOptions::default() };
+fn read(pasted: &str, knowledge: &Knowledge) -> Result<Imported> {
+    let options = ImportOptions {
+        format: Some("pasted".to_owned()),
+        tools: Some(knowledge.tools.clone()),
+        ..ImportOptions::default()
+    };
     let input = Input::from_reader("what was pasted", pasted.as_bytes(), &options.limits)?;
     Ok(zwhy_formats::import(input, &options)?)
 }

@@ -25,8 +25,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let imported = load(&args.input, &args.read)?;
-    let answer = answer(&imported, &args.knowledge.load()?, &args.read.name_of(&args.input));
+    let knowledge = args.knowledge.load()?;
+    let imported = load(&args.input, &args.read.with_tools(&knowledge))?;
+    let answer = answer(&imported, &knowledge, &args.read.name_of(&args.input));
     let text = if args.json {
         zwhy_report::answer_json(&answer)?
     } else if args.markdown {

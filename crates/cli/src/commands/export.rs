@@ -60,6 +60,7 @@ pub fn run(args: &Args) -> Result<()> {
         lines: args.lines,
         weight: args.weight,
         redact: args.redact,
+        tools: None,
     };
     if args.format != "folded" && (args.pid || args.tid) {
         return Err(usage("--pid and --tid are for the format folded; the others carry ids"));

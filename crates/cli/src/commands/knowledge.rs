@@ -5,15 +5,19 @@ use crate::load::{ReadArgs, load_told};
 use crate::output;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use zwhy_diagnose::{Knowledge, SourceText, coverage, lint, run_tests};
 use zwhy_evidence::Imported;
+use zwhy_paste::Tools;
+use zwhy_paste::tool::check_samples;
 use zwhy_profile::Event;
 use zwhy_report::{Align, Grid, labelled, remedy_text};
 
 /// Where causes come from besides those built in.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct KnowledgeArgs {
-    /// Add the cause and anatomy files of this folder (DIR/causes/*.toml, DIR/anatomy/*.toml).
+    /// Add the cause, anatomy and tool files of this folder (DIR/causes/*.toml, DIR/anatomy/*.toml,
+    /// DIR/tools/*.toml).
     #[arg(long = "knowledge", value_name = "DIR", global = true)]
     dir: Option<PathBuf>,
 }
@@ -37,10 +41,19 @@ impl KnowledgeArgs {
 /// What is built in and the files of a folder, with the problems of both.
 fn with(dir: &Path) -> Result<Knowledge> {
     let (anatomy, causes) = (texts(&dir.join("anatomy"))?, texts(&dir.join("causes"))?);
-    if anatomy.is_empty() && causes.is_empty() {
-        bail!("{} has no causes/*.toml and no anatomy/*.toml; name the folder above them", dir.display());
+    let tools = texts(&dir.join("tools"))?;
+    if anatomy.is_empty() && causes.is_empty() && tools.is_empty() {
+        bail!(
+            "{} has no causes/*.toml, anatomy/*.toml or tools/*.toml; name the folder above them",
+            dir.display()
+        );
     }
-    Ok(Knowledge::with(&anatomy, &causes))
+    let knowledge = Knowledge::with(&anatomy, &causes);
+    if tools.is_empty() {
+        return Ok(knowledge);
+    }
+    let tools: Vec<(String, String)> = tools.into_iter().map(|t| (t.name, t.text)).collect();
+    Ok(knowledge.with_tools(Arc::new(Tools::with(&tools, false))))
 }
 
 fn texts(folder: &Path) -> Result<Vec<SourceText>> {
@@ -200,8 +213,16 @@ fn check(source: &KnowledgeArgs) -> Result<()> {
             .filter(|o| !o.passed)
             .map(|o| format!("{}: test `{}`: {}", o.class, o.test, o.what)),
     );
+    let samples = check_samples(&knowledge.tools);
+    let read = samples.len();
+    let wrong = samples.into_iter().flat_map(|o| {
+        o.wrong.into_iter().map(move |what| format!("{}: sample {}: {what}", o.file, o.sample))
+    });
+    lines.extend(wrong);
     if lines.is_empty() {
-        return output::print(&format!("{} causes, {tests} tests: all good\n", knowledge.causes.len()));
+        let (causes, tools) = (knowledge.causes.len(), knowledge.tools.samples.len());
+        let all = format!("{causes} causes, {tests} tests; {tools} tools, {read} samples: all good\n");
+        return output::print(&all);
     }
     output::print(&(zwhy_report::plain_lines(&lines.join("\n")) + "\n"))?;
     let things = if lines.len() == 1 { "thing" } else { "things" };

@@ -25,10 +25,11 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     output::check(&args.output, &["html", "htm"], "this writes a page: name it X.html")?;
-    let imported = load(&args.input, &args.read)?;
+    let knowledge = args.knowledge.load()?;
+    let imported = load(&args.input, &args.read.with_tools(&knowledge))?;
     let name = args.read.name_of(&args.input);
     tell(&name, drawn(&imported).as_ref().unwrap_or(&imported));
-    write_page(&imported, &name, &args.knowledge.load()?, Roots::Threads, &args.output)
+    write_page(&imported, &name, &knowledge, Roots::Threads, &args.output)
 }
 
 pub fn write_page(

@@ -3,9 +3,11 @@
 use super::fixture::Expectation;
 use super::{Cause, Knowledge, Sign};
 use crate::answer::{Answer, CONFIDENT};
+use crate::condition::QueryId;
 use crate::explain::{Options, explain};
 use crate::facts::{Argument, CATALOGUE, Query, ResultKind};
 use crate::knowledge::Weight;
+use std::collections::BTreeSet;
 
 mod remedy;
 
@@ -70,14 +72,25 @@ const KSTAT_SOURCES: &[&str] = &[
 pub fn lint(knowledge: &Knowledge) -> Vec<LintIssue> {
     let mut issues: Vec<LintIssue> =
         knowledge.problems.iter().map(|p| LintIssue { file: p.file.clone(), what: p.what.clone() }).collect();
+    let tables = knowledge.tools.tables();
     for cause in &knowledge.causes {
         let mut say = |what: String| issues.push(LintIssue { file: cause.file.clone(), what });
         texts(cause, &mut say);
+        for query in questions(cause).filter_map(|id| knowledge.bank.get(id)) {
+            super::tables::of_query(query, &tables, &mut say);
+        }
         signs(cause, knowledge, &mut say);
         others(cause, knowledge, &mut say);
         tests(cause, &mut say);
     }
     issues
+}
+
+/// Every question of a cause, each once.
+fn questions(cause: &Cause) -> impl Iterator<Item = QueryId> {
+    let ruled_out = cause.look_alikes.iter().filter_map(|l| l.ruled_out_when.as_ref());
+    let conditions = cause.signs.iter().chain(&cause.against).map(|s| &s.when).chain(ruled_out);
+    conditions.flat_map(|c| c.queries.iter().copied()).collect::<BTreeSet<QueryId>>().into_iter()
 }
 
 fn texts(cause: &Cause, say: &mut impl FnMut(String)) {

@@ -9,6 +9,7 @@ mod lint;
 mod load;
 mod remedy;
 mod shell;
+mod tables;
 mod traps;
 
 pub use cause::{Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
@@ -18,6 +19,8 @@ pub use remedy::{Change, Choice, Remedy};
 
 use crate::anatomy::Anatomy;
 use crate::condition::QueryBank;
+use std::sync::Arc;
+use zwhy_paste::Tools;
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/knowledge.rs"));
@@ -56,6 +59,8 @@ pub struct Knowledge {
     pub anatomy: Anatomy,
     pub causes: Vec<Cause>,
     pub bank: QueryBank,
+    /// How the output of tools is read, which says what tables there can be.
+    pub tools: Arc<Tools>,
     /// Files or parts of files that could not be used.
     pub problems: Vec<KnowledgeError>,
 }
@@ -81,7 +86,14 @@ impl Knowledge {
         let anatomy = Anatomy::load(anatomy, &mut problems);
         let mut bank = QueryBank::default();
         let causes = load::causes(causes, &mut bank, &mut problems);
-        Knowledge { anatomy, causes, bank, problems }
+        Knowledge { anatomy, causes, bank, tools: Tools::embedded(), problems }
+    }
+
+    /// The same with other descriptions of tools; what is wrong with those is a problem here.
+    pub fn with_tools(mut self, tools: Arc<Tools>) -> Knowledge {
+        self.problems.extend(tools.problems.iter().map(|p| KnowledgeError::new(&p.file, &p.what)));
+        self.tools = tools;
+        self
     }
 
     pub fn cause(&self, class: &str) -> Option<&Cause> {
