@@ -84,7 +84,9 @@ fn every_sample_thread_and_frame_is_there() {
         // Chains are cut before callers that cannot be code, and the reader says so.
         let cut = imported.stats.warnings.iter().any(|w| w.contains("cannot be code"));
         assert_eq!(frames < their_frames, cut, "{options:?} {frames} of {their_frames} frames");
-        assert!(frames <= their_frames && frames * 10 >= their_frames * 9, "{frames} of {their_frames}");
+        // How many are cut is up to the programs of this host; the leaf stays, whatever it is.
+        let samples: u64 = threads.values().sum();
+        assert!((samples..=their_frames).contains(&frames), "{frames} of {their_frames}, {samples} samples");
         assert!(imported.evidence.profile.samples.t.is_sorted());
     }
 }
