@@ -110,6 +110,7 @@ impl Reader {
         }
         let count = match count {
             Some(count) => count,
+            None if ends_in_digits(frames) => return self.stats.drop("count too large to be one", 1),
             None if !frames.contains(&b';') => return self.stats.drop("line is no folded stack", 1),
             None => {
                 self.without_count += 1;
@@ -208,6 +209,11 @@ fn split_count(line: &[u8]) -> (&[u8], Option<Count>) {
         None if Count::parse(line).is_some() => (b"", Count::parse(line)),
         None => (line, None),
     }
+}
+
+/// Whether the last word is a number; [`Count::parse`] takes none of more than 19 digits.
+fn ends_in_digits(line: &[u8]) -> bool {
+    memchr::memrchr2(b' ', b'\t', line).is_some_and(|space| line[space + 1..].iter().all(u8::is_ascii_digit))
 }
 
 /// `true` when each of the first lines has two counts, as difffolded.pl writes. A single line with two

@@ -31,6 +31,15 @@ fn ten_thousand_frames_and_cut_inputs() {
     survives_damage("folded", &input("folded/annotations-and-spaces.folded"));
 }
 
+/// Such a number is no part of a name, and its line no single sample.
+#[test]
+fn a_count_of_too_many_digits_is_dropped_and_told() {
+    let imported = import_as("folded", b"a;b 99999999999999999999\na;c 3\n").unwrap();
+    assert_eq!((imported.stats.read, imported.stats.kept), (2, 1));
+    assert_eq!(imported.stats.dropped.get("count too large to be one"), Some(&1));
+    assert_eq!(folded(&imported.evidence.profile, Event::Cpu), "a;c 3\n");
+}
+
 proptest! {
     /// import(export(p)) == p for names that the format can hold.
     #[test]

@@ -28,7 +28,7 @@ impl Importer for PerfScript {
     }
 
     fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let bytes = without_carriage_returns(input.bytes());
+        let bytes = spaced(without_carriage_returns(input.bytes()));
         let tidied = tidy::tidied(&bytes);
         let odd = tidied.as_ref().map_or(0, |t| t.odd);
         let bytes = tidied.map_or(bytes, |t| Cow::Owned(t.text));
@@ -53,7 +53,8 @@ fn sniff(head: &[u8]) -> Confidence {
     const LOOK_AT: usize = 400;
     let (mut headers, mut frames, mut pairs, mut one_line, mut other) = (0, 0, 0, 0, 0);
     let mut after_header = false;
-    for line in lines::raw_lines(head).take(LOOK_AT) {
+    let head = spaced(Cow::Borrowed(head));
+    for line in lines::raw_lines(&head).take(LOOK_AT) {
         if line.is_empty() || line.starts_with(b"#") {
             after_header |= line.is_empty() && (headers == 0 || after_header);
             continue;
@@ -89,6 +90,30 @@ fn without_carriage_returns(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bytes.iter().copied().filter(|b| *b != b'\r').collect())
 }
 
+/// Text of simpleperf, which parts the fields of a line by tabs; the usual text is not copied.
+fn spaced(bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    const LOOK_AT: usize = 400;
+    let head = &bytes[..bytes.len().min(crate::HEAD_BYTES)];
+    let is_parted = |line: &[u8]| {
+        !line.starts_with(b"\t")
+            && line.contains(&b'\t')
+            && header::parse(line).is_none_or(|h| h.time.is_none())
+            && header::parse(&with_spaces(line)).is_some_and(|h| h.time.is_some() && !h.event.is_empty())
+    };
+    if lines::raw_lines(head).take(LOOK_AT).any(is_parted) { Cow::Owned(with_spaces(&bytes)) } else { bytes }
+}
+
+/// Tabs that do not indent a line as spaces.
+fn with_spaces(bytes: &[u8]) -> Vec<u8> {
+    let mut before = b'\n';
+    let space = |byte: &u8| {
+        let inside = *byte == b'\t' && before != b'\n';
+        before = *byte;
+        if inside { b' ' } else { *byte }
+    };
+    bytes.iter().map(space).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,5 +124,18 @@ mod tests {
         assert!(matches!(sniff(zdb), Confidence::No));
         let perf = b"bash 410 2374.923095: 1 cycles:\n\tffffffff81000000 do_syscall_64 ([kernel.kallsyms])\n";
         assert!(matches!(sniff(perf), Confidence::Certain));
+    }
+
+    #[test]
+    fn fields_parted_by_tabs() {
+        let text = b"Worker\t25122 [007] 115.936601:\t\t1000000 task-clock:u:\n        \
+            b3cea6c4\ttake(int, bool) (/lib/libc.so)\n        99070c55\tmain (/bin/app)\n\n";
+        assert!(matches!(sniff(text), Confidence::Certain));
+        let read = crate::import_bytes("x", text.to_vec(), &ImportOptions::default()).unwrap();
+        assert_eq!((read.stats.kept, read.stats.dropped.len()), (1, 0), "{:?}", read.stats);
+        let profile = &read.evidence.profile;
+        let sample = profile.samples.iter().next().unwrap();
+        assert_eq!(profile.function_names(sample.stack), ["main", "take(int, bool)"]);
+        assert!(profile.threads.iter().any(|(_, thread)| thread.tid == 25122));
     }
 }

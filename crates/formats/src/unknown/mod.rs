@@ -29,7 +29,19 @@ impl Kind {
 
 /// A kind of file that holds nothing for any importer, not even as text.
 pub(crate) fn refused(head: &[u8]) -> Option<Kind> {
-    magic::known(head).or_else(|| markup::known(head)).or_else(|| json::known(head))
+    magic::known(head).or_else(|| markup::known(head)).or_else(|| json::known(head)).or_else(|| ghc(head))
+}
+
+/// The report of GHC's profiler: its table's last column would be read as counts.
+fn ghc(head: &[u8]) -> Option<Kind> {
+    let title = head.split(|b| *b == b'\n').next()?;
+    let found = memchr::memmem::find(title, b"Time and Allocation Profiling Report").is_some();
+    found.then(|| {
+        Kind::new(
+            "a report of GHC's profiler (.prof)",
+            "inferno-collapse-ghcprof makes folded stacks of it; give those",
+        )
+    })
 }
 
 /// JSON in which nothing was found.

@@ -134,3 +134,12 @@ fn text_that_only_looks_like_json_is_read_as_text() {
         assert!(told.contains("none of its 1 lines"), "{told}");
     }
 }
+
+#[test]
+fn a_report_of_ghc_is_named() {
+    let table = "\tSun Aug  6 14:50 2023 Time and Allocation Profiling Report  (Final)\n\n\t   app +RTS -p\n\n\
+        COST CENTRE MODULE SRC no. entries %time %alloc %time %alloc\n\n\
+        MAIN MAIN <built-in> 337 0 0.0 0.0 100.0 100.0\n main Main app.hs:3:1-9 675 1 2.0 0.1 99.0 99.0\n";
+    let told = told(table.as_bytes());
+    assert!(told.contains("GHC") && told.contains("inferno-collapse-ghcprof"), "{told}");
+}
