@@ -38,7 +38,7 @@ fn find_time(line: &[u8]) -> Option<(usize, usize, i64)> {
             at -= 1;
         }
         let decimals = colon - at;
-        if !matches!(decimals, 3 | 6 | 9) || at == 0 || line[at - 1] != b'.' {
+        if !matches!(decimals, 1..=6 | 9) || at == 0 || line[at - 1] != b'.' {
             continue;
         }
         let mut start = at - 1;
@@ -50,7 +50,9 @@ fn find_time(line: &[u8]) -> Option<(usize, usize, i64)> {
             continue;
         }
         let seconds = digits(&line[start..at - 1])?;
-        let part = digits(&line[at..colon])? as i64 * 10i64.pow(9 - decimals as u32);
+        let part = digits(&line[at..colon])? as i64;
+        // perf pads with zeros; simpleperf prints the microseconds as a plain number: `115540.8374`.
+        let part = if matches!(decimals, 3 | 6 | 9) { part * 10i64.pow(9 - decimals as u32) } else { part * 1000 };
         let time = i64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?.checked_add(part)?;
         return Some((start, colon + 1, time));
     }
@@ -223,6 +225,11 @@ mod tests {
                 ("kworker/0:1-eve", -1, 33, Some(1), t, None, "cycles", None),
             ),
             ("  410  2374.923095: cpu-clock:ppp: ", ("", -1, 410, None, t, None, "cpu-clock:ppp", None)),
+            // simpleperf does not pad the microseconds with zeros.
+            (
+                "RenderThread 7 [002] 2374.8374: 1 cpu-clock:",
+                ("RenderThread", -1, 7, Some(2), Some(2_374_008_374_000), Some(1), "cpu-clock", None),
+            ),
             ("bash  2374.923095:    1001001 ", ("bash", -1, -1, None, t, Some(1_001_001), "", None)),
             ("cpu-clock:ppp: ", ("", -1, -1, None, None, None, "cpu-clock:ppp", None)),
             ("bash   410 ", ("bash", -1, 410, None, None, None, "", None)),
