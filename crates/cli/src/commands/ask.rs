@@ -123,10 +123,8 @@ fn go_through(checks: &[Ranked<'_>], knowledge: &Knowledge, args: &Args) -> Resu
         match read(&block, knowledge) {
             Ok(imported) => output::note(&zwhy_report::stats_text("taken", &imported.stats)),
             Err(error) => {
-                let lines = text.lines().count();
                 let why = crate::failure::text(&error);
-                let told =
-                    format!("Nothing of these {lines} lines could be used, and they are left out: {why}");
+                let told = format!("Nothing of that could be used, and it is left out: {why}");
                 output::note(zwhy_report::labelled("", 0, &plain(&told), WIDTH).trim_end());
                 continue;
             }

@@ -52,7 +52,8 @@ fn find_time(line: &[u8]) -> Option<(usize, usize, i64)> {
         let seconds = digits(&line[start..at - 1])?;
         let part = digits(&line[at..colon])? as i64;
         // perf pads with zeros; simpleperf prints the microseconds as a plain number: `115540.8374`.
-        let part = if matches!(decimals, 3 | 6 | 9) { part * 10i64.pow(9 - decimals as u32) } else { part * 1000 };
+        let part =
+            if matches!(decimals, 3 | 6 | 9) { part * 10i64.pow(9 - decimals as u32) } else { part * 1000 };
         let time = i64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?.checked_add(part)?;
         return Some((start, colon + 1, time));
     }
