@@ -18,7 +18,7 @@ use crate::{ExportOptions, Exporter, Ids};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 use zwhy_evidence::Evidence;
-use zwhy_profile::{Frame, FrameKind, Profile, StackId, Thread, ThreadId};
+use zwhy_profile::{Frame, FrameKind, Profile, StackId, StringId, Thread, ThreadId};
 
 /// What samples without a command, a stack or a name are called.
 const UNKNOWN: &str = "[unknown]";
@@ -60,6 +60,8 @@ struct Tree {
     children: FxHashMap<(usize, u32), usize>,
     names: Vec<String>,
     name_ids: FxHashMap<String, u32>,
+    /// Names by the functions they are written for: a function stands in many stacks.
+    functions: FxHashMap<StringId, u32>,
     /// Some line has more than one name.
     deep: bool,
 }
@@ -78,6 +80,7 @@ impl Default for Tree {
             children: FxHashMap::default(),
             names: Vec::new(),
             name_ids: FxHashMap::default(),
+            functions: FxHashMap::default(),
             deep: false,
         }
     }
@@ -96,25 +99,37 @@ impl Tree {
             frames.pop();
         }
         if !command.is_empty() && (!named || ids != Ids::None) {
-            at = self.child(at, command);
+            let name = self.name_id(command);
+            at = self.child(at, name);
         }
         for frame in frames.iter().rev() {
             self.deep |= at != 0;
-            at = self.child(at, written(profile.strings.get(frame.function)));
+            let name = self.function(profile, frame.function);
+            at = self.child(at, name);
         }
         at
     }
 
-    fn child(&mut self, parent: usize, name: String) -> usize {
-        let name = match self.name_ids.get(&name) {
-            Some(id) => *id,
-            None => {
-                let id = self.names.len() as u32;
-                self.names.push(name.clone());
-                self.name_ids.insert(name, id);
-                id
-            }
-        };
+    fn function(&mut self, profile: &Profile, function: StringId) -> u32 {
+        if let Some(name) = self.functions.get(&function) {
+            return *name;
+        }
+        let name = self.name_id(written(profile.strings.get(function)));
+        self.functions.insert(function, name);
+        name
+    }
+
+    fn name_id(&mut self, name: String) -> u32 {
+        if let Some(id) = self.name_ids.get(&name) {
+            return *id;
+        }
+        let id = self.names.len() as u32;
+        self.names.push(name.clone());
+        self.name_ids.insert(name, id);
+        id
+    }
+
+    fn child(&mut self, parent: usize, name: u32) -> usize {
         if let Some(node) = self.children.get(&(parent, name)) {
             return *node;
         }
