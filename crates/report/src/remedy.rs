@@ -79,20 +79,38 @@ fn under(label: &str, list: &[String], style: Style) -> String {
     format!("{label}\n{}", commands(list, style))
 }
 
-/// Commands, each line of a longer one on its own.
+/// Commands, each line of a longer one on its own, indented as it is written.
 fn commands(commands: &[String], style: Style) -> String {
-    let indent = INDENT + 2;
-    commands
-        .iter()
-        .flat_map(|command| command.lines())
-        .flat_map(|line| wrap_command(line, WIDTH - indent))
-        .map(|line| format!("{}{}\n", " ".repeat(indent), style.bold(&plain(&line))))
-        .collect()
+    let mut out = String::new();
+    for line in commands.iter().flat_map(|command| command.lines()) {
+        let code = line.trim_start();
+        let indent = INDENT + 2 + (line.len() - code.len());
+        for piece in wrap_command(code, WIDTH - indent) {
+            out.push_str(&" ".repeat(indent));
+            out.push_str(&style.bold(&plain(&piece)));
+            out.push('\n');
+        }
+    }
+    out
 }
 
 fn block(out: &mut String, commands: &[String]) {
     if !commands.is_empty() {
         let lines = commands.iter().flat_map(|c| c.lines()).map(|line| plain(line).into_owned());
         let _ = writeln!(out, "```sh\n{}\n```\n", lines.collect::<Vec<_>>().join("\n"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_script_keep_their_indentation_when_they_are_wrapped() {
+        let long = format!("if true; then\n  echo {}\nfi", "word ".repeat(20).trim_end());
+        let shown = commands(&[long], Style::PLAIN);
+        let lines: Vec<&str> = shown.lines().collect();
+        assert!(lines.len() > 3 && lines.iter().all(|l| l.chars().count() <= WIDTH), "{shown}");
+        assert!(lines[0].starts_with("       if") && lines[1].starts_with("         echo"), "{shown}");
     }
 }
