@@ -4,11 +4,9 @@
 //! lost); input is hostile: no panic, memory bounded by [`Limits`]; nothing here prints, exits,
 //! reads a clock or touches the network.
 //!
-//! A new format is one file (or folder) with an [`Importer`] and one line in `registry.rs`.
+//! A new format is one folder with an [`Importer`] in its `mod.rs` and one line in `registry/mod.rs`.
 
-mod blocks;
 mod bpftrace;
-mod contest;
 mod drawn;
 mod dtrace;
 mod error;
@@ -16,14 +14,13 @@ mod evidence_json;
 mod export;
 mod firefox;
 mod folded;
-mod folded_lines;
 mod gperftools;
+mod importer;
 mod input;
 mod interchange;
 mod kernel_stacks;
 mod options;
 mod otlp;
-mod outer;
 mod pasted;
 mod perf_bundle;
 mod perf_data;
@@ -33,18 +30,16 @@ mod periods;
 mod pprof;
 mod registry;
 mod speedscope;
-mod spill;
-mod stack_list;
 mod svg;
 mod text;
-mod unknown;
 
 pub use drawn::{Drawn, drawn};
 pub use error::{ErrorKind, FormatError, Position};
 pub use export::{ExportOptions, Exporter, Ids, export, exporters};
+pub use importer::{Confidence, HEAD_BYTES, Importer};
 pub use input::Input;
 pub use options::{ImportOptions, Limits};
 pub use perf_bundle::pack_perf_data;
 pub use periods::WEIGHED;
-pub use registry::{Confidence, HEAD_BYTES, Importer, import, import_bytes, import_path, importers};
+pub use registry::{import, import_bytes, import_path, importers};
 pub use zwhy_evidence::{ImportStats, Imported};

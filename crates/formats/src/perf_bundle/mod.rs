@@ -10,7 +10,7 @@ mod names;
 mod pack;
 
 use crate::perf_data::{self, Known};
-use crate::registry::{Confidence, Importer};
+use crate::{Confidence, Importer};
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input};
 use std::io::{Cursor, Read};
 use zip::ZipArchive;

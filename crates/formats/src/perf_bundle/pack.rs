@@ -1,8 +1,8 @@
 //! Packing a recording with the names it needs, on the host that was recorded.
 
 use super::{DATA, KALLSYMS, MANIFEST, MODULES, NAMES, VERSION, names};
+use crate::Importer;
 use crate::perf_data::{self, Known};
-use crate::registry::Importer;
 use crate::{ErrorKind, FormatError, ImportOptions, ImportStats, Input};
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -22,7 +22,7 @@ mod walk;
 mod weights;
 mod zstd_stream;
 
-use crate::registry::{Confidence, Importer};
+use crate::{Confidence, Importer};
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input};
 use header::Layout;
 use kernel_names::KernelNames;

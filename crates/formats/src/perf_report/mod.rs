@@ -8,7 +8,7 @@ mod row;
 mod stacks;
 mod tree;
 
-use crate::blocks::{self, Block, Line, Sink, Taken};
+use crate::text::blocks::{self, Block, Line, Sink, Taken};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use row::Columns;
 use zwhy_evidence::FlatRow;

@@ -2,8 +2,8 @@
 //!
 //! Invariant: nothing here fails on any input; what is not understood is `None`.
 
+pub mod blocks;
 pub mod counts;
-pub mod encoding;
 pub mod names;
 pub mod roots;
 

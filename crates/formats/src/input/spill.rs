@@ -2,7 +2,7 @@
 //!
 //! Invariant: besides the file no more than [`Limits::max_held`] bytes and a buffer are held.
 
-use crate::input::{Bytes, map};
+use super::{Bytes, map};
 use crate::{ErrorKind, FormatError, Limits};
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -9,7 +9,7 @@ mod event;
 mod line;
 mod task;
 
-use crate::blocks::{self, Block, Line, Sink, Taken};
+use crate::text::blocks::{self, Block, Line, Sink, Taken};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use event::LogEvent;
 use line::KernelLine;

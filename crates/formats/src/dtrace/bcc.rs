@@ -4,8 +4,8 @@
 //! asleep, without saying how often. Of wakeuptime the stack is the waker's, of offwaketime both are
 //! printed and the one that slept is taken.
 
-use super::{ListLine, stack_of};
-use crate::blocks::Sink;
+use super::list::{ListLine, stack_of};
+use crate::text::blocks::Sink;
 use crate::text::names;
 use zwhy_profile::{Event, Measure, Nanos, Sample, Unit};
 

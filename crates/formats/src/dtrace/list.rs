@@ -5,12 +5,10 @@
 //! `-  comm (pid)`. Whether the counts are CPU samples, calls or microseconds asleep is told by the lines
 //! that the tools print first.
 
-mod bcc;
-
-use crate::blocks::{Block, Line, Sink, Taken};
+use super::bcc::{self, Told};
+use crate::text::blocks::{Block, Line, Sink, Taken};
 use crate::text::names;
 use crate::text::numbers;
-use bcc::Told;
 use zwhy_profile::{Event, FrameId, StackId};
 
 /// Frames of one list that are followed.
@@ -73,7 +71,7 @@ impl Block for StackList {
             // Lists without any sign of a tracer are prose; look no further than one of them.
             // Nor does another recogniser know so long a list of single words.
             if !any && !list.sure && list.lines > UNSURE_LINES {
-                taken.drop(crate::blocks::NOT_RECOGNISED, list.lines);
+                taken.drop(crate::text::blocks::NOT_RECOGNISED, list.lines);
                 return Some(taken);
             }
         }
@@ -84,11 +82,11 @@ impl Block for StackList {
             taken.drop("stack without a count", list.lines);
             return Some(taken);
         }
-        taken.drop(crate::blocks::NOT_RECOGNISED, list.lines);
+        taken.drop(crate::text::blocks::NOT_RECOGNISED, list.lines);
         if !any && taken.used() > UNSURE_LINES {
             let used = taken.used();
             taken = Taken::default();
-            taken.drop(crate::blocks::NOT_RECOGNISED, used);
+            taken.drop(crate::text::blocks::NOT_RECOGNISED, used);
             return Some(taken);
         }
         if !any {
@@ -98,7 +96,7 @@ impl Block for StackList {
     }
 }
 
-enum ListLine<'a> {
+pub(super) enum ListLine<'a> {
     Blank,
     /// A line that the tool prints before its output.
     Tool(Option<Told>),
@@ -237,7 +235,7 @@ impl List {
             list.comm = list.frames.pop().unwrap_or_default();
         }
         if list.frames.is_empty() {
-            taken.drop(crate::blocks::NOT_RECOGNISED, list.lines);
+            taken.drop(crate::text::blocks::NOT_RECOGNISED, list.lines);
             return false;
         }
         if !list.sure {
@@ -286,7 +284,7 @@ fn every_line(told: Option<Told>) -> bool {
 }
 
 /// The stack of names, leaf first.
-fn stack_of(sink: &mut Sink, leaf_first: &[String]) -> StackId {
+pub(super) fn stack_of(sink: &mut Sink, leaf_first: &[String]) -> StackId {
     let max_depth = sink.max_depth;
     let profile = sink.profile();
     let mut stack = StackId::ROOT;

@@ -1,8 +1,11 @@
 //! Output of DTrace and bcc: lists of stacks with counts.
 
-use crate::blocks;
-use crate::stack_list::StackList;
+mod bcc;
+pub(crate) mod list;
+
+use crate::text::blocks;
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
+use list::StackList;
 
 pub(crate) struct DTrace;
 

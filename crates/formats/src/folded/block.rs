@@ -1,7 +1,7 @@
 //! Folded stacks between other text: `a;b;c 12`.
 
-use crate::blocks::{Block, Line, Sink, Taken};
-use crate::stack_list::push_stack;
+use crate::dtrace::list::push_stack;
+use crate::text::blocks::{Block, Line, Sink, Taken};
 use zwhy_profile::Event;
 
 pub struct FoldedLines;

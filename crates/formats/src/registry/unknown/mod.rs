@@ -49,8 +49,8 @@ pub(crate) fn json_of_no_use(head: &[u8]) -> Option<Kind> {
     json::any(head)
 }
 
-/// Bytes that are no text, of no kind with a name.
-pub(crate) fn binary(head: &[u8]) -> Kind {
+/// Bytes that are no text, of no kind with a name; `formats` are those that zwhy reads.
+pub(crate) fn binary(head: &[u8], formats: &str) -> Kind {
     if head.iter().all(|b| *b == 0) {
         return Kind::new(
             "nothing but zero bytes",
@@ -61,8 +61,7 @@ pub(crate) fn binary(head: &[u8]) -> Kind {
     Kind::new(
         format!("binary data of no kind that zwhy knows (it begins with {})", first.join(" ")),
         format!(
-            "check with `file` what it is; zwhy reads {}. --format (export: --input-format) forces one",
-            crate::registry::names()
+            "check with `file` what it is; zwhy reads {formats}. --format (export: --input-format) forces one"
         ),
     )
 }

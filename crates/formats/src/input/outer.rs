@@ -1,7 +1,7 @@
 //! Undoing what wraps a whole file: gzip, zstd and xz, within the decompression limit.
 
-use crate::input::Bytes;
-use crate::spill::{self, Stream};
+use super::Bytes;
+use super::spill::{self, Stream};
 use crate::{ErrorKind, FormatError, Input, Limits};
 use liblzma::stream::CONCATENATED;
 use std::io::{self, Read};

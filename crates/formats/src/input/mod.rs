@@ -1,8 +1,12 @@
 //! The bytes of one input: a mapped file or memory, with the name to use in messages.
 
-use crate::spill::{self, Stream};
+pub(crate) mod encoding;
+pub(crate) mod outer;
+mod spill;
+
 use crate::{ErrorKind, FormatError, Limits};
 use memmap2::Mmap;
+use spill::Stream;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};

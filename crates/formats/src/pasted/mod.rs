@@ -4,12 +4,12 @@
 //! Each recognised block becomes evidence whose origin names its lines; every other line is counted.
 //! `zwhy_paste` reads the output of tools; the recognisers of stacks here read files of their own, too.
 
-use crate::blocks::{self, Block};
 use crate::bpftrace::BpftraceMap;
-use crate::folded_lines::FoldedLines;
+use crate::dtrace::list::StackList;
+use crate::folded::block::FoldedLines;
 use crate::kernel_stacks::{KernelEvents, KernelStackBlock};
 use crate::perf_report::PerfRows;
-use crate::stack_list::StackList;
+use crate::text::blocks::{self, Block};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use zwhy_paste::Tools;
 

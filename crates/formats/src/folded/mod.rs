@@ -5,6 +5,8 @@
 //! the second is taken. A line without a count is one sample. The first frame stays a frame, and is also
 //! taken as the thread's name where the second one is a root that only the kernel or the C library has.
 
+pub(crate) mod block;
+
 use crate::text::counts::{Count, CountedStacks};
 use crate::text::roots::{has_both_ids, is_thread_start, split_ids};
 use crate::text::{lines, names};

@@ -1,39 +1,14 @@
 //! All importers, and the choice among them by content.
 
-use crate::text::encoding;
-use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input, contest, outer, unknown};
+mod contest;
+mod unknown;
+
+use crate::input::{encoding, outer};
+use crate::{Confidence, ErrorKind, FormatError, HEAD_BYTES, ImportOptions, Imported, Importer, Input};
 use std::path::Path;
 
-/// How sure an importer is that an input is its own, from the first bytes alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Confidence {
-    /// Not this format.
-    No,
-    /// Nothing speaks against it: takers of last resort.
-    Possible,
-    /// It looks like it, and other formats could look the same.
-    Likely,
-    /// A magic number or a shape that no other format has.
-    Certain,
-}
-
-/// One foreign format.
-pub trait Importer: Sync {
-    /// Name for `--format` and messages: `perf.data`, `folded`.
-    fn name(&self) -> &'static str;
-
-    /// Looks at up to [`HEAD_BYTES`] first bytes, compression already undone.
-    fn sniff(&self, head: &[u8]) -> Confidence;
-
-    /// Reads all of it. Fails only when nothing could be kept; else losses are in the stats.
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError>;
-}
-
-/// Bytes that [`Importer::sniff`] sees at most.
-pub const HEAD_BYTES: usize = 64 * 1024;
-
 /// Every format there is, one line each; of two equally sure ones the first is taken, and of texts the one
-/// that keeps most (`contest.rs`).
+/// that keeps most (`contest`).
 static IMPORTERS: &[&dyn Importer] = &[
     &crate::perf_data::PerfData,
     &crate::perf_bundle::PerfBundle,
@@ -110,7 +85,7 @@ fn detect(input: &Input) -> Result<&'static dyn Importer, FormatError> {
     }
     let first = claims.iter().find(|(sure, _)| Some(*sure) == surest).map(|(_, importer)| *importer);
     let most = contest::settle(&claims, IMPORTERS, input);
-    most.or(first).ok_or_else(|| unknown::binary(head).error(input.name()))
+    most.or(first).ok_or_else(|| unknown::binary(head, &names()).error(input.name()))
 }
 
 /// Nothing was found in a text: when it is JSON, its keys help more than its number of lines.
@@ -125,6 +100,6 @@ fn better(error: FormatError, importer: &dyn Importer, input: &Input) -> FormatE
     }
 }
 
-pub(crate) fn names() -> String {
+fn names() -> String {
     IMPORTERS.iter().map(|i| i.name()).collect::<Vec<_>>().join(", ")
 }
