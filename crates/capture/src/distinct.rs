@@ -1,6 +1,6 @@
 //! Which rows of the segments of a table are packed: all, but of rows that share an id only the first.
 //!
-//! A recorder that starts its tables of names anew writes rows again that are on disk already.
+//! A recorder that resets its tables of names writes rows again that are on disk already.
 //! Invariant: whatever the number of rows, ids are held for at most about [`MOST_IDS`] of them at a
 //! time, and one bit for each row.
 

@@ -93,10 +93,10 @@ impl Writer {
         Ok(())
     }
 
-    /// The next flush is of a profile that began anew: what its samples refer to is written again.
+    /// The next flush is of a profile whose tables were reset: what its samples refer to is written again.
     ///
     /// Rows that are written twice are equal, since ids are hashes of content; packing keeps the first.
-    pub fn begin_anew(&mut self) {
+    pub fn reset_names(&mut self) {
         self.ids = IdCache::default();
         self.written = Written::default();
     }

@@ -1,4 +1,4 @@
-//! A recorder may start its tables of names anew at any flush: the capture says the same.
+//! A recorder may reset its tables of names at any flush: the capture stays the same.
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use zwhy_profile::{Event, FrameKind, Nanos, Profile, Sample};
 /// A sample: its function names from the root, and its thread.
 type Taken = (Vec<u8>, i32);
 
-/// Writes samples, some before each flush; after a flush that says so names begin anew.
+/// Writes samples, some before each flush; after a flush that says so, names are reset.
 fn write(out: &Path, flushes: &[(Vec<Taken>, bool)], renew: bool) -> Writer {
     let mut writer = Writer::create(out).unwrap();
     let mut profile = Profile::new();
@@ -27,7 +27,7 @@ fn write(out: &Path, flushes: &[(Vec<Taken>, bool)], renew: bool) -> Writer {
         writer.flush(&mut profile).unwrap();
         if *anew && renew {
             profile = Profile::new();
-            writer.begin_anew();
+            writer.reset_names();
         }
     }
     writer

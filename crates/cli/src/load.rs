@@ -16,20 +16,20 @@ use zwhy_profile::{Event, Measure, Nanos, Unit};
 /// How inputs are read; the same options on every command that reads.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct ReadArgs {
-    /// Read the input as this format instead of telling it by its content.
+    /// Read the input as this format instead of detecting the format.
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
     /// Name kernel addresses of a perf.data with this copy of /proc/kallsyms.
     #[arg(long, value_name = "FILE")]
     pub kallsyms: Option<PathBuf>,
-    /// Add source lines and inlined functions of a perf.data where this host has the debug information
-    /// of what was recorded.
+    /// Add source lines and inlined functions to a perf.data where this host has the debug information
+    /// of the recorded programs.
     #[arg(long)]
     pub lines: bool,
-    /// Weigh samples by the period they were recorded with, as `perf report` does, or count them alike.
+    /// Weight samples by the period they were recorded with, as `perf report` does, or count each once.
     #[arg(long, value_name = "samples|period", default_value = "period", value_parser = Weight::parse)]
     pub weight: Weight,
-    /// Replace the names of hosts, pools, datasets, paths and processes, each by the same stand-in.
+    /// Replace the names of hosts, pools, datasets, paths and processes, always by the same placeholder.
     #[arg(long)]
     pub redact: bool,
     /// How the output of tools is read; set by [`ReadArgs::with_tools`].

@@ -44,11 +44,11 @@ enum Command {
     Lab(commands::lab::Args),
     /// Measure what one CPU of this machine can do; kept for later captures.
     Limits(commands::limits::Args),
-    /// Go through the commands that tell most, when there is no profile yet.
+    /// Go through the most informative commands when there is no profile yet.
     Ask(commands::ask::Args),
-    /// Say what can be recorded on this host, and what helps where something lacks.
+    /// Say what can be recorded on this host, and how to fix what is missing.
     Doctor(commands::doctor::Args),
-    /// Look into the causes that zwhy knows.
+    /// List, show and check the causes that zwhy knows.
     Knowledge(commands::knowledge::Args),
 }
 

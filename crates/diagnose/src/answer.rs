@@ -82,7 +82,7 @@ impl ConfidenceWord {
     }
 }
 
-/// How many times as fast the rest would be done without some work, at most.
+/// How many times everything else would speed up without some work, at most.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SpeedUp {
     /// `1 / (1 - share of busy CPU)`; `None` when that share is everything.

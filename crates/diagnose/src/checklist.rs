@@ -1,4 +1,4 @@
-//! What to look at when there is no profile yet: the commands that tell most for a symptom.
+//! What to look at when there is no profile yet: the most informative commands for a symptom.
 //!
 //! Symptoms and commands are data (`knowledge/checklist`); their order is computed from the signs
 //! of the causes, so a new cause changes it without anybody editing a list.

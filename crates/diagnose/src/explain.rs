@@ -70,7 +70,7 @@ pub fn explain_classified(
     if without_module(evidence) {
         why = format!("The ZFS module was not loaded on this host while it was recorded. {why}");
         if findings.is_empty() {
-            act = Some("Record a host that uses ZFS; what this one lacks for it: zwhy doctor".to_owned());
+            act = Some("Record a host that uses ZFS; zwhy doctor says what is missing here".to_owned());
         }
     }
     let mut answer = Answer {
@@ -146,7 +146,7 @@ fn evidence_lines(verdict: &Verdict<'_>, knowledge: &Knowledge, asked: &Asked<'_
 /// What a finding rests on whose signs cannot be weighed.
 fn topic_line(topic: &Topic<'_>) -> EvidenceLine {
     EvidenceLine {
-        claim: "The report speaks of what belongs to this cause.".to_owned(),
+        claim: "The report mentions what belongs to this cause.".to_owned(),
         measure: topic.names.join(", "),
         source: "names".to_owned(),
         frames: Vec::new(),

@@ -62,7 +62,7 @@ pub fn headline(
     };
     // What is only likely is looked into before anything is changed.
     let first = top.next.first().filter(|_| !sure).map(|n| n.trim_end_matches('.'));
-    (why, act.map(|act| first.map_or(act.clone(), |n| format!("Make sure first: {n}. If it is so: {act}"))))
+    (why, act.map(|act| first.map_or(act.clone(), |n| format!("Verify first: {n}. If confirmed: {act}"))))
 }
 
 /// The first measures of a line of evidence: the rest is read where the evidence is listed.
@@ -95,7 +95,7 @@ fn candidates(findings: &[Finding], evidence: &str, facts: &FactBase<'_>, stages
     // Where everything was recorded, weak signs are no more than that.
     if let Some(stage) = of_zfs(stages).filter(|_| facts.has_samples()) {
         return format!(
-            "No cause stands out: ZFS spends most in {} ({}{}), which is no fault by itself. \
+            "No cause stands out: ZFS spends most in {} ({}{}), which is not a fault by itself. \
              There are weak signs of: {}.",
             stage.stage,
             wording::percent(stage.share.value, false),
@@ -106,7 +106,7 @@ fn candidates(findings: &[Finding], evidence: &str, facts: &FactBase<'_>, stages
     // A release and a kernel say what may be wrong with a host, not what is slow on it.
     if findings.first().is_some_and(of_the_system_alone) {
         return format!(
-            "Nothing that was seen names a cause. Known of this system whatever it does ({evidence}): {}.",
+            "Nothing seen here points to a cause. What is known about this system ({evidence}): {}.",
             titles[0]
         );
     }
@@ -116,7 +116,7 @@ fn candidates(findings: &[Finding], evidence: &str, facts: &FactBase<'_>, stages
     };
     let seen =
         if evidence.is_empty() { "What was seen".to_owned() } else { format!("What was seen ({evidence})") };
-    format!("Too little is known to name the cause. {seen} only hints at {fits}.")
+    format!("Too little evidence to name the cause. {seen} only hints at {fits}.")
 }
 
 /// Whether a finding rests on the release, the kernel and the CPU, and on nothing that happened.
@@ -144,7 +144,7 @@ fn spins(facts: &FactBase<'_>) -> Option<String> {
     let share = facts.answer(&query)?.value.number().filter(|share| *share > MUCH_SPINNING)?;
     let names = facts.names(query.patterns.first()?, CANDIDATES).join(", ");
     Some(format!(
-        "{} of the CPU spins for locks ({names}); the list does not say for which, and that is the cause.",
+        "{} of the CPU spins on locks ({names}); the list does not say on which, and that would be the cause.",
         wording::percent(share, false)
     ))
 }
@@ -155,13 +155,13 @@ fn nothing_found(facts: &FactBase<'_>, stages: &[crate::answer::StageRow]) -> St
     }
     match of_zfs(stages) {
         Some(stage) if facts.has_samples() => format!(
-            "No known cause: ZFS spends most in {} ({}{}), which is no sign of a fault by itself.",
+            "No known cause: ZFS spends most in {} ({}{}), which is not a sign of a fault by itself.",
             stage.stage,
             wording::percent(stage.share.value, false),
             Whole::of(facts).text
         ),
         Some(stage) => format!(
-            "No known cause fits; of ZFS, the list shows most in {} ({}).",
+            "No known cause fits; the ZFS part of the list is mostly in {} ({}).",
             stage.stage,
             wording::percent(stage.share.value, false)
         ),
@@ -173,9 +173,12 @@ fn nothing_found(facts: &FactBase<'_>, stages: &[crate::answer::StageRow]) -> St
             )
         }
         None if !facts.evidence.flat.is_empty() && !facts.evidence.trees.iter().any(|t| t.waiting) => {
-            format!("No function that ZFS alone calls is in the list, so it names no cause.{}", seen(facts))
+            format!(
+                "No function in the list is called by ZFS alone, so it points to no cause.{}",
+                seen(facts)
+            )
         }
-        None => format!("The evidence is too little to name a cause.{}", seen(facts)),
+        None => format!("Too little evidence to name a cause.{}", seen(facts)),
     }
 }
 
@@ -188,7 +191,7 @@ fn only_waits(facts: &FactBase<'_>) -> bool {
 /// What to do next where no measurement of a cause is asked for: by the kind of evidence there is.
 fn first_request(facts: &FactBase<'_>) -> String {
     if facts.has_samples() {
-        return "If something is slow, record while it is: zwhy record -a -d 60 -o host.zwhy".to_owned();
+        return "If something is slow, record while it is slow: zwhy record -a -d 60 -o host.zwhy".to_owned();
     }
     let tables = &facts.evidence.tables;
     let hung = tables.iter().any(|t| {
@@ -197,11 +200,11 @@ fn first_request(facts: &FactBase<'_>) -> String {
     let asleep = |t: &PctStack| t.waiting || t.frames.last().is_some_and(|leaf| sleeps(leaf));
     if hung || facts.evidence.trees.iter().any(asleep) {
         if of_freebsd(facts) {
-            return "What waits takes no CPU, and what it waits for may be another thread: while it hangs, collect \
+            return "Waiting uses no CPU, and what is waited for may be another thread: while it hangs, collect \
                     the stacks of all threads (procstat -kka) and zpool iostat -vlqy POOL 5 2"
                 .to_owned();
         }
-        return "What waits takes no CPU, and what it waits for may be another task: while it hangs, collect the \
+        return "Waiting uses no CPU, and what is waited for may be another task: while it hangs, collect the \
                 stacks of all blocked tasks (echo w > /proc/sysrq-trigger; dmesg) and zpool iostat -vlqy POOL 5 2; \
                 while it is only slow: zwhy record --off-cpu -a -d 30 -o host.zwhy"
             .to_owned();

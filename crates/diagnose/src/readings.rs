@@ -175,7 +175,7 @@ fn waits(t: &Rows) -> Option<String> {
     ];
     let (what, at, all, disk) = kinds.into_iter().filter_map(of).max_by(|a, b| a.2.total_cmp(&b.2))?;
     let name = t.table.rows.get(at)?.first()?;
-    Some(format!("{what} of {name} take {} on average, {} of it on the device", time(all), time(disk)))
+    Some(format!("{what} of {name} take {} on average, of which {} on the device", time(all), time(disk)))
 }
 
 /// What waits in the queues of ZFS.
@@ -206,7 +206,7 @@ fn quantiles(t: &Rows) -> Option<String> {
         "bytes" => format_bytes(value as u64),
         _ => plain(value),
     };
-    Some(format!("half of {of} is up to {}, 99 % up to {}", show(p50), show(p99)))
+    Some(format!("median {of} {}, 99th percentile {}", show(p50), show(p99)))
 }
 
 fn busiest_disk(t: &Rows) -> Option<String> {
@@ -239,9 +239,9 @@ fn task_queues(t: &Rows) -> Option<String> {
     let full: Vec<String> = full.take(MOST).collect();
     let any = t.rows().any(|row| t.number(row, "act").is_some_and(|n| n > 0.0));
     match (full.is_empty(), any) {
-        (false, _) => Some(format!("all threads of {} are at work", full.join(", "))),
+        (false, _) => Some(format!("all threads of {} are busy", full.join(", "))),
         (true, true) => None,
-        (true, false) => Some("no listed task queue has a thread at work".to_owned()),
+        (true, false) => Some("no listed task queue has a busy thread".to_owned()),
     }
 }
 
@@ -259,7 +259,7 @@ fn cpu(t: &Rows, [system, idle, waits]: [&str; 3]) -> Option<String> {
     let idle = t.number(row, idle)?;
     // What tools call waiting is idle time of a CPU that some I/O was started from.
     let waits = t.number(row, waits).filter(|wa| *wa >= 1.0);
-    let waits = waits.map_or(String::new(), |wa| format!(" and {} % idle beside I/O", plain(wa)));
+    let waits = waits.map_or(String::new(), |wa| format!(" and {} % iowait", plain(wa)));
     Some(format!("of all CPU time {most}{} % is in the kernel, {} % idle{waits}", plain(system), plain(idle)))
 }
 
@@ -273,7 +273,7 @@ fn command(t: &Rows) -> Option<String> {
     let (row, real) = t.most("real s")?;
     let cpu = t.number(row, "user s")? + t.number(row, "sys s")?;
     let most = if t.table.rows.len() > 1 { "the longest" } else { "a" };
-    Some(format!("{most} timed command took {}, {} of it on a CPU", time(real * 1e9), time(cpu * 1e9)))
+    Some(format!("{most} timed command took {}, of which {} on a CPU", time(real * 1e9), time(cpu * 1e9)))
 }
 
 fn metaslabs(t: &Rows) -> Option<String> {
@@ -281,7 +281,7 @@ fn metaslabs(t: &Rows) -> Option<String> {
     let n = t.table.rows.len();
     let worst = t
         .most("fragmentation %")
-        .map_or(String::new(), |(_, f)| format!(", fragmentation is up to {} %", plain(f)));
+        .map_or(String::new(), |(_, f)| format!(", highest fragmentation {} %", plain(f)));
     Some(format!("of {n} listed metaslabs the emptiest has {} free{worst}", t.text(row, "free")?))
 }
 
@@ -296,7 +296,7 @@ fn waiting_thread(t: &Rows) -> Option<String> {
         ));
     }
     let (row, _) = t.most("disk read").filter(|(_, read)| *read > 0.0)?;
-    Some(format!("{} reads {} as iotop counts", name(row)?, t.text(row, "disk read")?))
+    Some(format!("{} reads {} according to iotop", name(row)?, t.text(row, "disk read")?))
 }
 
 fn largest_cache(t: &Rows, column: &str) -> Option<String> {
@@ -403,7 +403,7 @@ mod tests {
                 "zpool iostat -l",
                 "pool|total_wait read ns|total_wait write ns|disk_wait read ns|disk_wait write ns",
                 "tank|-|41000000|-|2000000",
-                "writes of tank take 41 ms on average, 2 ms of it on the device",
+                "writes of tank take 41 ms on average, of which 2 ms on the device",
             ),
             (
                 "zpool iostat -q",
@@ -416,7 +416,7 @@ mod tests {
                 "quantiles",
                 "of|unit|count|p50|p90|p99|max",
                 "t total_wait read|ns|9|1|1|99000000|1/t disk_wait read|ns|9|34000000|1|67000000|1",
-                "half of t disk_wait read is up to 34 ms, 99 % up to 67 ms",
+                "median t disk_wait read 34 ms, 99th percentile 67 ms",
             ),
             (
                 "iostat",
@@ -430,24 +430,19 @@ mod tests {
                 "1|C|0|700000/2|C|0|900000/3|S|0|0",
                 "2 txgs took 800 µs to sync on average, 900 µs at most, and nothing was written in them",
             ),
-            (
-                "taskq",
-                "taskq|act|nthr",
-                "z_wr_iss|12|12/zvol|0|1",
-                "all threads of z_wr_iss (12) are at work",
-            ),
-            ("taskq", "taskq|act|nthr", "z_wr_iss|0|1", "no listed task queue has a thread at work"),
+            ("taskq", "taskq|act|nthr", "z_wr_iss|12|12/zvol|0|1", "all threads of z_wr_iss (12) are busy"),
+            ("taskq", "taskq|act|nthr", "z_wr_iss|0|1", "no listed task queue has a busy thread"),
             (
                 "top",
                 "us|sy|id|wa",
                 "4|3|52|41",
-                "of all CPU time 3 % is in the kernel, 52 % idle and 41 % idle beside I/O",
+                "of all CPU time 3 % is in the kernel, 52 % idle and 41 % iowait",
             ),
             (
                 "zdb -m",
                 "metaslab|free|fragmentation %",
                 "0|3.08M|83/1|13.0M|",
-                "of 2 listed metaslabs the emptiest has 13.0M free, fragmentation is up to 83 %",
+                "of 2 listed metaslabs the emptiest has 13.0M free, highest fragmentation 83 %",
             ),
             (
                 "iotop",
@@ -477,7 +472,7 @@ mod tests {
                 "vmstat",
                 "r|sy|id|wa",
                 "1|4|95|0/21|68|31|1",
-                "of all CPU time at most 68 % is in the kernel, 31 % idle and 1 % idle beside I/O",
+                "of all CPU time at most 68 % is in the kernel, 31 % idle and 1 % iowait",
             ),
             (
                 "avg-cpu",
@@ -489,7 +484,7 @@ mod tests {
                 "time",
                 "command|real s|user s|sys s",
                 "ls|21.713|0.164|0.37",
-                "a timed command took 21.7 s, 534 ms of it on a CPU",
+                "a timed command took 21.7 s, of which 534 ms on a CPU",
             ),
             ("dd", "bytes|MB/s", "1|0.425", "dd moves 0.42 MB a second"),
             ("lsblk", "NAME|ROTA", "sda|1", ""),

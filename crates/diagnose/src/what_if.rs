@@ -50,16 +50,18 @@ impl SpeedUp {
 
 fn assumption(busy: Option<f64>) -> String {
     const LAW: &str = "Amdahl's bound for work that is bound by the CPU: if that part took no time and \
-                       nothing took its place, the rest would be done at most so many times as fast.";
+                       nothing took its place, this is the most that everything else would speed up.";
     match busy {
         Some(busy) if 1.0 - busy >= IDLE => format!(
             "{LAW} Here {:.0} % of the CPU is idle, so throughput need not change at all: a disk, a lock \
-             or one full thread may limit instead. What is sure to shrink is the CPU time.",
+             or one full thread may limit instead. The CPU time shrinks in any case.",
             (1.0 - busy) * 100.0
         ),
-        Some(busy) if 1.0 - busy <= FULL => format!("{LAW} Here the CPU is full, so it may well be so."),
+        Some(busy) if 1.0 - busy <= FULL => {
+            format!("{LAW} Here the CPU is fully used, so such a gain is plausible.")
+        }
         Some(busy) => format!("{LAW} Here {:.0} % of the CPU is idle.", (1.0 - busy) * 100.0),
-        None => format!("{LAW} How idle the CPU is, the evidence does not say."),
+        None => format!("{LAW} The evidence does not say how idle the CPU is."),
     }
 }
 

@@ -181,7 +181,7 @@ fn what_was_read_is_told_and_the_next_step_fits_it() {
     };
     let answer = explained(&Evidence { trees: vec![asleep], ..Evidence::default() });
     assert!(answer.why.contains("zpool waits in zvol_create_minor > zil_replay"), "{}", answer.why);
-    assert!(answer.act.is_some_and(|act| act.starts_with("What waits takes no CPU")));
+    assert!(answer.act.is_some_and(|act| act.starts_with("Waiting uses no CPU")));
 
     let freebsd = PctStack {
         comm: Some("zfs".into()),
@@ -216,7 +216,7 @@ fn spinning_that_leads_a_list_is_told() {
         ];
         let answer = explain(&Evidence { flat, ..Evidence::default() }, &KNOWLEDGE, &Options::default());
         assert_eq!(
-            answer.why.contains("spins for locks (osq_lock, mutex_spin_on_owner)"),
+            answer.why.contains("spins on locks (osq_lock, mutex_spin_on_owner)"),
             told,
             "{}",
             answer.why
@@ -249,7 +249,7 @@ fn what_is_only_likely_is_looked_into_before_anything_is_changed() {
     let answer = explain(&evidence, &KNOWLEDGE, &Options::default());
     assert!(answer.why.starts_with("Probably: "), "{}", answer.why);
     let act = answer.act.unwrap();
-    assert!(act.starts_with("Make sure first: ") && act.contains(". If it is so: "), "{act}");
+    assert!(act.starts_with("Verify first: ") && act.contains(". If confirmed: "), "{act}");
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_release_alone_names_no_cause() {
     evidence.host.kernel = Some("5.2.7".into());
     let answer = explain(&evidence, &KNOWLEDGE, &Options::default());
     assert!(!answer.findings.is_empty());
-    assert!(answer.why.starts_with("Nothing that was seen names a cause."), "{}", answer.why);
+    assert!(answer.why.starts_with("Nothing seen here points to a cause."), "{}", answer.why);
     assert!(answer.why.contains("OpenZFS 0.8.1"), "{}", answer.why);
     assert!(answer.findings[0].confidence <= 0.15, "{}", answer.findings[0].confidence);
 }

@@ -30,7 +30,7 @@ fn cache_folder(xdg: Option<OsString>, home: Option<OsString>) -> Option<PathBuf
 }
 
 /// What `path` holds of this machine, by this layout; `None` when there is nothing to use. A damaged
-/// file is as good as none: it is measured anew.
+/// file is as good as none: it is measured again.
 pub fn load(path: &Path) -> Option<Limits> {
     let limits: Limits = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     let usable = limits.schema == SCHEMA

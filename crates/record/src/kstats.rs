@@ -81,7 +81,7 @@ impl KstatPoller {
                 self.objsets.left_out
             ));
         }
-        if self.objsets.put_off > 0 {
+        if self.objsets.deferred > 0 {
             limits.push(format!(
                 "{} datasets are busy: their counters are right, but were read in turn, at longer intervals",
                 self.objsets.moved().len()

@@ -222,7 +222,7 @@ impl Live {
         self.samplers.iter().map(|s| s.pending()).sum()
     }
 
-    /// Call it when all was taken: forgets names where they are many. `true`: ids begin anew.
+    /// Call it when all was taken: forgets names where they are many. `true`: ids were reset.
     pub(crate) fn keep_small(&mut self) -> bool {
         self.renewals.taken(&mut self.scene, &mut self.samplers)
     }
@@ -267,7 +267,7 @@ impl Live {
         let mut facts: Map<String, Value> =
             self.samplers.iter().flat_map(|s| s.facts(&self.scene, end)).collect();
         if end.is_some() {
-            facts.insert("names_begun_anew".into(), self.renewals.count.into());
+            facts.insert("names_reset".into(), self.renewals.count.into());
         }
         facts
     }

@@ -210,7 +210,7 @@ impl Names {
         }
     }
 
-    /// Every address is named anew when it is seen again.
+    /// Every address is named again when it is seen again.
     fn forget_frames(&mut self) {
         self.addresses.iter_mut().for_each(|seen| seen.frame = None);
         self.lines.iter_mut().for_each(SourceLines::forget);
@@ -237,7 +237,7 @@ impl Names {
     }
 
     /// Keeps the addresses that were seen in the last `keep` flushes, with frames as `moved` gives
-    /// them; call it when no [`AddressId`] is in use, as they are given anew.
+    /// them; call it when no [`AddressId`] is in use, as they are assigned again.
     fn keep_seen(&mut self, keep: u32, mut moved: impl FnMut(FrameId) -> FrameId) {
         let old = std::mem::take(&mut self.addresses);
         self.ids = FxHashMap::default();

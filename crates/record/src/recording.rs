@@ -181,7 +181,7 @@ impl Recording {
             scene.pen.trim();
         }
         if self.live.keep_small() {
-            self.writer.begin_anew();
+            self.writer.reset_names();
         }
         Ok(())
     }

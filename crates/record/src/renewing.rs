@@ -1,4 +1,4 @@
-//! Tables of names started anew when they are large, so that memory is bounded however long a recording
+//! Tables of names are reset when they grow large, so that memory is bounded however long a recording
 //! takes and however many processes come and go.
 //!
 //! Invariant: what was taken stays as it is. What later samples refer to is handed out again; in captures under
@@ -9,12 +9,12 @@ use crate::sampler::Sampler;
 use crate::scene::Scene;
 use zwhy_profile::Samples;
 
-/// Bytes of names at which they begin anew.
+/// Bytes of names at which their tables are reset.
 const NAMES_BUDGET: usize = 6 << 20;
 /// Intervals after which free pages are given back to the kernel.
 const GIVE_BACK: u64 = 12;
 
-/// When names begin anew.
+/// When the tables of names are reset.
 pub(crate) struct Renewals {
     budget: usize,
     pub count: u64,
@@ -31,7 +31,7 @@ impl Default for Renewals {
 }
 
 impl Renewals {
-    /// Call it when no sample waits; `true` when names began anew.
+    /// Call it when no sample waits; `true` when the tables were reset.
     pub(crate) fn taken(&mut self, scene: &mut Scene, samplers: &mut [Box<dyn Sampler>]) -> bool {
         let due = scene.names_memory() > self.budget.max(2 * self.left);
         if due {

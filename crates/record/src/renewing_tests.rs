@@ -131,7 +131,7 @@ impl Made {
         pen.series.clear();
         pen.trim();
         if self.renewals.taken(&mut self.scene, &mut []) {
-            self.writer.begin_anew();
+            self.writer.reset_names();
         }
     }
 
@@ -193,7 +193,7 @@ fn an_hour_of_new_processes_and_stacks_keeps_a_bounded_number_of_names() {
 }
 
 #[test]
-fn names_begun_anew_at_every_flush_change_nothing_that_is_read() {
+fn names_reset_at_every_flush_change_nothing_that_is_read() {
     let dir = tempfile::tempdir().unwrap();
     for seed in 1..6 {
         let run = |name: &str, budget| {

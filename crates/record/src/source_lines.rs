@@ -40,7 +40,7 @@ impl SourceLines {
         self.inlined = FxHashMap::default();
     }
 
-    /// Ids of addresses, old and new, are given anew: all others are forgotten. Frames become those
+    /// Ids of addresses, old and new, are reassigned: all others are forgotten. Frames become those
     /// that `moved` gives.
     pub(crate) fn renumber(
         &mut self,

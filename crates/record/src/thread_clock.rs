@@ -6,7 +6,7 @@
 //! read beside a thread's first reading and when a recording ends: of ZFS threads all, of others those
 //! that are not 0.
 //!
-//! Invariant: one reading looks at no more than [`A_TURN`] threads, however many there are; the others
+//! Invariant: one reading looks at no more than [`BATCH`] threads, however many there are; the others
 //! are read the next times, in turn, and lose nothing, as the kernel goes on counting.
 
 use crate::series_pen::SeriesPen;
@@ -20,9 +20,9 @@ use zwhy_profile::{Nanos, Profile, ThreadId};
 use zwhy_zfs::thread_role;
 
 /// Threads read at one time: at some 7 µs each less than a hundredth of one CPU each second.
-const A_TURN: usize = 1024;
+const BATCH: usize = 1024;
 /// Of these, those that were sampled since they were last read, which come first.
-const SAMPLED_A_TURN: usize = 768;
+const SAMPLED_A_BATCH: usize = 768;
 /// Threads read at the start and at the end, and processes looked at to find kernel threads.
 const AT_ONCE: usize = 16_384;
 /// A thread that cannot be read so many times has ended, and its exit record was lost.
@@ -57,12 +57,12 @@ pub(crate) struct ThreadClocks {
     clocks: FxHashMap<i32, Clock>,
     /// Readings known from records, written at the next tick.
     events: Vec<(Nanos, i32, i64, bool)>,
-    /// The threads after which the next turn begins: of sampled ones and of others.
+    /// The threads after which the next batch begins: of sampled ones and of others.
     next: [i32; 2],
     /// Most threads that were due at one time.
     most_due: usize,
-    /// Readings that were put off to a later turn.
-    put_off: u64,
+    /// Readings deferred to a later batch.
+    deferred: u64,
     /// Threads that were not read at the start or at the end because there were too many.
     left_out: usize,
 }
@@ -76,7 +76,7 @@ impl ThreadClocks {
             events: Vec::new(),
             next: [0; 2],
             most_due: 0,
-            put_off: 0,
+            deferred: 0,
             left_out: 0,
         }
     }
@@ -84,18 +84,18 @@ impl ThreadClocks {
     /// `facts.recorder.threads`.
     pub(crate) fn facts(&self) -> Value {
         json!({
-            "a_turn": A_TURN,
+            "batch": BATCH,
             "most_due": self.most_due,
-            "put_off": self.put_off,
+            "deferred": self.deferred,
             "left_out": self.left_out,
         })
     }
 
     /// A sentence on what is not in the series.
     pub(crate) fn limits(&self) -> Option<String> {
-        (self.put_off > 0).then(|| {
+        (self.deferred > 0).then(|| {
             format!(
-                "up to {} threads were to be read at once; {A_TURN} were each time, in turn: their CPU \
+                "up to {} threads were to be read at once; {BATCH} were each time, in turn: their CPU \
                  time is right, but seen at longer intervals",
                 self.most_due
             )
@@ -219,10 +219,10 @@ impl ThreadClocks {
         let due = sampled.len() + others.len();
         self.most_due = self.most_due.max(due);
         // Each group takes what the other leaves.
-        let room = A_TURN - others.len().min(A_TURN - SAMPLED_A_TURN);
-        take_turn(&mut sampled, room, &mut self.next[0]);
-        take_turn(&mut others, A_TURN - sampled.len(), &mut self.next[1]);
-        self.put_off += (due - sampled.len() - others.len()) as u64;
+        let room = BATCH - others.len().min(BATCH - SAMPLED_A_BATCH);
+        take_batch(&mut sampled, room, &mut self.next[0]);
+        take_batch(&mut others, BATCH - sampled.len(), &mut self.next[1]);
+        self.deferred += (due - sampled.len() - others.len()) as u64;
         sampled.extend(others);
         sampled
     }
@@ -273,7 +273,7 @@ fn before(t: Nanos) -> Nanos {
 }
 
 /// Leaves `room` of these threads, those that follow `next` in a circle of their numbers.
-fn take_turn(threads: &mut Vec<(i32, i32)>, room: usize, next: &mut i32) {
+fn take_batch(threads: &mut Vec<(i32, i32)>, room: usize, next: &mut i32) {
     if threads.len() <= room {
         return;
     }
@@ -375,7 +375,7 @@ mod tests {
             clocks.tick(Nanos(second), &mut pen);
             let read: Vec<String> =
                 pen.series.iter().filter(|r| r.t.0 == second).map(|r| r.source.to_owned()).collect();
-            assert!(!read.is_empty() && read.len() <= A_TURN, "{} at once", read.len());
+            assert!(!read.is_empty() && read.len() <= BATCH, "{} at once", read.len());
             seen.extend(read);
         }
         assert_eq!(seen.len(), all);

@@ -137,7 +137,7 @@ fn limits(f: &Finding) -> String {
 /// What would be, were the work gone.
 fn speed_up(bound: &SpeedUp) -> String {
     match bound.at_most {
-        Some(_) => format!("the rest is done at most {} as fast", times(bound)),
+        Some(_) => format!("everything else speeds up by at most {}", times(bound)),
         None => "there is nothing else that takes CPU".to_owned(),
     }
 }
@@ -238,7 +238,7 @@ fn stages(answer: &Answer, verbose: bool, style: Style) -> String {
     for row in answer.stages.iter().take(limit) {
         grid.row(stage_cells(row));
         for label in row.labels.iter().filter(|l| verbose || l.share.value >= 0.02).take(3) {
-            grid.row([format!("  of it {}", label.label), format!("{:.1} %", label.share.value * 100.0)]);
+            grid.row([format!("  of which {}", label.label), format!("{:.1} %", label.share.value * 100.0)]);
         }
     }
     let rest = answer.stages.len().saturating_sub(limit);
@@ -256,7 +256,7 @@ fn stage_notes(answer: &Answer, style: Style) -> String {
         out.push_str(&labelled("", 2, &format!("{}: {}", row.stage, limit.text), WIDTH));
     }
     let mut grid = Grid::new(2, &[Align::Left, Align::Left]);
-    grid.header(["Without", "the rest is at most so many times as fast"]);
+    grid.header(["Without", "speed-up, at most"]);
     let matters = |bound: &SpeedUp| bound.at_most.is_none_or(|n| n >= MATTERS);
     let rows = answer.stages.iter().filter_map(|row| Some((row, row.without.filter(matters)?)));
     let cells: Vec<[String; 2]> = rows.map(|(row, bound)| [row.stage.clone(), times(&bound)]).collect();

@@ -7,10 +7,12 @@ use serde_json::json;
 use zwhy_host::doctor::{Check, Doctor, Remedy, State};
 
 const WIDTH: usize = 80;
+/// Cells of the state of a check.
+const WORD: usize = 9;
 /// Where the text of a check begins.
-const INDENT: usize = 25;
+const INDENT: usize = 27;
 
-/// One screen: every check, then what helps where something lacks.
+/// One screen: every check, then how to fix what is missing.
 pub fn doctor_text(doctor: &Doctor, style: Style) -> String {
     let mut out = style.bold(&format!(
         "{} · Linux {} · advice for {}",
@@ -22,11 +24,11 @@ pub fn doctor_text(doctor: &Doctor, style: Style) -> String {
     for check in &doctor.checks {
         out.push_str(&check_text(check, style));
     }
-    let lacking: Vec<Remedy> = needed(doctor);
-    if !lacking.is_empty() {
-        out.push_str(&format!("\n{}\n", style.heading("WHAT HELPS")));
+    let missing: Vec<Remedy> = needed(doctor);
+    if !missing.is_empty() {
+        out.push_str(&format!("\n{}\n", style.heading("HOW TO FIX")));
     }
-    for remedy in &lacking {
+    for remedy in &missing {
         out.push_str(&labelled("  -", 4, remedy.text, WIDTH));
         for command in &remedy.commands {
             out.push_str(&format!("      {}\n", plain(command)));
@@ -40,21 +42,21 @@ pub fn doctor_text(doctor: &Doctor, style: Style) -> String {
 fn check_text(check: &Check, style: Style) -> String {
     let word = match check.state {
         State::Ready => "ok",
-        State::Lacks => "lacks",
-        State::Optional => "could",
+        State::Missing => "missing",
+        State::Optional => "optional",
         State::Unknown => "?",
     };
     // Padded before it is coloured: escapes take no cells.
-    let word = format!("{word:<7}");
+    let word = format!("{word:<WORD$}");
     let word = match check.state {
         State::Ready => style.dim(&word),
-        State::Lacks | State::Unknown => style.warning(&word),
+        State::Missing | State::Unknown => style.warning(&word),
         State::Optional => word,
     };
     let mut out = String::new();
     for (i, line) in wrap(&check.found, WIDTH - INDENT).iter().enumerate() {
         if i == 0 {
-            out.push_str(&format!("{word}{:<width$}{}\n", check.name, plain(line), width = INDENT - 7));
+            out.push_str(&format!("{word}{:<width$}{}\n", check.name, plain(line), width = INDENT - WORD));
         } else {
             out.push_str(&format!("{}{}\n", " ".repeat(INDENT), plain(line)));
         }
@@ -62,22 +64,22 @@ fn check_text(check: &Check, style: Style) -> String {
     out
 }
 
-/// Remedies of what lacks; for what would only be good to have the commands are in `--fix-hints`.
+/// Remedies of what is missing; the commands of optional checks are in `--fix-hints`.
 fn needed(doctor: &Doctor) -> Vec<Remedy> {
-    let lacks =
-        |r: &Remedy| doctor.checks.iter().any(|c| c.state == State::Lacks && c.trouble == Some(r.trouble));
-    doctor.remedies().into_iter().filter(lacks).collect()
+    let missing =
+        |r: &Remedy| doctor.checks.iter().any(|c| c.state == State::Missing && c.trouble == Some(r.trouble));
+    doctor.remedies().into_iter().filter(missing).collect()
 }
 
 fn verdict(doctor: &Doctor) -> String {
     let count = |state| doctor.checks.iter().filter(|c| c.state == state).count();
-    let (lacks, unknown, could) = (count(State::Lacks), count(State::Unknown), count(State::Optional));
-    let mut text = match (lacks, unknown) {
-        (0, 0) => "Everything that an answer needs can be recorded here: zwhy record -a -d 60.".to_owned(),
-        (_, 0) => format!("{lacks} of {} lack; the rest can be recorded.", doctor.checks.len()),
-        _ => format!("{lacks} of {} lack, {unknown} gave no answer in time.", doctor.checks.len()),
+    let (missing, unknown, optional) = (count(State::Missing), count(State::Unknown), count(State::Optional));
+    let mut text = match (missing, unknown) {
+        (0, 0) => "Everything an answer needs can be recorded here: zwhy record -a -d 60.".to_owned(),
+        (_, 0) => format!("{missing} of {} missing; the rest can be recorded.", doctor.checks.len()),
+        _ => format!("{missing} of {} missing, {unknown} gave no answer in time.", doctor.checks.len()),
     };
-    if lacks + could > 0 {
+    if missing + optional > 0 {
         text.push_str(" All commands: zwhy doctor --fix-hints");
     }
     wrap(&text, WIDTH).join("\n") + "\n"
@@ -136,11 +138,11 @@ mod tests {
                 check("CPU samples", State::Ready, "user and kernel, all CPUs, by hardware cycles", None),
                 check(
                     "kernel names",
-                    State::Lacks,
+                    State::Missing,
                     "addresses are hidden (kernel.kptr_restrict is 2)",
                     Some(Trouble::HiddenNames),
                 ),
-                check("wait stacks", State::Lacks, "for root", Some(Trouble::Privilege)),
+                check("wait stacks", State::Missing, "for root only", Some(Trouble::Privilege)),
                 check(
                     "source lines",
                     State::Optional,
@@ -154,15 +156,15 @@ mod tests {
     }
 
     #[test]
-    fn one_screen_says_what_lacks_and_what_helps() {
+    fn one_screen_says_what_is_missing_and_how_to_fix_it() {
         let text = doctor_text(&doctor(Distro::Debian), Style::PLAIN);
         let long: Vec<_> =
             text.lines().filter(|l| l.chars().count() > 80 && !l.starts_with("      ")).collect();
         assert!(long.is_empty() && text.lines().count() <= 24, "{text}");
         assert!(!text.contains('\u{1b}'), "{text}");
-        assert!(text.contains("lacks  kernel names      addresses are hidden"), "{text}");
+        assert!(text.contains("missing  kernel names      addresses are hidden"), "{text}");
         assert!(
-            text.contains("sysctl kernel.kptr_restrict=1") && text.contains("2 of 5 lack, 1 gave no"),
+            text.contains("sysctl kernel.kptr_restrict=1") && text.contains("2 of 5 missing, 1 gave no"),
             "{text}"
         );
         assert!(!text.contains("ZFS_DKMS"), "what is only good to have is in --fix-hints: {text}");

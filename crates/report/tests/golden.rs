@@ -113,7 +113,7 @@ fn ccm_host() -> Answer {
             }],
             advice: vec!["A CPU with AVX does GCM ten times as fast.".into()],
             undo_note: "The old dataset is not touched.".into(),
-            rewrite: Some("encryption only changes what is written from now on.".into()),
+            rewrite: Some("encryption only applies to what is written from now on.".into()),
             risk: "Needs free space for a second copy.".into(),
         },
         next: vec!["zfs get -t filesystem,volume encryption".into(), "zpool list".into()],
@@ -202,7 +202,7 @@ fn ccm_host() -> Answer {
 fn nothing_found() -> Answer {
     Answer {
         source: Source { name: "pasted.txt".into(), ..Source::default() },
-        why: "The evidence is too little to name a cause.".into(),
+        why: "Too little evidence to name a cause.".into(),
         act: Some("Record the host while it happens: zwhy record -a -d 30 -o host.zwhy".into()),
         findings: Vec::new(),
         stages: Vec::new(),

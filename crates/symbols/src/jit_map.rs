@@ -25,7 +25,7 @@ pub struct JitMap {
 }
 
 impl JitMap {
-    /// Of two lines for one address the later holds: code is made anew in the same place.
+    /// Of two lines for one address the later holds: code is generated again in the same place.
     pub fn parse(text: &[u8]) -> JitMap {
         let mut map = JitMap::default();
         let text = String::from_utf8_lossy(text);

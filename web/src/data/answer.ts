@@ -58,7 +58,7 @@ export interface Remedy {
   readonly risk: string;
 }
 
-/** How many times as fast the rest would be done without some work; null: nothing else is done. */
+/** How many times everything else would speed up without some work; null: nothing else is done. */
 export interface SpeedUp {
   readonly atMost: number | null;
   readonly low: number;

@@ -79,8 +79,8 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
       <Lines title="What this CPU can do" lines={finding.limits} />
       {finding.without?.atMost && (
         <p>
-          Without this work the rest is done at most{" "}
-          {times(finding.without.atMost, finding.without.low, finding.without.high)} as fast.
+          Without this work everything else speeds up by at most{" "}
+          {times(finding.without.atMost, finding.without.low, finding.without.high)}.
         </p>
       )}
       {rank > 1 && remedy && (

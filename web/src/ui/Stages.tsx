@@ -115,7 +115,7 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
       </tr>
       {row.parts.map((part, i) => (
         <tr key={i} class="part">
-          <th scope="row">of it {visible(part.name, 80)}</th>
+          <th scope="row">of which {visible(part.name, 80)}</th>
           <td class="bar-column" />
           <td class="n">{percent(part.share.value)}</td>
           <td class="n">{span(part.share)}</td>

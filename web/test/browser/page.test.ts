@@ -99,7 +99,7 @@ describe("a report", () => {
     const { page } = await browser.openText(REPORT);
     const row = page.getByRole("row", { name: /^decrypt/ });
     expect(await row.innerText()).toMatch(/68\.\d\s%\s+67\.\d–69\.\d/);
-    expect(await page.getByRole("row", { name: /of it FPU state/ }).innerText()).toMatch(
+    expect(await page.getByRole("row", { name: /of which FPU state/ }).innerText()).toMatch(
       /38\.\d\s%/,
     );
   });

@@ -19,7 +19,7 @@ const SHOWN: usize = 6;
 pub struct Args {
     /// What is wrong; without it the symptoms are listed to choose from.
     symptom: Option<String>,
-    /// Go through all commands that can tell something, not only the first ones.
+    /// Go through every command that can help, not only the most informative ones.
     #[arg(long)]
     all: bool,
     /// Keep what is pasted in this file; `zwhy explain` reads it.

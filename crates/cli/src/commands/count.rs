@@ -21,7 +21,7 @@ use zwhy_report::{CountPer, CountReport, CountRow};
 pub struct Args {
     /// FUNCTION, MODULE:FUNCTION or LIBRARY:FUNCTION, as in zio_read, zfs:dmu_*, libzpool:dmu_read.
     function: String,
-    /// Tell calls apart that have CALLER in their stack, and show only those by caller.
+    /// Count calls with CALLER in their stack apart, and show only those by caller.
     #[arg(long, value_name = "CALLER")]
     under: Option<String>,
     /// Count CALLER too, and show the calls below each call of it.
@@ -34,11 +34,11 @@ pub struct Args {
     /// Stop after this many seconds.
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
-    /// CPU time that counting may take, of all CPUs together. When calls come faster only one in some
-    /// is looked at, and when that does not help counting stops; `none` lifts the limit.
+    /// CPU time that counting may take, of all CPUs together. When calls come faster, only one in some
+    /// is sampled, and when that is not enough, counting stops; `none` removes the limit.
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = percent)]
     max_overhead: Limit,
-    /// Write a capture too, for zwhy flame, report and export; it must not exist.
+    /// Write a capture too, for zwhy flame, report and export; it must not exist yet.
     #[arg(short, long, value_name = "NAME.zwhy")]
     output: Option<PathBuf>,
     /// Print JSON.

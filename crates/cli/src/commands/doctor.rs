@@ -1,4 +1,4 @@
-//! `zwhy doctor`: what can be recorded here, and what helps where something lacks.
+//! `zwhy doctor`: what can be recorded here, and how to fix what is missing.
 
 use crate::output;
 use anyhow::Result;
@@ -25,7 +25,7 @@ fn distro(name: &str) -> Result<Distro, String> {
     })
 }
 
-/// Exits with 0 when everything can be recorded, with 1 when something lacks.
+/// Exits with 0 when everything can be recorded, with 1 when something is missing.
 pub fn run(args: &Args) -> Result<ExitCode> {
     let doctor = examine(args.distro, zwhy_record::try_sampling);
     let text = if args.json {

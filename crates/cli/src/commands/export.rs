@@ -32,21 +32,21 @@ pub struct Args {
     /// Folded: put process and thread id behind each command, `fio-12/13`.
     #[arg(long)]
     tid: bool,
-    /// Read the input as this format instead of telling it by its content.
+    /// Read the input as this format instead of detecting the format.
     #[arg(long, value_name = "FORMAT")]
     input_format: Option<String>,
     /// Name kernel addresses of a perf.data with this copy of /proc/kallsyms.
     #[arg(long, value_name = "FILE")]
     kallsyms: Option<PathBuf>,
-    /// Add source lines and inlined functions of a perf.data where this host has the debug information
-    /// of what was recorded.
+    /// Add source lines and inlined functions to a perf.data where this host has the debug information
+    /// of the recorded programs.
     #[arg(long)]
     lines: bool,
-    /// Count samples alike, or weigh them by the period they were recorded with. stackcollapse-perf.pl
+    /// Count each sample once, or weight samples by the period they were recorded with. stackcollapse-perf.pl
     /// counts samples, so this does too unless asked.
     #[arg(long, value_name = "samples|period", default_value = "samples", value_parser = Weight::parse)]
     weight: Weight,
-    /// Replace the names of hosts, pools, datasets, paths and processes, each by the same stand-in.
+    /// Replace the names of hosts, pools, datasets, paths and processes, always by the same placeholder.
     #[arg(long)]
     redact: bool,
 }

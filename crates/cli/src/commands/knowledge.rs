@@ -88,7 +88,7 @@ enum Command {
     Show { class: String },
     /// Check the knowledge and run the tests inside it.
     Lint,
-    /// List the functions of ZFS in a capture that no stage is known for.
+    /// List the ZFS functions of a capture that belong to no known stage.
     Unknown {
         /// Capture or profile; `-` is standard input.
         input: PathBuf,

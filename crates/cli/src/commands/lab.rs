@@ -46,14 +46,14 @@ struct RunArgs {
     /// The libzpool to run instead of the one that is installed.
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
-    /// Order of the runs, for repeating an experiment exactly.
+    /// Seed for the order of the runs, to repeat an experiment exactly.
     #[arg(long)]
     seed: Option<u64>,
     /// Samples a second while recording.
     #[arg(short = 'F', long = "frequency", value_name = "HZ", default_value_t = 499,
           value_parser = clap::value_parser!(u32).range(1..=4999))]
     hz: u32,
-    /// Explain this capture in full, as in aes-256-ccm-read, instead of the one with the weightiest finding.
+    /// Explain this capture in full, such as aes-256-ccm-read, instead of the one with the strongest finding.
     #[arg(long, value_name = "CAPTURE", conflicts_with_all = ["no_record", "json"])]
     explain: Option<String>,
     /// Measure only; record no captures.

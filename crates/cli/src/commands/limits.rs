@@ -9,7 +9,7 @@ use zwhy_report::{Align, Grid, labelled, plain};
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Measure again, though figures of this machine are kept.
+    /// Measure again even where figures of this machine are kept.
     #[arg(long)]
     fresh: bool,
     /// Print the figures as JSON.

@@ -27,39 +27,39 @@ pub struct Args {
     /// Record all processes of this control group, by path or by name.
     #[arg(short = 'G', long, value_name = "CGROUP", conflicts_with = "command")]
     cgroup: Option<PathBuf>,
-    /// Record also what ZFS threads and blocked tasks wait for, looking this often a second, 10 to 50.
+    /// Also record what ZFS threads and blocked tasks wait for, sampled this many times a second, 10 to 50.
     #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "20", require_equals = true,
           value_parser = clap::value_parser!(u32).range(10..=50))]
     wait: Option<u32>,
-    /// Record also how long threads were off the CPU and why, by kernel stack, from context switches
-    /// (root and tracefs); waits under 1 ms are only counted. Instead of --wait.
+    /// Also record how long threads were off the CPU and why, by kernel stack, from context switches
+    /// (root and tracefs); waits under 1 ms are only counted. Not together with --wait.
     #[arg(long)]
     off_cpu: bool,
-    /// Read counters every so many seconds.
+    /// Seconds between two readings of the counters.
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = seconds)]
     interval: Duration,
-    /// Stop after this many seconds; a command goes on.
+    /// Stop after this many seconds; a recorded command keeps running.
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
-    /// Keep only the last seconds (60s, 5m), in memory; they are written on SIGUSR1, on Ctrl-C or
+    /// Keep only the most recent part (60s, 5m), in memory; it is written on SIGUSR1, on Ctrl-C or
     /// SIGTERM, and by --trigger.
     #[arg(long, value_name = "TIME", value_parser = span)]
     last: Option<Duration>,
-    /// Write the last seconds (60 without --last) when this holds: 'arc_evict cpu > 50%',
+    /// Write the part kept in memory (60s without --last) when this holds: 'arc_evict cpu > 50%',
     /// 'host sys > 80% for 5s', 'kstat arcstats.size < 4G', 'rate(arcstats.hits) > 1M/s'.
     #[arg(long, value_name = "CONDITION")]
     trigger: Vec<Trigger>,
-    /// Go on after writing, into NAME-2.zwhy and so on.
+    /// Continue after writing, into NAME-2.zwhy, NAME-3.zwhy and so on.
     #[arg(long)]
     repeat: bool,
-    /// Capture to write; it must not exist.
+    /// Capture to write; it must not exist yet.
     #[arg(short, long, default_value = "zwhy.zwhy", value_name = "NAME.zwhy")]
     output: PathBuf,
-    /// Leave the kernel out.
+    /// Record user code only, not the kernel.
     #[arg(long)]
     user_only: bool,
     /// Add source lines and inlined functions of ZFS, the kernel and programs where debug information is
-    /// there. Of the first two it is read before recording begins, which takes seconds.
+    /// installed. For ZFS and the kernel it is read before recording begins, which takes seconds.
     #[arg(long)]
     lines: bool,
     /// Run and record this command.

@@ -4,13 +4,13 @@ use crate::inputs;
 use crate::support::{call, obeyed, run};
 
 #[test]
-fn the_exit_code_says_whether_something_lacks() {
+fn the_exit_code_says_whether_something_is_missing() {
     let folder = inputs::bare_folder();
     let ran = run(folder.path(), ["doctor", "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
-    let lacks = answer["checks"].as_array().expect("checks").iter().any(|c| c["state"] == "lacks");
-    assert_eq!(answer["ready"], !lacks, "{answer}");
-    assert_eq!(ran.code, Some(i32::from(lacks)));
+    let missing = answer["checks"].as_array().expect("checks").iter().any(|c| c["state"] == "missing");
+    assert_eq!(answer["ready"], !missing, "{answer}");
+    assert_eq!(ran.code, Some(i32::from(missing)));
     let text = run(folder.path(), ["doctor"]).out;
     assert!(text.contains("CPU samples") && obeyed(&text).is_empty(), "{text}");
     for line in text.lines().filter(|l| !l.starts_with("      ")) {

@@ -32,25 +32,25 @@ const ASSUMED_BYTES_S: f64 = 200e6;
 pub fn rewrite(commands: &[String], choices: &[ChoiceAnswer], facts: &FactBase<'_>) -> Option<String> {
     let all = commands.iter().chain(choices.iter().flat_map(|c| &c.commands));
     let (property, by, dataset) = all.filter_map(|c| sets(c)).next()?;
-    let mut text = format!("{property} only changes what is written from now on.");
+    let mut text = format!("{property} only applies to what is written from now on.");
     if let Some(bytes) = used(dataset, facts) {
         text.push_str(&format!(
-            " {dataset} holds {}: to read and write that once takes about {} at 200 MB/s.",
+            " {dataset} holds {}: reading and writing that once takes about {} at 200 MB/s.",
             bytes_in_words(bytes),
             time_in_words(bytes / ASSUMED_BYTES_S)
         ));
     }
     text.push_str(match (by, knows_rewrite(facts)) {
         (By::Copy, _) => {
-            " Files that are there keep what they have until they are copied (cp, rsync) to a new name or dataset; \
+            " Existing files keep what they have until they are copied (cp, rsync) to a new name or dataset; \
              that needs room for the largest of them, and snapshots keep the old blocks."
         }
         (By::Rewrite, Some(true)) => {
-            " `zfs rewrite -r MOUNTPOINT` writes the blocks that are there again; snapshots keep the old ones, \
+            " `zfs rewrite -r MOUNTPOINT` rewrites existing blocks; snapshots keep the old ones, \
              so free space for both is needed while they exist."
         }
         (By::Rewrite, _) => {
-            " To have it for the blocks that are there, send the dataset (without -c and -w) and receive it under a \
+            " To apply it to existing blocks, send the dataset (without -c and -w) and receive it under a \
              new name, or copy its files; both need free space for a second copy (zfs rewrite does it in place from \
              2.3.4 on)."
         }

@@ -151,7 +151,7 @@ impl Builder {
                     Some((_, node)) if node.children.is_empty() => {
                         node.names.push(without_notes(name).to_owned())
                     }
-                    // A chain that goes on after a branch closed: the drawing was cut; it starts anew.
+                    // A chain that goes on after a branch closed: the drawing was cut; it starts again.
                     _ => {
                         let names = vec![without_notes(name).to_owned()];
                         let column = column.saturating_sub(1);

@@ -1,7 +1,7 @@
 //! Text of `perf script` that something went over: without its indentation, with blank or odd lines inside
 //! stacks.
 //!
-//! Looks at the first bytes; only text that needs it is written anew, so the usual text is not copied.
+//! Looks at the first bytes; only text that needs it is rewritten, so the usual text is not copied.
 
 use super::{frame, header};
 use crate::text::lines::raw_lines;

@@ -20,8 +20,8 @@ impl Outcome {
         Outcome { state: State::Ready, found: found.into(), trouble: None }
     }
 
-    pub(super) fn lacks(trouble: Trouble, found: impl Into<String>) -> Outcome {
-        Outcome { state: State::Lacks, found: found.into(), trouble: Some(trouble) }
+    pub(super) fn missing(trouble: Trouble, found: impl Into<String>) -> Outcome {
+        Outcome { state: State::Missing, found: found.into(), trouble: Some(trouble) }
     }
 
     pub(super) fn optional(trouble: Option<Trouble>, found: impl Into<String>) -> Outcome {
@@ -75,12 +75,12 @@ fn place(root: &Root) -> Outcome {
     }
     match virtualization(root, flags) {
         place if place.starts_with("container") => {
-            Outcome::lacks(Trouble::Container, format!("inside a {place}: kernel threads are not seen"))
+            Outcome::missing(Trouble::Container, format!("inside a {place}: kernel threads are not seen"))
         }
         _ if contained => {
-            Outcome::lacks(Trouble::Container, "inside a container: kernel threads are not seen")
+            Outcome::missing(Trouble::Container, "inside a container: kernel threads are not seen")
         }
-        _ => Outcome::lacks(Trouble::Container, "kernel threads are not seen: a PID namespace, or hidepid"),
+        _ => Outcome::missing(Trouble::Container, "kernel threads are not seen: a PID namespace, or hidepid"),
     }
 }
 
@@ -97,13 +97,13 @@ fn samples(asked: &Asked) -> Outcome {
     let paranoid = root.text("/proc/sys/kernel/perf_event_paranoid").unwrap_or_else(|| "unknown".into());
     let lockdown = root.text("/sys/kernel/security/lockdown").unwrap_or_default();
     if lockdown.contains("[confidentiality]") {
-        return Outcome::lacks(Trouble::Lockdown, "the kernel is locked down for confidentiality");
+        return Outcome::missing(Trouble::Lockdown, "the kernel is locked down for confidentiality");
     }
     if rustix::process::geteuid().is_root() {
         let found = format!("refused although root ({error}): a seccomp filter, or no CAP_PERFMON");
-        return Outcome::lacks(Trouble::Container, found);
+        return Outcome::missing(Trouble::Container, found);
     }
-    Outcome::lacks(
+    Outcome::missing(
         Trouble::Privilege,
         format!("not for this user (kernel.perf_event_paranoid is {paranoid})"),
     )
@@ -111,7 +111,7 @@ fn samples(asked: &Asked) -> Outcome {
 
 fn kernel_names(root: &Root) -> Outcome {
     let Ok(file) = File::open(root.path("/proc/kallsyms")) else {
-        return Outcome::lacks(Trouble::NoKallsyms, "the kernel has no /proc/kallsyms");
+        return Outcome::missing(Trouble::NoKallsyms, "the kernel has no /proc/kallsyms");
     };
     let (mut names, mut of_zfs, mut hidden) = (0u64, 0u64, 0u64);
     let mut line = String::new();
@@ -124,9 +124,12 @@ fn kernel_names(root: &Root) -> Outcome {
     }
     let kptr = root.text("/proc/sys/kernel/kptr_restrict").unwrap_or_else(|| "unknown".into());
     if names == 0 {
-        Outcome::lacks(Trouble::NoKallsyms, "/proc/kallsyms is empty")
+        Outcome::missing(Trouble::NoKallsyms, "/proc/kallsyms is empty")
     } else if hidden * 2 > names {
-        Outcome::lacks(Trouble::HiddenNames, format!("addresses are hidden (kernel.kptr_restrict is {kptr})"))
+        Outcome::missing(
+            Trouble::HiddenNames,
+            format!("addresses are hidden (kernel.kptr_restrict is {kptr})"),
+        )
     } else {
         Outcome::ready(format!("{names} names, {of_zfs} of zfs and spl; no rebuild is needed"))
     }
@@ -136,11 +139,11 @@ fn wait_stacks(root: &Root) -> Outcome {
     // Of this thread: that of the process, if it just runs elsewhere, has none at that moment.
     match std::fs::read(root.path("/proc/thread-self/stack")) {
         Ok(text) if !text.is_empty() => Outcome::ready("/proc/PID/stack can be read"),
-        Ok(_) => Outcome::lacks(Trouble::Privilege, "/proc/PID/stack is empty for this user"),
+        Ok(_) => Outcome::missing(Trouble::Privilege, "/proc/PID/stack is empty for this user"),
         Err(e) if e.kind() == ErrorKind::NotFound => {
-            Outcome::lacks(Trouble::NoStacks, "this kernel has no /proc/PID/stack")
+            Outcome::missing(Trouble::NoStacks, "this kernel has no /proc/PID/stack")
         }
-        Err(_) => Outcome::lacks(Trouble::Privilege, "/proc/PID/stack is for root"),
+        Err(_) => Outcome::missing(Trouble::Privilege, "only root may read /proc/PID/stack"),
     }
 }
 
@@ -150,9 +153,9 @@ fn tracepoints(root: &Root) -> Outcome {
     match folders.iter().find(event) {
         Some(folder) => Outcome::ready(format!("tracefs at {folder}")),
         None if !rustix::process::geteuid().is_root() => {
-            Outcome::lacks(Trouble::Privilege, "tracefs is for root: no off-CPU time, no counts")
+            Outcome::missing(Trouble::Privilege, "only root may use tracefs: no off-CPU time, no counts")
         }
-        None => Outcome::lacks(Trouble::Tracefs, "tracefs is not mounted: no off-CPU time"),
+        None => Outcome::missing(Trouble::Tracefs, "tracefs is not mounted: no off-CPU time"),
     }
 }
 
@@ -160,15 +163,15 @@ fn call_counts(root: &Root) -> Outcome {
     let has = |probe: &str| root.number(&format!("/sys/bus/event_source/devices/{probe}/type")).is_some();
     match (has("kprobe"), has("uprobe")) {
         (true, true) => Outcome::ready("functions of the kernel and of programs (kprobe, uprobe)"),
-        (false, true) => Outcome::lacks(Trouble::NoProbes, "of programs only: this kernel has no kprobes"),
-        (true, false) => Outcome::lacks(Trouble::NoProbes, "of the kernel only: this kernel has no uprobes"),
-        (false, false) => Outcome::lacks(Trouble::NoProbes, "this kernel has no kprobes and no uprobes"),
+        (false, true) => Outcome::missing(Trouble::NoProbes, "programs only: this kernel has no kprobes"),
+        (true, false) => Outcome::missing(Trouble::NoProbes, "kernel only: this kernel has no uprobes"),
+        (false, false) => Outcome::missing(Trouble::NoProbes, "this kernel has no kprobes and no uprobes"),
     }
 }
 
 fn zfs_module(root: &Root) -> Outcome {
     if !root.exists("/sys/module/zfs") {
-        return Outcome::lacks(Trouble::NoModule, "not loaded: there is nothing of ZFS to record");
+        return Outcome::missing(Trouble::NoModule, "not loaded: there is no ZFS activity to record");
     }
     let version = root.text("/sys/module/zfs/version").unwrap_or_else(|| "of unknown version".into());
     Outcome::ready(format!("{version}, {}", module_origin(root)))
@@ -179,12 +182,12 @@ fn zfs_counters(root: &Root) -> Outcome {
     match std::fs::read(&arcstats) {
         Ok(_) => Outcome::ready("/proc/spl/kstat can be read"),
         Err(_) if !root.exists("/sys/module/zfs") => {
-            Outcome::lacks(Trouble::NoModule, "none: the module is not loaded")
+            Outcome::missing(Trouble::NoModule, "none: the module is not loaded")
         }
         Err(e) if e.kind() == ErrorKind::PermissionDenied => {
-            Outcome::lacks(Trouble::Privilege, "/proc/spl/kstat is not for this user")
+            Outcome::missing(Trouble::Privilege, "/proc/spl/kstat is not for this user")
         }
-        Err(e) => Outcome::lacks(Trouble::Container, format!("{} cannot be read: {e}", shown(&arcstats))),
+        Err(e) => Outcome::missing(Trouble::Container, format!("{} cannot be read: {e}", shown(&arcstats))),
     }
 }
 
@@ -197,15 +200,17 @@ fn zfs_tools(root: &Root) -> Outcome {
         pool_states(root).into_iter().filter(|(_, s)| *s == "SUSPENDED").map(|(pool, _)| pool).collect();
     if !suspended.is_empty() {
         let found = format!("pool {} is suspended: commands on it hang", suspended.join(", "));
-        return Outcome::lacks(Trouble::SuspendedPool, found);
+        return Outcome::missing(Trouble::SuspendedPool, found);
     }
     let patience = Patience::of(TOOL);
     // Without the module zpool would only complain, or load it.
     let command =
         if root.exists("/sys/module/zfs") { ("zpool", ["list", "-Hp"]) } else { ("zfs", ["version", "-j"]) };
     match patience.run(command.0, &command.1, TOOL) {
-        Output::NotInstalled => Outcome::lacks(Trouble::NoTools, "zpool and zfs are not installed"),
-        Output::TimedOut(_) => Outcome::lacks(Trouble::SuspendedPool, "zpool list hangs: does a pool?"),
+        Output::NotInstalled => Outcome::missing(Trouble::NoTools, "zpool and zfs are not installed"),
+        Output::TimedOut(_) => {
+            Outcome::missing(Trouble::SuspendedPool, "zpool list hangs; is a pool suspended?")
+        }
         Output::Text(text) if command.0 == "zpool" => {
             let pools = text.lines().count();
             let noun = if pools == 1 { "pool" } else { "pools" };
@@ -213,7 +218,7 @@ fn zfs_tools(root: &Root) -> Outcome {
         }
         Output::Failed(why) if command.0 == "zpool" => {
             let why = why.lines().next().unwrap_or("no reason given").to_owned();
-            Outcome::lacks(Trouble::Privilege, format!("zpool list failed: {why}"))
+            Outcome::missing(Trouble::Privilege, format!("zpool list failed: {why}"))
         }
         // Old versions have no `zfs version -j`; they are installed all the same.
         Output::Text(_) | Output::Failed(_) => Outcome::ready("installed"),
@@ -224,7 +229,7 @@ fn memory_pressure(root: &Root) -> Outcome {
     if root.text("/proc/pressure/memory").is_some() {
         Outcome::ready("/proc/pressure, vmstat and meminfo can be read")
     } else {
-        Outcome::optional(Some(Trouble::NoPressure), "no /proc/pressure; vmstat and meminfo serve")
+        Outcome::optional(Some(Trouble::NoPressure), "no /proc/pressure; vmstat and meminfo are read instead")
     }
 }
 
@@ -251,7 +256,7 @@ mod tests {
             ("proc/sys/kernel/kptr_restrict", "2\n"),
         ]);
         let outcome = kernel_names(&root);
-        assert_eq!((outcome.state, outcome.trouble), (State::Lacks, Some(Trouble::HiddenNames)));
+        assert_eq!((outcome.state, outcome.trouble), (State::Missing, Some(Trouble::HiddenNames)));
         assert!(outcome.found.contains("kptr_restrict is 2"));
         let (_dir, root) = host(&[("proc/kallsyms", "ffffffff81000000 T a\nffffffffc0000000 t b\t[zfs]\n")]);
         assert!(kernel_names(&root).found.starts_with("2 names, 1 of zfs"));
@@ -281,7 +286,12 @@ mod tests {
             (wait_stacks, Trouble::NoStacks),
         ] {
             let outcome = check(&root);
-            assert_eq!((outcome.state, outcome.trouble), (State::Lacks, Some(trouble)), "{}", outcome.found);
+            assert_eq!(
+                (outcome.state, outcome.trouble),
+                (State::Missing, Some(trouble)),
+                "{}",
+                outcome.found
+            );
         }
         assert_eq!(memory_pressure(&root).state, State::Optional);
     }

@@ -11,7 +11,7 @@ use zwhy_symbols::{NoLines, build_id_of_notes, kernel_file, read_module_file};
 /// Names come from kallsyms and need none of this; lines and inlined functions do.
 pub(super) fn check(root: &Root) -> Outcome {
     if !root.exists("/sys/module/zfs") {
-        return Outcome::optional(None, "not looked for: the module is not loaded");
+        return Outcome::optional(None, "not checked: the module is not loaded");
     }
     let notes = std::fs::read(root.path("/sys/module/zfs/notes/.note.gnu.build-id")).unwrap_or_default();
     let Some(loaded) = build_id_of_notes(&notes) else {
@@ -26,7 +26,7 @@ pub(super) fn check(root: &Root) -> Outcome {
         let Ok(file) = read_module_file(&root.path(&path)) else { continue };
         match (file.build_id.as_ref() == Some(&loaded), file.has_lines) {
             (true, true) => {
-                return Outcome::ready(format!("{path} has them and is the module that is loaded"));
+                return Outcome::ready(format!("{path} has debug information and is the loaded module"));
             }
             (true, false) => bare = bare.or(Some(path)),
             (false, _) => other = other.or(Some(path)),
@@ -38,7 +38,7 @@ pub(super) fn check(root: &Root) -> Outcome {
             Outcome::optional(Some(Trouble::NoLines), found)
         }
         (None, Some(path)) => {
-            let found = format!("{path} is another build than the module that is loaded");
+            let found = format!("{path} is not the build of the loaded module");
             Outcome { state: State::Optional, found, trouble: Some(Trouble::OtherBuild) }
         }
         (None, None) => Outcome::optional(Some(Trouble::NoLines), "the module's file was not found"),
@@ -48,7 +48,9 @@ pub(super) fn check(root: &Root) -> Outcome {
 /// Lines of the kernel's own functions, which ZFS calls for memory, locks and disks.
 pub(super) fn check_kernel(root: &Root) -> Outcome {
     match kernel_file(&root.path("/")) {
-        Ok(path) => Outcome::ready(format!("{} has them and is the kernel that runs", path.display())),
+        Ok(path) => {
+            Outcome::ready(format!("{} has debug information and is the running kernel", path.display()))
+        }
         Err(NoLines::NotFound) => {
             Outcome::optional(Some(Trouble::NoKernelLines), "the kernel's debug information is not installed")
         }

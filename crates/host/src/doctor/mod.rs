@@ -1,5 +1,5 @@
 //! What can be recorded on this host, what names and lines there are, and what helps where something
-//! lacks.
+//! is missing.
 //!
 //! Invariants: nothing is changed; every check has its time, so a suspended pool costs a sentence and
 //! not an answer; a remedy is a command that the distribution's own tools know.
@@ -27,7 +27,7 @@ pub enum State {
     /// It can be recorded.
     Ready,
     /// It cannot be recorded as things are.
-    Lacks,
+    Missing,
     /// Good to have; recordings and answers do without.
     Optional,
     /// The check did not answer in time.
@@ -38,7 +38,7 @@ impl State {
     pub fn name(self) -> &'static str {
         match self {
             State::Ready => "ready",
-            State::Lacks => "lacks",
+            State::Missing => "missing",
             State::Optional => "optional",
             State::Unknown => "unknown",
         }
@@ -134,14 +134,14 @@ mod tests {
     #[test]
     fn this_host_is_examined_and_every_lack_has_a_remedy() {
         let doctor = examine(None, || Err(io::ErrorKind::PermissionDenied.into()));
-        assert!(doctor.checks.iter().any(|c| c.name == "CPU samples" && c.state == State::Lacks));
+        assert!(doctor.checks.iter().any(|c| c.name == "CPU samples" && c.state == State::Missing));
         assert_eq!(doctor.checks.len(), checks::ALL.len());
         assert!(!doctor.kernel.is_empty());
         for check in &doctor.checks {
             assert!(!check.found.is_empty(), "{check:?}");
-            assert!(check.state != State::Lacks || check.trouble.is_some(), "{check:?}");
+            assert!(check.state != State::Missing || check.trouble.is_some(), "{check:?}");
         }
-        let lacks = doctor.checks.iter().any(|c| matches!(c.state, State::Lacks | State::Unknown));
-        assert_eq!(doctor.is_ready(), !lacks);
+        let missing = doctor.checks.iter().any(|c| matches!(c.state, State::Missing | State::Unknown));
+        assert_eq!(doctor.is_ready(), !missing);
     }
 }

@@ -94,7 +94,7 @@ pub(super) fn remedy(trouble: Trouble, distro: Distro) -> Remedy {
             Vec::new(),
         ),
         Trouble::NoStacks => (
-            "Wait stacks need CONFIG_STACKTRACE, which kernels of distributions have. CPU samples do without.",
+            "Wait stacks need CONFIG_STACKTRACE, which distribution kernels have. CPU samples do not need it.",
             Vec::new(),
         ),
         Trouble::NoPressure => (
@@ -102,7 +102,9 @@ pub(super) fn remedy(trouble: Trouble, distro: Distro) -> Remedy {
              a boot with it.",
             Vec::new(),
         ),
-        Trouble::NoModule => ("Load the module; where there is none, install it.", install(distro, true)),
+        Trouble::NoModule => {
+            ("Load the module; install it first where it is missing.", install(distro, true))
+        }
         Trouble::NoTools => (
             "Install the tools of OpenZFS; without them pools and datasets are not recorded.",
             install(distro, false),
@@ -125,7 +127,7 @@ pub(super) fn remedy(trouble: Trouble, distro: Distro) -> Remedy {
 fn install(distro: Distro, module: bool) -> Vec<&'static str> {
     let mut commands = match (distro, module) {
         (Distro::Debian, true) => vec![
-            "# needs the component contrib in the sources of apt",
+            "# needs the contrib component in the apt sources",
             "sudo apt install linux-headers-amd64 zfs-dkms zfsutils-linux",
         ],
         (Distro::Debian, false) => vec!["sudo apt install zfsutils-linux  # component contrib"],
@@ -142,7 +144,7 @@ fn install(distro: Distro, module: bool) -> Vec<&'static str> {
             vec!["# configuration.nix: boot.supportedFilesystems = [ \"zfs\" ];", "sudo nixos-rebuild switch"]
         }
         (Distro::TrueNas | Distro::Other, _) => {
-            vec!["# the system brings OpenZFS with it, or its manual says how"]
+            vec!["# OpenZFS is part of the system, or its manual says how to install it"]
         }
     };
     if module {

@@ -28,7 +28,7 @@ const HEAP: Bytes = Bytes(32 << 20);
 #[cfg(target_env = "gnu")]
 const HEAP_STEP: Bytes = Bytes(256 << 20);
 
-/// Makes glibc keep and reuse the memory of ARC buffers instead of mapping each one anew.
+/// Makes glibc keep and reuse the memory of ARC buffers instead of mapping each one again.
 pub fn tame_malloc() -> Cure {
     cure(
         "glibc maps and unmaps every large ARC buffer",

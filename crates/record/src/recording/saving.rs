@@ -63,7 +63,7 @@ impl Recording {
         let (duration, lost) = self.write_recent()?;
         self.write_facts(Some((duration, &lost)))?;
         self.saved.push(std::mem::replace(&mut self.writer, next).finish()?);
-        self.begin_anew();
+        self.reset_names();
         Ok(())
     }
 
@@ -144,7 +144,7 @@ impl Recording {
     }
 
     /// After a capture was written: the next one begins now.
-    fn begin_anew(&mut self) {
+    fn reset_names(&mut self) {
         let (now, counted) = (self.elapsed(), self.live.counted());
         if let Some(recent) = &mut self.recent {
             (recent.begin, recent.before, recent.cut_by_size) = (now, counted, false);

@@ -74,7 +74,7 @@ impl Pollers {
         facts.insert("datasets_seen".into(), json!(objsets.seen()));
         facts.insert("datasets_recorded".into(), json!(objsets.moved().len()));
         facts.insert("datasets_left_out".into(), json!(objsets.left_out));
-        facts.insert("datasets_put_off".into(), json!(objsets.put_off));
+        facts.insert("datasets_deferred".into(), json!(objsets.deferred));
         facts.insert("objsets".into(), json!(objsets.moved()));
         facts.insert("kstats_unreadable".into(), json!(self.kstats.unreadable()));
         facts.insert("kstat_lines_not_understood".into(), json!(self.kstats.odd_lines));

@@ -17,9 +17,9 @@ use zwhy_profile::Nanos;
 use zwhy_zfs::{Kstat, NamedValue, Value, parse_kstat};
 
 /// Idle datasets read at one time.
-const IDLE_A_TURN: usize = 256;
+const IDLE_A_BATCH: usize = 256;
 /// Datasets that moved read at one time.
-const MOVED_A_TURN: usize = 512;
+const MOVED_A_BATCH: usize = 512;
 /// More datasets than this are not looked at.
 pub(super) const MOST: usize = 20_000;
 
@@ -39,8 +39,8 @@ pub(crate) struct Objsets {
     /// The idle one after which the next turn begins, and the one that moved.
     next: String,
     next_moved: String,
-    /// Readings of datasets that moved which were put off to a later turn.
-    pub(crate) put_off: u64,
+    /// Readings of changed datasets deferred to a later batch.
+    pub(crate) deferred: u64,
     /// Datasets that are not looked at because there are too many.
     pub(crate) left_out: usize,
 }
@@ -73,13 +73,13 @@ impl Objsets {
         let files = std::mem::take(&mut self.files);
         let moved: Vec<_> =
             circle(&files, &self.next_moved).filter(|(s, _)| self.moved.contains_key(*s)).collect();
-        self.put_off += moved.len().saturating_sub(MOVED_A_TURN) as u64;
-        for (source, path) in moved.iter().take(MOVED_A_TURN) {
+        self.deferred += moved.len().saturating_sub(MOVED_A_BATCH) as u64;
+        for (source, path) in moved.iter().take(MOVED_A_BATCH) {
             if let Some((_, values)) = read(path) {
                 put(t, source, &numbers(&values), pen);
             }
         }
-        if let Some((last, _)) = moved.get(MOVED_A_TURN - 1) {
+        if let Some((last, _)) = moved.get(MOVED_A_BATCH - 1) {
             self.next_moved.clone_from(last);
         }
         let unread =
@@ -87,7 +87,7 @@ impl Objsets {
         // Each new one at once: what came before it moved is lost else.
         let mut turn: Vec<(&String, &PathBuf)> = unread.collect();
         let waiting = |(s, _): &(&String, &PathBuf)| self.idle.contains_key(*s);
-        let idle: Vec<_> = circle(&files, &self.next).filter(waiting).take(IDLE_A_TURN).collect();
+        let idle: Vec<_> = circle(&files, &self.next).filter(waiting).take(IDLE_A_BATCH).collect();
         if let Some((last, _)) = idle.last() {
             self.next.clone_from(last);
         }
@@ -225,13 +225,13 @@ mod tests {
             objsets.poll(Nanos(t), &mut pen);
             let now: Vec<String> =
                 rows(&mut pen).into_iter().filter(|row| row.0 == t).map(|row| row.1).collect();
-            assert!(now.len() <= MOVED_A_TURN + IDLE_A_TURN, "{} at once", now.len());
+            assert!(now.len() <= MOVED_A_BATCH + IDLE_A_BATCH, "{} at once", now.len());
             if t >= 60 {
                 seen.extend(now);
             }
         }
         assert_eq!((objsets.moved().len(), seen.len()), (10_000, 10_000), "each within 20 readings");
-        assert!(objsets.put_off > 0);
+        assert!(objsets.deferred > 0);
     }
 
     #[test]

@@ -124,7 +124,7 @@ impl Watch {
         if seconds <= 0.0 {
             return None;
         }
-        // A counter that fell back was set anew, and a thread that is new may have run long before.
+        // A counter that fell was reset, and a thread that is new may have run long before.
         let grown = |key: &i32, value: &i64| before.get(key).map_or(0, |b| value.saturating_sub(*b).max(0));
         let all: i64 = readings.iter().map(|(key, value)| grown(key, value)).sum();
         match &self.trigger.measure {

@@ -181,7 +181,7 @@ impl OffCpu {
         (left_out + lost + forgotten > 0).then(|| {
             format!(
                 "waiting is longer than shown: of {} waits {forgotten} have no known end, {lost} context \
-                 switches were lost, and {left_out} waits were left out for want of room",
+                 switches were lost, and {left_out} waits were left out because the buffer was full",
                 self.samples
                     + forgotten
                     + left_out

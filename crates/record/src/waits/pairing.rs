@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Threads that are held at once; those beyond are counted.
 pub(super) const MOST_AWAY: usize = 65_536;
-/// Distinct call chains that are shared; beyond, the table begins anew.
+/// Distinct call chains that are shared; beyond, the table is reset.
 const MOST_CHAINS: usize = 16_384;
 
 struct Away {
