@@ -216,8 +216,8 @@ fn add_threads(
     evidence: &mut Evidence,
 ) {
     let profile = &capture.profile;
-    let comms: FxHashMap<i32, &str> =
-        profile.threads.iter().map(|(_, t)| (t.tid, profile.strings.get(t.comm))).collect();
+    let known: FxHashMap<i32, (&str, i32)> =
+        profile.threads.iter().map(|(_, t)| (t.tid, (profile.strings.get(t.comm), t.pid))).collect();
     let clocks = || {
         let cpu = spans.iter().filter(|((_, name), _)| *name == "cpu_ns");
         cpu.filter_map(|((source, _), span)| {
@@ -234,10 +234,11 @@ fn add_threads(
     let seconds = Nanos(end.0 - start.0).as_secs_f64();
     for (tid, span) in clocks() {
         // A thread that ended before its name was read.
-        let comm = comms.get(&tid).filter(|comm| !comm.is_empty()).unwrap_or(&"(unnamed)");
+        let (comm, pid) = known.get(&tid).map_or(("", None), |(comm, pid)| (*comm, Some(*pid)));
+        let comm = if comm.is_empty() { "(unnamed)" } else { comm }.to_owned();
         let used = Nanos(span.grown).as_secs_f64();
         let cpu_pct = (seconds > 0.0).then(|| 100.0 * used / seconds);
-        evidence.threads.push(ThreadCpu { comm: (*comm).to_owned(), cpu_pct, nice: nice(tid), origin });
+        evidence.threads.push(ThreadCpu { comm, cpu_pct, nice: nice(tid), pid, origin });
     }
 }
 

@@ -119,7 +119,7 @@ pub fn answer_of(
     explain_classified(evidence, classified, knowledge, &options)
 }
 
-/// Reads `path`; `-` is standard input.
+/// Reads `path`, without what its recorder did itself; `-` is standard input.
 pub fn load(path: &Path, args: &ReadArgs) -> Result<Imported> {
     load_with(path, args, &mut Redactor::default())
 }
@@ -166,15 +166,33 @@ pub fn tell(name: &str, imported: &Imported) {
     if !zwhy_report::stats_notes(&imported.stats).is_empty() {
         output::note(&zwhy_report::stats_text(name, &imported.stats));
     }
+    if let Some(itself) = imported.evidence.itself.as_ref().filter(|i| i.samples > 0) {
+        output::note(&zwhy_report::itself_text(itself));
+    }
 }
 
 /// As [`load`], for one of several inputs whose names must stay the same.
 pub fn load_with(path: &Path, args: &ReadArgs, redactor: &mut Redactor) -> Result<Imported> {
+    load_prepared(path, args, redactor, Evidence::set_recorder_aside)
+}
+
+/// As [`load_with`], with all that was recorded, for passing it on.
+pub fn load_whole(path: &Path, args: &ReadArgs, redactor: &mut Redactor) -> Result<Imported> {
+    load_prepared(path, args, redactor, |_| ())
+}
+
+fn load_prepared(
+    path: &Path,
+    args: &ReadArgs,
+    redactor: &mut Redactor,
+    prepare: impl Fn(&mut Evidence),
+) -> Result<Imported> {
     args.check()?;
     let mut imported = read(path, args)?;
     if args.weight == Weight::Samples {
         count_alike(&mut imported);
     }
+    prepare(&mut imported.evidence);
     if args.redact {
         redactor.redact(&mut imported);
     }

@@ -5,6 +5,7 @@
 use crate::paths::PathRow;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use zwhy_evidence::Itself;
 use zwhy_profile::{Interval, Sampling};
 
 /// Version of the answer's layout.
@@ -284,6 +285,9 @@ pub struct Answer {
     /// Operations that matter here, by what they split into.
     pub paths: Vec<PathRow>,
     pub threads: Vec<ThreadRow>,
+    /// What the recorder did; in none of the figures above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub itself: Option<Itself>,
     /// Where threads wait, longest first; apart from all CPU time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<WaitRow>,

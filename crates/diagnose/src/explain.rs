@@ -84,6 +84,7 @@ pub fn explain_classified(
         origins: tables.origins,
         paths: crate::paths::paths(&facts),
         threads: tables.threads,
+        itself: evidence.itself.clone(),
         waiting: crate::waiting::waiting(&facts),
         what_if: None,
         quality,

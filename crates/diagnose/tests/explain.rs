@@ -89,7 +89,7 @@ proptest! {
         let origin = evidence.origin(texts[0].clone());
         let t = |i: usize| texts[i].clone();
         evidence.flat.push(FlatRow { pct: Some(pct), symbol: t(1), module: Some(t(2)), origin, ..FlatRow::default() });
-        evidence.threads.push(ThreadCpu { comm: t(3), cpu_pct: Some(pct), nice: None, origin });
+        evidence.threads.push(ThreadCpu { comm: t(3), cpu_pct: Some(pct), origin, ..ThreadCpu::default() });
         for name in ["size", "arc_meta_used", "arc_meta_limit"] {
             let source = "arcstats".to_owned();
             evidence.kstats.push(Kstat { source, name: name.into(), value: number, rate: Some(number), origin });

@@ -5,14 +5,17 @@
 //! be inclusive or relative are marked as such, not corrected here. No I/O.
 
 mod facts;
+mod itself;
 mod rows;
 mod stats;
 
 pub use facts::{Host, Param, Property, Table};
+pub use itself::Itself;
 pub use rows::{FlatRow, PctKind, PctStack, ThreadCpu};
 pub use stats::{ImportStats, Imported};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use zwhy_profile::Profile;
 
 /// Index into [`Evidence::origins`].
@@ -50,6 +53,9 @@ pub struct Evidence {
     pub params: Vec<Param>,
     pub properties: Vec<Property>,
     pub tables: Vec<Table>,
+    /// What the recorder did, once it was set aside.
+    #[serde(skip)]
+    pub itself: Option<Itself>,
     /// Names of the sources that [`OriginId`] points to: a file, a block of pasted text.
     pub origins: Vec<String>,
     /// facts.json of a capture, as it was recorded; null for other sources.
@@ -100,6 +106,7 @@ impl Evidence {
         let map: Vec<OriginId> = other.origins.iter().map(|name| self.origin(name.clone())).collect();
         let at = |id: OriginId| map.get(id.0 as usize).copied().unwrap_or_default();
         self.host.fill(&other.host);
+        let both = !self.profile.samples.is_empty() && !other.profile.samples.is_empty();
         let same_units = self.profile.merge(&other.profile).same_units;
         self.flat.extend(other.flat.into_iter().map(|r| FlatRow { origin: at(r.origin), ..r }));
         self.trees.extend(other.trees.into_iter().map(|r| PctStack { origin: at(r.origin), ..r }));
@@ -108,8 +115,14 @@ impl Evidence {
         self.params.extend(other.params.into_iter().map(|r| Param { origin: at(r.origin), ..r }));
         self.properties.extend(other.properties.into_iter().map(|r| Property { origin: at(r.origin), ..r }));
         self.tables.extend(other.tables.into_iter().map(|r| Table { origin: at(r.origin), ..r }));
+        self.itself = self.itself.take().or(other.itself);
         if self.facts.is_null() {
             self.facts = other.facts;
+        }
+        // Numbers of processes of two recordings say nothing of each other.
+        if let Some(recorder) = self.facts.get_mut("recorder").and_then(Value::as_object_mut).filter(|_| both)
+        {
+            recorder.remove("pid");
         }
         same_units
     }

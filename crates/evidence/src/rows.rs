@@ -49,5 +49,8 @@ pub struct ThreadCpu {
     /// -20 (first served) to 19; threads of real-time classes have none.
     #[serde(default)]
     pub nice: Option<i32>,
+    /// The process it belongs to, where the source says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<i32>,
     pub origin: OriginId,
 }

@@ -250,6 +250,32 @@ fn hostile_names_are_only_text() {
     assert_eq!(folded(&imported).matches('\n').count(), 1);
 }
 
+/// Samples that are left, and those of the recorder, of a file with these processes; all have one.
+fn set_aside(whole_host: bool, names: &[(i32, &[u8])]) -> (u64, Option<u64>) {
+    let mut w = Writer::new(false);
+    w.kernel();
+    for (pid, name) in names {
+        w.comm(*pid, *pid, 0, name, false);
+        w.sample(*pid, *pid, 10, 0, &[KERNEL_MARK, TEXT + 64]);
+    }
+    if whole_host {
+        w.sample(0, 0, 20, 1, &[KERNEL_MARK, TEXT + 128]);
+    }
+    let mut evidence = read(&w.file().bytes).evidence;
+    evidence.set_recorder_aside();
+    (evidence.profile.total(Event::Cpu), evidence.itself.map(|itself| itself.samples))
+}
+
+#[test]
+fn perf_is_set_aside_only_where_it_is_surely_the_recorder() {
+    let (app, perf) = ((10, &b"app"[..]), (30, &b"perf"[..]));
+    assert_eq!(set_aside(true, &[app, perf]), (2, Some(1)));
+    assert_eq!(set_aside(true, &[app, (30, b"perf_6.1")]), (2, Some(1)));
+    assert_eq!(set_aside(true, &[app, perf, (31, b"perf")]), (4, None), "either may be it");
+    assert_eq!(set_aside(false, &[app, perf]), (2, None), "what was asked for may be a perf");
+    assert_eq!(set_aside(true, &[app, (30, b"perfd"), (32, b"perf_x")]), (4, None));
+}
+
 #[test]
 fn what_the_recorder_lost_is_counted_once() {
     let mut w = usual(false, 3);

@@ -123,6 +123,32 @@ impl Samples {
         self.event.iter().zip(&self.count).filter(|(e, _)| **e == event).map(|(_, c)| u64::from(*c)).sum()
     }
 
+    /// Leaves only the rows that `keep` says.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Sample) -> bool) {
+        let mut kept = 0;
+        for row in 0..self.len() {
+            let Some(sample) = self.get(row) else { break };
+            if !keep(&sample) {
+                continue;
+            }
+            self.t[kept] = sample.t;
+            self.cpu[kept] = sample.cpu;
+            self.thread[kept] = sample.thread;
+            self.stack[kept] = sample.stack;
+            self.event[kept] = sample.event;
+            self.count[kept] = sample.count;
+            self.weight[kept] = sample.weight;
+            kept += 1;
+        }
+        self.t.truncate(kept);
+        self.cpu.truncate(kept);
+        self.thread.truncate(kept);
+        self.stack.truncate(kept);
+        self.event.truncate(kept);
+        self.count.truncate(kept);
+        self.weight.truncate(kept);
+    }
+
     pub fn clear(&mut self) {
         *self = Samples::default();
     }

@@ -1,7 +1,7 @@
 //! The answer on a terminal: why, what to do, the figures, in one screen of 80 columns.
 
 use crate::escape::{plain, shell_word};
-use crate::figures::sampled;
+use crate::figures::{itself_text, sampled};
 use crate::layout::{Align, Grid, labelled, wrap};
 use crate::remedy;
 use crate::stats::Account;
@@ -38,6 +38,7 @@ pub fn answer_text(answer: &Answer, verbose: bool, input: &str, style: Style) ->
     out.push_str(&stages(answer, verbose, style));
     out.push_str(&paths(answer, verbose, style));
     out.push_str(&threads(answer, verbose, style));
+    out.push_str(&itself(answer, style));
     out.push_str(&crate::waiting::waiting(answer, verbose, style));
     out.push_str(&quality(answer, style));
     out.push_str(&more(answer, verbose, input, style));
@@ -331,6 +332,11 @@ fn threads(answer: &Answer, verbose: bool, style: Style) -> String {
         grid.row([comm, &t.threads.to_string(), &cpu, &share, &sampled, &t.role]);
     }
     table(grid, answer.threads.len().saturating_sub(limit), "threads", style)
+}
+
+fn itself(answer: &Answer, style: Style) -> String {
+    let line = |itself| labelled("", 2, &itself_text(itself), WIDTH);
+    answer.itself.as_ref().map_or(String::new(), |itself| format!("\n{}", style.dim(&line(itself))))
 }
 
 fn table(grid: Grid, rest: usize, what: &str, style: Style) -> String {

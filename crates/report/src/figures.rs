@@ -1,6 +1,8 @@
 //! Numbers for people.
 
+use crate::escape::plain;
 use zwhy_diagnose::Source;
+use zwhy_evidence::Itself;
 use zwhy_profile::Unit;
 pub use zwhy_profile::grouped;
 
@@ -15,9 +17,36 @@ pub fn sampled(source: &Source) -> String {
     }
 }
 
+/// `zwhy itself: 0.52 CPU s (0.9 % of one CPU), 51 samples, counted nowhere else`
+pub fn itself_text(itself: &Itself) -> String {
+    let time = match (itself.cpu_s, itself.of_one_cpu) {
+        (Some(s), Some(share)) => format!("{s:.2} CPU s ({:.1} % of one CPU), ", share * 100.0),
+        (Some(s), None) => format!("{s:.2} CPU s, "),
+        _ => String::new(),
+    };
+    let samples = if itself.samples == 1 { "sample" } else { "samples" };
+    format!(
+        "{} itself: {time}{} {samples}, counted nowhere else",
+        plain(&itself.program),
+        grouped(itself.samples)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_recorder_is_told_with_what_is_known() {
+        let itself =
+            Itself { program: "zwhy".into(), cpu_s: Some(0.521), of_one_cpu: Some(0.0087), samples: 51 };
+        assert_eq!(
+            itself_text(&itself),
+            "zwhy itself: 0.52 CPU s (0.9 % of one CPU), 51 samples, counted nowhere else"
+        );
+        let perf = Itself { program: "perf\x1b[31m".into(), samples: 1, ..Itself::default() };
+        assert_eq!(itself_text(&perf), "perf\u{fffd}[31m itself: 1 sample, counted nowhere else");
+    }
 
     #[test]
     fn times_are_told_with_their_samples() {

@@ -24,7 +24,7 @@ pub use diff::{DiffReport, DiffSide};
 pub use doctor::{doctor_commands, doctor_json, doctor_text};
 pub use escape::{plain, plain_lines, shell_word};
 pub use field_guide::{GuidePage, field_guide};
-pub use figures::grouped;
+pub use figures::{grouped, itself_text};
 pub use functions::{functions_json, functions_text};
 pub use html::{Block, PageError, page};
 pub use layout::{Align, Grid, labelled, wrap, wrap_command};

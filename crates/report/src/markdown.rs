@@ -2,7 +2,7 @@
 
 use crate::answer::word;
 use crate::escape::plain;
-use crate::figures::sampled;
+use crate::figures::{itself_text, sampled};
 use crate::stats::Account;
 use std::fmt::Write;
 use zwhy_diagnose::{Answer, Finding};
@@ -41,6 +41,9 @@ pub fn answer_markdown(answer: &Answer) -> String {
             let _ = writeln!(out, "| {} | {} | {cpu} |", code(&t.comm), t.threads);
         }
         out.push('\n');
+    }
+    if let Some(itself) = &answer.itself {
+        let _ = writeln!(out, "{}\n", text(&itself_text(itself)));
     }
     let notes = account.notes();
     if !notes.is_empty() {

@@ -7,7 +7,7 @@ use zwhy_diagnose::{
     PathStep, Quality, RemedyAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow, WhatIf, WhoRow,
     classify,
 };
-use zwhy_evidence::ImportStats;
+use zwhy_evidence::{ImportStats, Itself};
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
 use zwhy_report::{DiffReport, DiffSide, Style, answer_markdown, answer_text, functions_text, stats_text};
 
@@ -182,6 +182,12 @@ fn ccm_host() -> Answer {
             thread("swapper", "", 2, None, 3612),
             thread("dd\u{1b}[31m|`x`", "", 1, Some(0.25), 592),
         ],
+        itself: Some(Itself {
+            program: "zwhy".into(),
+            cpu_s: Some(0.52),
+            of_one_cpu: Some(0.0087),
+            samples: 51,
+        }),
         what_if: Some(WhatIf { busy: Some(0.694), assumption: "If the CPU limits, and nothing else.".into() }),
         quality: Quality {
             read: 11_810,
@@ -209,6 +215,7 @@ fn nothing_found() -> Answer {
         paths: Vec::new(),
         waiting: Vec::new(),
         threads: Vec::new(),
+        itself: None,
         quality: Quality { lost: Some(0), ..Quality::default() },
         ..ccm_host()
     }

@@ -104,7 +104,9 @@ impl Boot {
         let mut marks: Vec<_> =
             capture.marks.iter().map(|m| (m.t, format!("{}: {}", m.name, m.text))).collect();
         marks.sort();
-        Recorded { name: name.to_owned(), marks, imported: capture.into_imported(name) }
+        let mut imported = capture.into_imported(name);
+        imported.evidence.set_recorder_aside();
+        Recorded { name: name.to_owned(), marks, imported }
     }
 
     /// A JSON file of the boot.

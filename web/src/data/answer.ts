@@ -136,6 +136,14 @@ export interface ThreadRow {
   readonly samples: number | null;
 }
 
+/** What the recorder did; counted nowhere else. */
+export interface Itself {
+  readonly program: string;
+  readonly cpuSeconds: number | null;
+  readonly ofOneCpu: number | null;
+  readonly samples: number;
+}
+
 export interface Quality {
   readonly read: number | null;
   readonly kept: number | null;
@@ -155,6 +163,7 @@ export interface Answer {
   readonly origins: readonly OriginRow[];
   readonly paths: readonly PathRow[];
   readonly threads: readonly ThreadRow[];
+  readonly itself: Itself | null;
   /** What the bounds on speed assume; empty when there are none. */
   readonly assumption: string;
   readonly quality: Quality;

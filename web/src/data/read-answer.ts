@@ -5,6 +5,7 @@ import type {
   Evidence,
   Finding,
   Interval,
+  Itself,
   Part,
   PathRow,
   PathStep,
@@ -156,6 +157,16 @@ function quality(from: Fields | null): Quality {
   };
 }
 
+function itself(from: Fields | null): Itself | null {
+  if (from === null) return null;
+  return {
+    program: from.text("program"),
+    cpuSeconds: from.number("cpu_s"),
+    ofOneCpu: from.number("of_one_cpu"),
+    samples: from.number("samples") ?? 0,
+  };
+}
+
 /** Reads the unpacked answer block. Throws DataError when it is not a JSON object at all. */
 export function readAnswer(bytes: Uint8Array): ReadAnswer {
   let json: unknown;
@@ -196,6 +207,7 @@ export function readAnswer(bytes: Uint8Array): ReadAnswer {
       cpuShare: row.number("cpu_share"),
       samples: row.number("samples"),
     })),
+    itself: itself(root.object("itself")),
     assumption: root.object("what_if")?.text("assumption") ?? "",
     quality: quality(root.object("quality")),
   };

@@ -44,7 +44,7 @@ function Body() {
           <Stages stages={part.value.answer.stages} assumption={part.value.answer.assumption} />
           <Paths paths={part.value.answer.paths} />
           <div class="pair">
-            <Threads threads={part.value.answer.threads} />
+            <Threads threads={part.value.answer.threads} itself={part.value.answer.itself} />
             <Origins origins={part.value.answer.origins} />
           </div>
         </>

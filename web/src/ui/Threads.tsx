@@ -1,12 +1,13 @@
 // CPU by thread: what the clocks of the threads say beside what the samples say.
 
 import { useSignal } from "@preact/signals";
-import type { ThreadRow } from "../data/answer";
+import type { Itself, ThreadRow } from "../data/answer";
 import { integer, percent, seconds, visible } from "../text";
 
 const FIRST = 12;
 
-export function Threads({ threads }: { threads: readonly ThreadRow[] }) {
+export function Threads(props: { threads: readonly ThreadRow[]; itself: Itself | null }) {
+  const { threads, itself } = props;
   const all = useSignal(false);
   if (threads.length === 0) return null;
   const shown = all.value ? threads : threads.slice(0, FIRST);
@@ -59,6 +60,16 @@ export function Threads({ threads }: { threads: readonly ThreadRow[] }) {
           Show all {integer(threads.length)} threads
         </button>
       )}
+      {itself !== null && <p class="muted">{itselfText(itself)}</p>}
     </section>
   );
+}
+
+/** What the recorder did; in none of the rows. */
+function itselfText(itself: Itself): string {
+  const { cpuSeconds, ofOneCpu, samples } = itself;
+  const share = ofOneCpu === null ? "" : ` (${percent(ofOneCpu)} of one CPU)`;
+  const time = cpuSeconds === null ? "" : `${seconds(cpuSeconds)} of CPU time${share}, `;
+  const counted = `${integer(samples)} ${samples === 1 ? "sample" : "samples"}`;
+  return `${visible(itself.program, 60)} itself: ${time}${counted}, counted nowhere else`;
 }

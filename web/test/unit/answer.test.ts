@@ -26,6 +26,7 @@ describe("readAnswer", () => {
     expect(a.findings[0].against[0]).toMatchObject({ claim: "The host has one disk." });
     expect(a.assumption).toMatch(/Amdahl/);
     expect(a.threads[0]).toMatchObject({ comm: "z_rd_int", cpuSeconds: 81.4 });
+    expect(a.itself).toEqual({ program: "zwhy", cpuSeconds: 0.52, ofOneCpu: 0.009, samples: 51 });
     expect(a.quality.dropped).toEqual([["no stack", 12]]);
     expect(a.source).toMatchObject({ host: "db7", zfsVersion: "2.3.2", zfsInUse: true });
   });

@@ -178,7 +178,12 @@ mod tests {
             rate: None,
             origin,
         });
-        evidence.threads.push(ThreadCpu { comm: "secretd".into(), cpu_pct: Some(3.0), nice: None, origin });
+        evidence.threads.push(ThreadCpu {
+            comm: "secretd".into(),
+            cpu_pct: Some(3.0),
+            origin,
+            ..ThreadCpu::default()
+        });
         let profile = &mut evidence.profile;
         let frames = [
             profile.frame("main", "secretd", FrameKind::User),

@@ -1,10 +1,11 @@
 //! `zwhy export`: any input in a format that another tool reads.
 
 use crate::failure::usage;
-use crate::load::{ReadArgs, Weight, load_drawn};
+use crate::load::{ReadArgs, Weight, draw, load_whole, tell};
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
+use zwhy_capture::Redactor;
 use zwhy_diagnose::{Knowledge, classify};
 use zwhy_flame::{Roots, SvgOptions};
 use zwhy_formats::{ExportOptions, Ids};
@@ -65,7 +66,9 @@ pub fn run(args: &Args) -> Result<()> {
     if args.format != "folded" && (args.pid || args.tid) {
         return Err(usage("--pid and --tid are for the format folded; the others carry ids"));
     }
-    let imported = load_drawn(&args.input, &read)?;
+    let mut imported = load_whole(&args.input, &read, &mut Redactor::default())?;
+    draw(&mut imported);
+    tell(&read.name_of(&args.input), &imported);
     let event = super::flame::event_of(&imported, args.event)?;
     super::flame::tell_left_out(&imported, event, super::flame::BY_OPTION);
     if args.format == SVG {

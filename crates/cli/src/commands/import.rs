@@ -1,7 +1,7 @@
 //! `zwhy import`: files of any format become one capture.
 
 use crate::failure::usage;
-use crate::load::{ReadArgs, load_with};
+use crate::load::{ReadArgs, load_whole};
 use crate::output;
 use anyhow::{Context, Result};
 use std::fs::File;
@@ -34,7 +34,7 @@ pub fn run(args: &Args) -> Result<()> {
     let mut all = Imported::default();
     let mut redactor = Redactor::default();
     for input in &args.inputs {
-        let imported = load_with(input, &args.read, &mut redactor)?;
+        let imported = load_whole(input, &args.read, &mut redactor)?;
         output::note(&zwhy_report::stats_text(&args.read.name_of(input), &imported.stats));
         let same_units = all.evidence.merge(imported.evidence);
         all.stats.add(imported.stats);

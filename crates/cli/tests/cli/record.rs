@@ -86,6 +86,7 @@ fn the_whole_host_under_load_loses_nothing() {
     let answer = answer(folder.path(), "host.zwhy");
     assert_eq!((&answer["source"]["lost"], &answer["quality"]["lost"]), (&Value::from(0), &Value::from(0)));
     assert!(answer["source"]["samples"].as_u64().is_some_and(|n| n > 0), "{answer}");
+    recorder_is_set_apart(&folder, &answer);
     let share: f64 = answer["stages"]
         .as_array()
         .expect("stages")
@@ -93,6 +94,22 @@ fn the_whole_host_under_load_loses_nothing() {
         .filter_map(|s| s["share"]["value"].as_f64())
         .sum();
     assert!((share - 1.0).abs() < 1e-9, "every sample has one stage: {share}");
+}
+
+/// The recorder is told in a line of its own and is in no table; what is passed on has its samples.
+fn recorder_is_set_apart(folder: &TempDir, answer: &Value) {
+    let itself = &answer["itself"];
+    assert!(itself["program"] == "zwhy" && itself["cpu_s"].as_f64().is_some_and(|s| s > 0.0), "{answer}");
+    let of = |value: &Value| value.as_u64().expect("a number");
+    let all = of(&answer["source"]["samples"]) + of(&itself["samples"]);
+    assert_eq!(of(&answer["quality"]["kept"]), all, "each sample is in one of the two");
+    let text = call(folder.path(), "explain host.zwhy").out;
+    assert_eq!(text.matches("zwhy itself: ").count(), 1, "{text}");
+    let markdown = call(folder.path(), "explain --markdown host.zwhy").out;
+    assert_eq!(markdown.matches("zwhy itself: ").count(), 1, "{markdown}");
+    call(folder.path(), "import host.zwhy -o again.zwhy").ok();
+    let again = self::answer(folder.path(), "again.zwhy");
+    assert_eq!(again["itself"]["samples"], itself["samples"], "importing keeps them");
 }
 
 #[test]

@@ -123,7 +123,7 @@ impl Fixture {
             }
             if !found {
                 let (comm, nice) = (comm.clone(), Some(*nice));
-                evidence.threads.push(ThreadCpu { comm, cpu_pct: None, nice, origin });
+                evidence.threads.push(ThreadCpu { comm, nice, origin, ..ThreadCpu::default() });
             }
         }
         self.add_values(&mut evidence, origin);
@@ -214,9 +214,9 @@ fn stack(line: &str, waiting: bool, origin: OriginId) -> PctStack {
 fn thread(line: &str, origin: OriginId) -> ThreadCpu {
     match line.rsplit_once(' ') {
         Some((comm, pct)) if leading_number(pct).is_some() => {
-            ThreadCpu { comm: comm.to_owned(), cpu_pct: leading_number(pct), nice: None, origin }
+            ThreadCpu { comm: comm.to_owned(), cpu_pct: leading_number(pct), origin, ..ThreadCpu::default() }
         }
-        _ => ThreadCpu { comm: line.to_owned(), cpu_pct: None, nice: None, origin },
+        _ => ThreadCpu { comm: line.to_owned(), origin, ..ThreadCpu::default() },
     }
 }
 

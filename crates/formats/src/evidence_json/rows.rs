@@ -233,7 +233,7 @@ impl Reader {
                 nice
             }
         };
-        self.evidence.threads.push(ThreadCpu { comm, cpu_pct, nice, origin: self.origin });
+        self.evidence.threads.push(ThreadCpu { comm, cpu_pct, nice, pid: None, origin: self.origin });
         self.keep();
     }
 

@@ -231,6 +231,8 @@ fn facts(parts: &Parts<'_>, stats: &ImportStats) -> Value {
         "recorder": {
             "tool": f.perf_version.as_ref().map(|v| format!("perf {v}")),
             "command": f.command,
+            "program": survey.recorder().map(|_| "perf"),
+            "pid": survey.recorder(),
             "hz": hz,
             "event": main.map(|(a, _)| a.title()),
             "events": events,

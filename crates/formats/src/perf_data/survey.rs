@@ -6,7 +6,7 @@ use super::spaces::Change;
 use super::user_names::{ImageKey, UserNames};
 use super::walk::{Gap, Item, Why};
 use crate::periods::Periods;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use zwhy_perf::attr::Schema;
 use zwhy_perf::chain::Space;
 use zwhy_perf::record::{self, Record};
@@ -29,6 +29,10 @@ pub struct Survey {
     pub skipped: BTreeMap<&'static str, u64>,
     pub aux_bytes: u64,
     pub lost: Lost,
+    /// Processes that are called as perf is.
+    perfs: BTreeSet<i32>,
+    /// A sample is of the idle task: whole CPUs were recorded.
+    idle: bool,
     /// Time of the latest record, for records that carry none.
     now: u64,
 }
@@ -70,6 +74,8 @@ impl Survey {
             skipped: BTreeMap::new(),
             aux_bytes: 0,
             lost: Lost::default(),
+            perfs: BTreeSet::new(),
+            idle: false,
             now: 0,
         }
     }
@@ -88,6 +94,7 @@ impl Survey {
                 self.first = self.first.min(sample.time);
                 self.last = self.last.max(sample.time);
                 self.now = self.now.max(sample.time);
+                self.idle |= sample.tid == 0;
             }
             Item::Record(r) => self.record(schema, strings, &r),
             Item::Gap(gap) => self.gap(&gap),
@@ -100,6 +107,9 @@ impl Survey {
         match SideBand::of(r) {
             SideBand::Mmap(map) => self.mapping(time, &map),
             SideBand::Comm { pid, tid, exec, comm } => {
+                if is_perf(comm) {
+                    self.perfs.insert(pid);
+                }
                 let comm = strings.intern(&String::from_utf8_lossy(comm));
                 self.changes.push((time, Change::Comm { pid, tid, comm, exec }));
             }
@@ -182,6 +192,13 @@ impl Survey {
         lost.first_gap.get_or_insert(gap.at);
     }
 
+    /// The process that recorded, where that is certain: all CPUs were recorded, and one process alone was
+    /// called `perf`. At its start perf names every process that runs, itself too.
+    pub fn recorder(&self) -> Option<i32> {
+        let mut perfs = self.perfs.iter();
+        perfs.next().copied().filter(|pid| perfs.next().is_none() && self.idle && *pid > 0)
+    }
+
     /// Periods of the samples of one event.
     pub fn periods(&self, event: usize) -> Periods {
         self.periods_by_event.get(event).copied().unwrap_or_default()
@@ -199,5 +216,14 @@ impl Survey {
             if attr.is_cpu_time() || stand_in == Some(i) { Event::Cpu } else { Event::Count }
         };
         schema.attrs.iter().enumerate().map(of).collect()
+    }
+}
+
+/// `perf`, or with the kernel's version as distributions have it: `perf_6.1`, `perf-5.15`.
+fn is_perf(comm: &[u8]) -> bool {
+    match comm.strip_prefix(b"perf") {
+        Some([]) => true,
+        Some([b'_' | b'-', digit, ..]) => digit.is_ascii_digit(),
+        _ => false,
     }
 }

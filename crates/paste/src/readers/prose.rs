@@ -110,6 +110,7 @@ impl Said {
             comm,
             cpu_pct,
             nice: None,
+            pid: None,
             origin,
         }));
         true

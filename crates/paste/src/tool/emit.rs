@@ -131,6 +131,7 @@ impl Emit {
                 let thread = ThreadCpu {
                     comm: cells::thread_name(&name),
                     cpu_pct: self.kind.number(value),
+                    pid: None,
                     nice: nice.filter(|n| (-20..=20).contains(n)),
                     origin,
                 };

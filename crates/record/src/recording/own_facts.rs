@@ -85,6 +85,8 @@ impl Recording {
         let ended = end.map(|(_, lost)| Ended { before, last_seconds: self.window.is_some(), lost });
         let mut facts = self.live.facts(ended.as_ref());
         let limits: Vec<&String> = self.live.caveats.iter().chain(&self.facts.facts.limits).collect();
+        // By it the recorder's own samples are told from the load of the host.
+        facts.insert("pid".into(), std::process::id().into());
         facts.insert("target".into(), self.options.target.describe().into());
         facts.insert("limits".into(), json!(limits));
         facts.insert("interval_s".into(), json!(self.options.interval.as_secs_f64()));
