@@ -42,7 +42,7 @@ scenario() {
     renew() { :; }
     . "/job/$scenario_name.sh"
     setup "$variant"
-    during 10 "$scenario_name.$variant" load
+    during 8 "$scenario_name.$variant" load
     if [ "$variant" = fault ] && grep -q '^# remedy: ' "/job/$scenario_name.sh"; then remedy; fi
     reset
     # What the load wrote last may still be on its way.
@@ -65,11 +65,9 @@ remedy() {
     remedy_words=$(sed -n 's/^# remedy: commands *//p; s/^# remedy: \(choice=.*\)/\1/p' "/job/$scenario_name.sh")
     for way in run undo; do
         # shellcheck disable=SC2086
-        zwhy-load remedy "$remedy_answer" $way $remedy_words >"/out/$scenario_name.$way.log" 2>&1
-        echo $? >"/out/$scenario_name.$way.exit"
-        say "$scenario_name: $way: exit $(cat "/out/$scenario_name.$way.exit")"
+        try "$scenario_name.$way.remedy" zwhy-load remedy "$remedy_answer" $way $remedy_words
         renew
-        during 10 "$scenario_name.$way" load
+        during 8 "$scenario_name.$way" load
     done
 }
 

@@ -11,15 +11,17 @@ must() {
     fi
 }
 
-# try NAME COMMAND…: keeps the exit code, the seconds it took and what it printed. A command that
-# has not ended after two minutes hangs, and is left behind: it may not even be killed.
+# try NAME COMMAND…: keeps the exit code, the seconds it took, its CPU time and what it printed. A
+# command that has not ended after two minutes hangs, and is left behind: it may not even be killed.
 try() {
     try_name=$1
     shift
     try_start=$(cut -d. -f1 /proc/uptime)
     (
         "$@" >"/out/$try_name.log" 2>&1
-        echo $? >"/out/$try_name.exit"
+        try_exit=$?
+        times >"/out/$try_name.cpu"
+        echo $try_exit >"/out/$try_name.exit"
     ) &
     try_left=120
     while [ ! -s "/out/$try_name.exit" ] && [ $try_left -gt 0 ]; do
@@ -31,19 +33,40 @@ try() {
 }
 
 # during SECONDS NAME COMMAND…: records the whole host while the command runs, with what $record
-# holds of further options.
+# holds of further options. NAME.load says what the load moved meanwhile.
 during() {
     during_seconds=$1 during_name=$2
     shift 2
-    ("$@") >"/out/$during_name.load" 2>&1 &
+    rm -rf /run/counts
+    mkdir /run/counts
+    (ZWHY_LOAD_COUNTS=/run/counts && export ZWHY_LOAD_COUNTS && "$@") >"/out/$during_name.load.log" 2>&1 &
     during_load=$!
     sleep 2
+    during_before=$(moved)
     # shellcheck disable=SC2086
     try "$during_name" zwhy record -a -F 199 ${record:-} -d "$during_seconds" -o "/out/$during_name.zwhy"
+    echo "$during_before $(moved) $(tail -n 1 "/out/$during_name.cpu" | tr ms '  ')" |
+        awk '{ printf "{\"bytes\": %.0f, \"operations\": %.0f, \"seconds\": %.2f, \"cpu_seconds\": %.2f}\n",
+            $5 - $1, $6 - $2, $7 - $3, $8 - $4 - 60 * $9 - $10 - 60 * $11 - $12 }' >"/out/$during_name.load"
+    say "$during_name: $(cat "/out/$during_name.load")"
     # The load may be a function, whose program is a child of the shell that runs it.
     kill $during_load 2>/dev/null
     killall -q zwhy-load
     wait $during_load 2>/dev/null
+}
+
+# moved: bytes and operations of the load so far, the time, and the CPU seconds of the whole machine.
+moved() {
+    cat /run/counts/* 2>/dev/null | awk '{ bytes += $1; operations += $2 } END { printf "%.0f %.0f ", bytes, operations }'
+    awk '{ printf "%s ", $1 }' /proc/uptime
+    # Ticks of /proc/stat are lost on a busy emulated machine.
+    awk '/^cpu/ { seconds += $8 / 1e9 } END { print seconds }' /proc/schedstat
+}
+
+# counted OPERATIONS: what a load that is not zwhy-load has done since it was last said.
+counted() {
+    counted_all=$((${counted_all:-0} + $1))
+    echo "0 $counted_all" >"$ZWHY_LOAD_COUNTS/shell"
 }
 
 # underway CAPTURE: waits until a recording has written samples and counters.

@@ -14,5 +14,6 @@ load() {
     for file in 1 2 3 4 5 6; do
         rm /tank/file$file
         zpool sync tank
+        counted 3072
     done
 }

@@ -1,5 +1,6 @@
 # Small files written to a dataset whose quota leaves next to nothing; the control has room.
 # expect: near-full-txg-throttle
+# remedy: choice=2
 setup() {
     pool -O recordsize=16K
     must zwhy-load write /tank/ballast size=200M

@@ -1,5 +1,6 @@
 # RAID-Z3 parity without vector code; the control computes it with the fastest there is.
-# expect: raidz-no-simd-kernel-fpu-export
+# expect: simd-slow-implementation-selected
+# remedy: commands
 setup() {
     if [ "$1" = fault ]; then parameter zfs_vdev_raidz_impl scalar; fi
     layout="raidz3 $disks"

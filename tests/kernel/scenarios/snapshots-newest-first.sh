@@ -28,5 +28,6 @@ load() {
         else
             zfs program tank /run/destroy.lua $((10 * tens)) $((10 * tens + 9))
         fi
+        counted 100
     done
 }

@@ -1,5 +1,6 @@
 //! Many small files in one folder: made and removed, read, or given extended attributes.
 
+use crate::count::Count;
 use crate::data::{self, Noise};
 use crate::settings::Settings;
 use rustix::fs::{XattrFlags, getxattr, setxattr};
@@ -27,12 +28,14 @@ pub fn run(folder: &Path, settings: &Settings) -> io::Result<()> {
         }
     }
     let mut clock = settings.clock();
+    let count = Count::kept()?;
     while settings.seconds > 0 && clock.another_pass() {
         for i in 0..settings.count {
             if clock.over() {
                 break;
             }
             each(&name(i), &mut noise)?;
+            count.add(settings.size);
         }
     }
     Ok(())

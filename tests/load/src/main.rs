@@ -6,6 +6,7 @@
 //! Sizes are in bytes with K, M or G. It repeats until `seconds` are over (0: one pass), so a load
 //! lasts as long as the recording beside it, however slow the machine.
 
+mod count;
 mod data;
 mod files;
 mod remedy;

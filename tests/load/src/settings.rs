@@ -20,8 +20,12 @@ pub struct Settings {
     pub shift: u64,
     /// Bytes from one access to the next, the block when zero: a larger one leaves out what is between.
     stride: u64,
+    /// So many blocks one after the other at each access.
+    pub burst: u64,
     /// fdatasync after each write.
     pub sync: bool,
+    /// A search for the first hole after each write.
+    pub holes: bool,
     /// How many files.
     pub count: u32,
     /// Nice value that the load gives itself.
@@ -41,7 +45,9 @@ impl Settings {
             direct: false,
             shift: 0,
             stride: 0,
+            burst: 1,
             sync: false,
+            holes: false,
             count: 100,
             nice: 0,
             operation: "create".to_owned(),
@@ -57,7 +63,9 @@ impl Settings {
                 "direct" => settings.direct = value == "1",
                 "shift" => settings.shift = bytes(value)?,
                 "stride" => settings.stride = bytes(value)?,
+                "burst" => settings.burst = bytes(value)?,
                 "sync" => settings.sync = value == "1",
+                "holes" => settings.holes = value == "1",
                 "count" => settings.count = u32::try_from(bytes(value)?).map_err(|e| e.to_string())?,
                 "nice" => settings.nice = value.parse().map_err(|e| format!("nice={value}: {e}"))?,
                 "do" => settings.operation = value.to_owned(),

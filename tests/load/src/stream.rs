@@ -1,8 +1,9 @@
 //! One file, read or written in blocks.
 
+use crate::count::Count;
 use crate::data::{self, Kind, Noise};
 use crate::settings::Settings;
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, SeekFrom, seek};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -44,7 +45,11 @@ fn offsets(settings: &Settings, noise: &mut Noise) -> Vec<u64> {
             at.swap(i, (noise.next() % (i as u64 + 1)) as usize);
         }
     }
-    at.into_iter().map(|access| access * settings.stride() + settings.shift).collect()
+    let blocks = |access| {
+        let first = access * settings.stride() + settings.shift;
+        (0..settings.burst).map(move |block| first + block * settings.block as u64)
+    };
+    at.into_iter().flat_map(blocks).collect()
 }
 
 /// Writes with new content each time, unless it is zeros.
@@ -53,6 +58,7 @@ pub fn write(path: &Path, settings: &Settings) -> io::Result<()> {
     let mut noise = Noise::new(7);
     let mut buffer = Pages::new(settings.block);
     let mut clock = settings.clock();
+    let count = Count::kept()?;
     data::fill(buffer.get(), settings.data, &mut noise);
     while clock.another_pass() {
         for at in offsets(settings, &mut noise) {
@@ -68,6 +74,10 @@ pub fn write(path: &Path, settings: &Settings) -> io::Result<()> {
             if settings.sync {
                 file.sync_data()?;
             }
+            if settings.holes {
+                seek(&file, SeekFrom::Hole(0))?;
+            }
+            count.add(settings.block as u64);
         }
     }
     Ok(())
@@ -78,12 +88,13 @@ pub fn read(path: &Path, settings: &Settings) -> io::Result<()> {
     let mut noise = Noise::new(7);
     let mut buffer = Pages::new(settings.block);
     let mut clock = settings.clock();
+    let count = Count::kept()?;
     while clock.another_pass() {
         for at in offsets(settings, &mut noise) {
             if clock.over() {
                 break;
             }
-            file.read_at(buffer.get(), at)?;
+            count.add(file.read_at(buffer.get(), at)? as u64);
         }
     }
     Ok(())

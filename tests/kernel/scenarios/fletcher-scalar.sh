@@ -1,0 +1,9 @@
+# Cold reads whose fletcher4 checksums are computed without vector code; the control uses the fastest.
+# expect: simd-slow-implementation-selected
+# remedy: commands
+setup() {
+    if [ "$1" = fault ]; then parameter zfs_fletcher_4_impl scalar; fi
+    pool -O primarycache=metadata
+    must zwhy-load write /tank/file size=32M
+}
+load() { zwhy-load read /tank/file size=32M seconds=600; }
