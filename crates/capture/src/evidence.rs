@@ -145,7 +145,8 @@ fn host(facts: &Value) -> Host {
 }
 
 fn params(facts: &Value, origin: OriginId) -> Vec<Param> {
-    let groups = [&facts["parameters"], &facts["implementations"], &facts["sysctl"]];
+    // The chosen implementation is told by the parameter too, which has the whole list of choices.
+    let groups = [&facts["implementations"], &facts["sysctl"], &facts["parameters"]];
     groups
         .into_iter()
         .filter_map(Value::as_object)
@@ -266,7 +267,8 @@ mod tests {
         profile.thread(8, 8, "zpool");
         let facts = serde_json::json!({
             "host": { "name": "db7", "kernel": "6.1", "cpu_flags": ["avx"] },
-            "parameters": { "zfs_arc_max": 5 },
+            "parameters": { "zfs_arc_max": 5, "icp_aes_impl": "cycle fastest [generic] aesni" },
+            "implementations": { "icp_aes_impl": "generic" },
             "datasets": [{ "name": "tank/a", "properties": { "encryption": "aes-256-ccm" } }],
             "recorder": { "lost": 3, "dropped": { "odd": 2 }, "limits": ["no kernel stacks"] },
         });
@@ -283,6 +285,9 @@ mod tests {
         // What it used before is not of this recording; its growth is spread over the whole of it.
         assert_eq!((evidence.threads[1].comm.as_str(), evidence.threads[1].cpu_pct), ("zpool", Some(10.0)));
         assert_eq!(evidence.param("zfs_arc_max"), Some("5"));
+        let aes: Vec<&str> =
+            evidence.params.iter().filter(|p| p.name == "icp_aes_impl").map(|p| p.value.as_str()).collect();
+        assert_eq!(aes.last(), Some(&"cycle fastest [generic] aesni"), "what was offered is not hidden");
         assert_eq!(evidence.properties[0].dataset.as_deref(), Some("tank/a"));
         assert_eq!(evidence.host.cpu_flags, ["avx"]);
         assert!(stats.balanced());

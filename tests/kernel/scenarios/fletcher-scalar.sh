@@ -3,7 +3,7 @@
 # remedy: commands
 setup() {
     if [ "$1" = fault ]; then parameter zfs_fletcher_4_impl scalar; fi
-    pool -O primarycache=metadata
+    pool -O primarycache=metadata -O recordsize=1M
     must zwhy-load write /tank/file size=32M
 }
-load() { zwhy-load read /tank/file size=32M seconds=600; }
+load() { zwhy-load read /tank/file block=1M size=32M seconds=600; }

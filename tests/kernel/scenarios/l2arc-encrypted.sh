@@ -10,8 +10,6 @@ setup() {
     else
         must zfs create tank/data
     fi
-    renew
 }
 # The cache device takes a block once, so that there have to be new ones.
-renew() { must zwhy-load write /tank/data/file size=192M; }
-load() { zwhy-load read /tank/data/file size=192M random=1 seconds=600; }
+load() { zwhy-load write /tank/data/file size=64M seconds=600; }

@@ -1,6 +1,6 @@
 # Text written with zstd-19; the control is lz4.
 # expect: compression-zstd-level-cpu
-# remedy: commands
+# remedy: choice=1
 setup() {
     if [ "$1" = fault ]; then pool -O compression=zstd-19; else pool -O compression=lz4; fi
 }
