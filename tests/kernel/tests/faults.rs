@@ -2,8 +2,7 @@
 //! healthy control must show none that zwhy believes.
 //!
 //! A scenario is one file in `scenarios/`: how the pool is made with and without the fault, the
-//! load, and on a line of its own the classes that name the fault. One with `# zfs: 2.1` is for that
-//! release, all others are for 2.3. ZWHY_SCENARIOS chooses some.
+//! load, and on a line of its own the classes that name the fault. ZWHY_SCENARIOS chooses some.
 
 use std::fs;
 use std::io::Write as _;
@@ -18,8 +17,6 @@ struct Scenario {
     expect: Vec<String>,
     /// The remedy of the first finding is run, and taken back.
     remedy: bool,
-    /// Release of OpenZFS that can have the fault.
-    zfs: String,
 }
 
 fn scenarios() -> Vec<Scenario> {
@@ -34,8 +31,7 @@ fn scenarios() -> Vec<Scenario> {
         let expect = text.lines().find_map(|line| line.strip_prefix("# expect: "));
         let expect = expect.unwrap_or_else(|| panic!("{name} does not say what it expects"));
         let expect = expect.split('|').map(str::to_owned).collect();
-        let zfs = text.lines().find_map(|line| line.strip_prefix("# zfs: ")).unwrap_or("2.3").to_owned();
-        Scenario { name, file, expect, remedy: text.lines().any(|line| line.starts_with("# remedy: ")), zfs }
+        Scenario { name, file, expect, remedy: text.lines().any(|line| line.starts_with("# remedy: ")) }
     };
     let all = files.into_iter().map(scenario);
     all.filter(|s| chosen.is_empty() || chosen.split_whitespace().any(|name| name == s.name)).collect()
@@ -177,9 +173,7 @@ fn judge(scenarios: &[Scenario], first: usize) -> Judged {
 #[test]
 #[ignore = "boots the kernel VM: make kernel-test"]
 fn the_fault_is_named_and_the_control_is_not_accused() {
-    let mut scenarios = scenarios();
-    let version = std::env::var("ZWHY_KERNEL_VERSION").unwrap_or_else(|_| "2.3".to_owned());
-    scenarios.retain(|s| s.zfs == version);
+    let scenarios = scenarios();
     let mut all = Judged::default();
     for (at, group) in scenarios.chunks(A_BOOT).enumerate() {
         match std::panic::catch_unwind(|| judge(group, at * A_BOOT)) {
