@@ -1,7 +1,7 @@
 # A file of many indirect blocks removed while each transaction group may free little; the control may free all.
 # expect: zvol-discard-txg-throttle
 # remedy: commands
-record=--wait
+record=--off-cpu
 setup() {
     parameter zfs_dirty_data_max 67108864
     if [ "$1" = fault ]; then limit=1; else limit=100; fi

@@ -1,7 +1,7 @@
 # A search for holes after each write, which waits for a transaction group; the control does not wait.
 # expect: seek-hole-txg-wait
 # remedy: commands
-record=--wait
+record=--off-cpu
 setup() {
     if [ "$1" = control ]; then parameter zfs_dmu_offset_next_sync 0; fi
     pool
