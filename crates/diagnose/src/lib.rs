@@ -3,6 +3,7 @@
 //! The knowledge is data (`knowledge/anatomy`, `knowledge/causes`); the code here reads it, asks
 //! its questions of the evidence and weighs the answers. No I/O, no clock, no panic on any input.
 
+mod after;
 mod anatomy;
 mod answer;
 mod breakdown;
@@ -30,6 +31,10 @@ mod what_if;
 mod whole;
 mod wording;
 
+pub use after::{
+    AfterAnswer, Cost, Difference, Done, Doubt, FindingChange, Outcome, Seen, SettingChange, Side, State,
+    Times, Work, change_words, did_it_help, figure_words, rate_words,
+};
 pub use anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, PatternSource, Stage, StageId, UNKNOWN};
 pub use answer::{
     Answer, CONFIDENT, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, LabelRow, MachineLimit,

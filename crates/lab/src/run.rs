@@ -286,6 +286,8 @@ impl OneRun<'_> {
                 "name": self.experiment.name,
                 "variant": self.variant.label,
                 "phase": kind.name(),
+                // How much is moved; by it what the CPU did is told for each GB.
+                "bytes": if kind == PhaseKind::Reimport { 0 } else { self.size.bytes.0 },
                 "repetition": self.planned.repetition,
             },
             "zfs": {

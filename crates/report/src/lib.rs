@@ -2,6 +2,7 @@
 //!
 //! Invariant: whatever comes from a profile is escaped for the medium before it gets there.
 
+mod after;
 mod answer;
 mod count;
 mod diff;
@@ -18,6 +19,7 @@ mod stats;
 mod style;
 mod waiting;
 
+pub use after::{after_json, after_markdown, after_text};
 pub use answer::answer_text;
 pub use count::{CountPer, CountReport, CountRow};
 pub use diff::{DiffReport, DiffSide};

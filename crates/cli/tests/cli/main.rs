@@ -2,6 +2,7 @@
 //!
 //! What needs root, a terminal tool or a file that is not here says so and is skipped.
 
+mod after;
 mod bad_input;
 mod both;
 mod burner;

@@ -1,0 +1,175 @@
+//! Why two recordings may not be comparable.
+
+use super::Side;
+use super::answer::{Doubt, Times, Work};
+use crate::facts::FactBase;
+use zwhy_profile::{Event, FunctionTotals};
+
+/// Busy samples below which one side says too little.
+const FEW: f64 = 100.0;
+/// Load that fell to less than this part is another load.
+const LESS: f64 = 0.25;
+/// Part of the work that is read on one side and not on the other.
+const OTHER_MIX: f64 = 0.3;
+/// Times as long.
+const LONGER: f64 = 4.0;
+
+fn forbids(text: String) -> Doubt {
+    Doubt { text, forbids: true }
+}
+
+fn notes(text: String) -> Doubt {
+    Doubt { text, forbids: false }
+}
+
+pub fn doubts(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2], work: Option<&Work>) -> Vec<Doubt> {
+    let mut out = Vec::new();
+    if same(facts) {
+        out.push(forbids("Both are the same recording: there is nothing to compare.".to_owned()));
+        return out;
+    }
+    for (facts, name) in facts.iter().zip(["BEFORE", "AFTER"]) {
+        let samples = facts.cpu.sampling.samples_in(facts.cpu.busy);
+        if facts.has_samples() && samples < FEW {
+            out.push(forbids(format!(
+                "{name} has only {samples:.0} samples that are not idle: record longer, or while the load runs."
+            )));
+        }
+    }
+    match facts.map(|f| f.has_samples()) {
+        [true, true] => {}
+        [false, false] => out.push(notes(
+            "Neither side has samples that were counted: shares have no intervals, and chance is not told from change."
+                .to_owned(),
+        )),
+        _ => out.push(forbids(
+            "Only one of the two has samples that were counted: shares of the other are of something else.".to_owned(),
+        )),
+    }
+    out.extend(of_recording(sides, facts));
+    out.extend(of_host(sides));
+    out.extend(work.and_then(of_load));
+    if work.is_none() {
+        out.push(notes(
+            "How much was done, no counter of both tells: whether the load was the same is not known, and CPU is \
+             compared by time or share alone."
+                .to_owned(),
+        ));
+    }
+    out
+}
+
+/// What was recorded, and how.
+fn of_recording(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2]) -> Vec<Doubt> {
+    let mut out = Vec::new();
+    let recorder = |side: usize| &facts[side].evidence.facts["recorder"];
+    for (key, what) in [("user_only", "user code alone"), ("kernel_only", "the kernel alone")] {
+        let [a, b] = [0, 1].map(|side| recorder(side)[key].as_bool());
+        if let (Some(a), Some(b)) = (a, b)
+            && a != b
+        {
+            let which = if a { "BEFORE" } else { "AFTER" };
+            out.push(forbids(format!(
+                "{which} is of {what}, the other is not: shares are of different wholes."
+            )));
+        }
+    }
+    // Two processes have two numbers: only what kind of thing was recorded can differ.
+    let kind = |side: usize| recorder(side)["target"].as_str().and_then(|t| t.split(' ').next());
+    if let (Some(a), Some(b)) = (kind(0), kind(1))
+        && a != b
+    {
+        out.push(forbids(format!(
+            "BEFORE is a recording of a {a}, AFTER of a {b}: shares are of different wholes."
+        )));
+    }
+    let [a, b] = sides.map(|s| &s.answer.source);
+    if a.unit != b.unit {
+        let text = format!("BEFORE counts {}, AFTER {}: shares compare, amounts do not.", a.unit, b.unit);
+        out.push(notes(text));
+    }
+    if let (Some(x), Some(y)) = (a.duration_s, b.duration_s)
+        && x.min(y) > 0.0
+        && x.max(y) / x.min(y) > LONGER
+    {
+        out.push(notes(format!(
+            "BEFORE lasted {x:.0} s and AFTER {y:.0} s: all is compared by second and by share, but what happens now \
+             and then may be in one of them only."
+        )));
+    }
+    let start = |side: usize| facts[side].evidence.facts["start_unix_s"].as_f64();
+    if let (Some(a), Some(b)) = (start(0), start(1))
+        && b < a
+    {
+        out.push(notes("AFTER was recorded before BEFORE: are the two swapped?".to_owned()));
+    }
+    out
+}
+
+fn of_host(sides: [&Side<'_>; 2]) -> Vec<Doubt> {
+    let mut out = Vec::new();
+    let [a, b] = sides.map(|s| &s.evidence.host);
+    if let (Some(x), Some(y)) = (&a.name, &b.name)
+        && x != y
+    {
+        out.push(forbids(format!(
+            "These are two hosts, {x} and {y}: what differs may be the host, not the change."
+        )));
+    }
+    if let (Some(x), Some(y)) = (&a.cpu_model, &b.cpu_model)
+        && x != y
+    {
+        out.push(forbids(format!(
+            "The CPUs are of different models, {x} and {y}: CPU time does not compare."
+        )));
+    }
+    out
+}
+
+/// Another load than before.
+fn of_load(work: &Work) -> Option<Doubt> {
+    let Times { ratio, before, after, .. } = work.rate;
+    if let (Some(x), Some(y)) = (work.read_before, work.read_after)
+        && (x - y).abs() > OTHER_MIX
+    {
+        return Some(forbids(format!(
+            "The load is not the same: {:.0} % of what was moved was read before, {:.0} % after.",
+            x * 100.0,
+            y * 100.0
+        )));
+    }
+    let less = ratio.is_some_and(|r| r < LESS);
+    less.then(|| {
+        forbids(format!(
+            "The load is not the same: {} before and {} after.",
+            super::words::rate(&work.unit, before),
+            super::words::rate(&work.unit, after)
+        ))
+    })
+}
+
+/// Whether the samples of both are the same ones.
+fn same([a, b]: [&FactBase<'_>; 2]) -> bool {
+    let starts = [a, b].map(|f| f.evidence.facts["start_unix_s"].as_f64());
+    if let [Some(x), Some(y)] = starts
+        && x != y
+    {
+        return false;
+    }
+    let sums = [a, b].map(|f| {
+        let profile = &f.evidence.profile;
+        let totals = FunctionTotals::of(profile, Event::Cpu);
+        let mut rows: Vec<(String, u64, u64)> = totals
+            .rows
+            .iter()
+            .map(|r| (profile.strings.get(r.function).to_owned(), r.own, r.total))
+            .collect();
+        rows.sort_unstable();
+        (f.cpu.all, rows)
+    });
+    let [x, y] = &sums;
+    let counted = x.0 > 0 && x == y;
+    let (a, b) = (a.evidence, b.evidence);
+    let listed = a.flat == b.flat && a.trees == b.trees && a.threads == b.threads && a.tables == b.tables;
+    counted || (x.0 == 0 && y.0 == 0 && a.has_items() && listed && a.kstats == b.kstats)
+}
