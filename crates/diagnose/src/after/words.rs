@@ -18,7 +18,7 @@ pub fn rate(unit: &str, rate: f64) -> String {
 /// `56 % less (53–60)`, `2.1 times as much (1.9–2.3)`, `not measurably changed`.
 pub fn change(times: &Times) -> String {
     let (Some(ratio), Some(low), Some(high)) = (times.ratio, times.low, times.high) else {
-        return times.ratio.map_or("nothing before".to_owned(), |ratio| alone(ratio));
+        return times.ratio.map_or("nothing before".to_owned(), alone);
     };
     let less = |r: f64| (1.0 - r) * 100.0;
     if times.fell() {
