@@ -200,7 +200,7 @@ fn what_was_read_is_told_and_the_next_step_fits_it() {
 
     let row = FlatRow { pct: Some(24.0), symbol: "intel_idle".into(), ..FlatRow::default() };
     let answer = explained(&Evidence { flat: vec![row], ..Evidence::default() });
-    assert!(answer.why.starts_with("No function that ZFS alone calls is in the list"), "{}", answer.why);
+    assert!(answer.why.starts_with("No function in the list is called by ZFS alone"), "{}", answer.why);
 }
 
 /// Locks that lead a list without callers are what it shows, however little of ZFS is in it.
