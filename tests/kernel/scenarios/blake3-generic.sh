@@ -1,0 +1,9 @@
+# Cold reads whose BLAKE3 checksums are computed by portable C; the control uses the fastest code there is.
+# expect: simd-slow-implementation-selected
+# remedy: commands
+setup() {
+    if [ "$1" = fault ]; then parameter zfs_blake3_impl generic; fi
+    pool -O checksum=blake3 -O primarycache=metadata
+    must zwhy-load write /tank/file size=32M
+}
+load() { zwhy-load read /tank/file size=32M seconds=600; }
