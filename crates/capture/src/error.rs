@@ -31,10 +31,6 @@ impl CaptureError {
         move |source| CaptureError::Io { deed, path, source }
     }
 
-    pub(crate) fn facts(why: serde_json::Error) -> CaptureError {
-        CaptureError::Encode { table: "facts", why: why.to_string() }
-    }
-
     /// `true` when the file system has no room left.
     pub fn is_disk_full(&self) -> bool {
         let source = match self {

@@ -1,15 +1,18 @@
 //! A capture as evidence: samples as they are, series as last values and rates, facts by name.
 
+use crate::FORMAT_VERSION;
 use crate::error::CaptureError;
 use crate::measures;
 use crate::open::Capture;
 use crate::series::SeriesKind;
 use crate::writer::Writer;
 use rustc_hash::FxHashMap;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use zwhy_evidence::{Evidence, Host, ImportStats, Imported, Kstat, OriginId, Param, Property, ThreadCpu};
+use zwhy_evidence::{
+    CaptureFacts, Evidence, Host, HostFacts, ImportStats, Imported, Kind, Kstat, OriginId, Param, Property,
+    ThreadCpu,
+};
 use zwhy_profile::{Event, Nanos};
 
 /// Writes what an importer took in as a capture: samples as tables, the rest in its facts.
@@ -18,32 +21,25 @@ use zwhy_profile::{Event, Nanos};
 /// As [`Writer::create`] and [`Writer::finish`].
 pub fn write_imported(imported: Imported, out: &Path) -> Result<PathBuf, CaptureError> {
     let Imported { mut evidence, stats } = imported;
-    let mut facts = match std::mem::take(&mut evidence.facts) {
-        Value::Object(facts) => facts,
-        _ => serde_json::Map::new(),
-    };
-    facts.insert("version".into(), 1.into());
-    facts.insert("kind".into(), "import".into());
-    if evidence.has_items() {
-        let items = serde_json::to_value(&evidence).map_err(CaptureError::facts)?;
-        facts.insert("evidence".into(), items);
+    let mut facts = std::mem::take(&mut evidence.facts);
+    facts.version = Some(FORMAT_VERSION);
+    facts.kind = Some(Kind::Import);
+    if facts.host.is_empty() {
+        facts.host = host_facts(&evidence.host);
     }
-    let host = serde_json::to_value(&evidence.host).map_err(CaptureError::facts)?;
-    facts.entry("host").or_insert(host);
-    if let Some(version) = &evidence.host.zfs_version {
-        facts.entry("zfs").or_insert_with(|| serde_json::json!({ "version": version }));
+    if facts.zfs.is_empty() {
+        facts.zfs.version.clone_from(&evidence.host.zfs_version);
     }
-    if let Some(measures) = measures::to_facts(&evidence.profile) {
-        facts.insert("measures".into(), measures);
-    }
-    facts.insert("import".into(), serde_json::to_value(&stats).map_err(CaptureError::facts)?);
-    let recorder = facts.entry("recorder").or_insert_with(|| serde_json::json!({}));
-    recorder["lost"] = stats.lost.into();
-    recorder["dropped"] = serde_json::to_value(&stats.dropped).map_err(CaptureError::facts)?;
-    recorder["limits"] = stats.warnings.into();
+    facts.measures = measures::to_facts(&evidence.profile);
+    facts.recorder.lost = Some(stats.lost);
+    facts.recorder.dropped = Some(stats.dropped.clone());
+    facts.recorder.limits = Some(stats.warnings.clone());
+    facts.import = Some(stats);
+    let mut profile = std::mem::take(&mut evidence.profile);
+    facts.evidence = evidence.has_items().then(|| Box::new(evidence));
     let mut writer = Writer::create(out)?;
-    writer.set_facts(&Value::Object(facts))?;
-    writer.flush(&mut evidence.profile)?;
+    writer.set_facts(&facts)?;
+    writer.flush(&mut profile)?;
     writer.finish()
 }
 
@@ -52,7 +48,7 @@ const NOT_KSTATS: [&str; 3] = ["thread/", "cpu/", "host"];
 
 impl Capture {
     /// All that the capture says, with what was lost. `name` is how messages call it.
-    pub fn into_imported(self, name: &str) -> Imported {
+    pub fn into_imported(mut self, name: &str) -> Imported {
         let stats = self.stats();
         let mut evidence = Evidence::default();
         let origin = evidence.origin(name);
@@ -61,11 +57,11 @@ impl Capture {
         evidence.params = params(&self.facts, origin);
         evidence.properties = properties(&self.facts, origin);
         // An imported source keeps what has no table of its own in its facts.
-        if let Ok(items) = serde_json::from_value::<Evidence>(self.facts["evidence"].clone()) {
-            evidence.merge(items);
+        if let Some(items) = self.facts.evidence.take() {
+            evidence.merge(*items);
         }
         evidence.profile = self.profile;
-        measures::from_facts(&self.facts, &mut evidence.profile);
+        measures::from_facts(&self.facts.measures, &mut evidence.profile);
         evidence.facts = self.facts;
         Imported { evidence, stats }
     }
@@ -75,8 +71,8 @@ impl Capture {
         let by_damage = self.damage.lost_rows.get("samples").copied().unwrap_or(0);
         // What an importer counted in lines or rows stays in them: counts of two units add up to
         // nothing. When samples of the capture are lost, they are what counts.
-        let import = serde_json::from_value::<ImportStats>(self.facts["import"].clone());
-        if let Ok(import) = &import
+        let import = &self.facts.import;
+        if let Some(import) = import
             && import.unit != "samples"
             && by_damage == 0
         {
@@ -84,13 +80,13 @@ impl Capture {
         }
         let mut stats = ImportStats::new("zwhy", "samples");
         stats.kept = Event::ALL.into_iter().map(|e| self.profile.samples.total(e)).sum();
-        let recorder = &self.facts["recorder"];
-        stats.lost = recorder["lost"].as_u64().unwrap_or(0) + by_damage;
-        for (reason, count) in recorder["dropped"].as_object().into_iter().flatten() {
-            stats.drop(reason, count.as_u64().unwrap_or(0));
+        let recorder = &self.facts.recorder;
+        stats.lost = recorder.lost.unwrap_or(0).saturating_add(by_damage);
+        for (reason, count) in recorder.dropped.iter().flatten() {
+            stats.drop(reason, *count);
         }
         stats.read = stats.kept + stats.dropped_total() + stats.lost;
-        if let Ok(import) = import {
+        if let Some(import) = import {
             (stats.lost_bytes, stats.cut_at) = (import.lost_bytes, import.cut_at);
         }
         stats.warnings = self.warnings();
@@ -111,63 +107,53 @@ impl Capture {
         for (table, rows) in &self.damage.dangling {
             out.push(format!("{rows} rows of table {table} refer to lost rows and are shown as unknown"));
         }
-        let limits = self.facts["recorder"]["limits"].as_array().into_iter().flatten();
-        out.extend(limits.filter_map(Value::as_str).map(str::to_owned));
+        out.extend(self.facts.recorder.limits.iter().flatten().cloned());
         out
     }
 }
 
-fn text(value: &Value) -> Option<String> {
-    value.as_str().filter(|s| !s.is_empty()).map(str::to_owned)
-}
-
-/// A scalar as the text a command would print; `None` for lists, objects and null.
-fn scalar(value: &Value) -> Option<String> {
-    match value {
-        Value::String(s) => Some(s.clone()),
-        Value::Number(n) => Some(n.to_string()),
-        Value::Bool(b) => Some(b.to_string()),
-        _ => None,
-    }
-}
-
-fn host(facts: &Value) -> Host {
-    let (host, zfs) = (&facts["host"], &facts["zfs"]);
-    let flags = host["cpu_flags"].as_array().into_iter().flatten();
+fn host(facts: &CaptureFacts) -> Host {
+    let HostFacts { name, kernel, os, cpu_model, cpu_flags, .. } = &facts.host;
+    let told = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     Host {
-        name: text(&host["name"]),
-        zfs_version: text(&zfs["version"]).or_else(|| text(&zfs["library"])),
-        kernel: text(&host["kernel"]),
-        os: text(&host["os"]),
-        cpu_model: text(&host["cpu_model"]),
-        cpu_flags: flags.filter_map(|f| f.as_str().map(str::to_owned)).collect(),
+        name: told(name),
+        zfs_version: told(&facts.zfs.version).or_else(|| told(&facts.zfs.library)),
+        kernel: told(kernel),
+        os: told(os),
+        cpu_model: told(cpu_model),
+        cpu_flags: cpu_flags.clone().unwrap_or_default(),
     }
 }
 
-fn params(facts: &Value, origin: OriginId) -> Vec<Param> {
-    // The chosen implementation is told by the parameter too, which has the whole list of choices.
-    let groups = [&facts["implementations"], &facts["sysctl"], &facts["parameters"]];
-    groups
-        .into_iter()
-        .filter_map(Value::as_object)
-        .flatten()
-        .filter_map(|(name, value)| Some(Param { name: name.clone(), value: scalar(value)?, origin }))
-        .collect()
+/// As an importer knows a host.
+fn host_facts(host: &Host) -> HostFacts {
+    let Host { name, kernel, os, cpu_model, cpu_flags, .. } = host.clone();
+    let cpu_flags = (!cpu_flags.is_empty()).then_some(cpu_flags);
+    HostFacts { name, kernel, os, cpu_model, cpu_flags, ..HostFacts::default() }
 }
 
-fn properties(facts: &Value, origin: OriginId) -> Vec<Property> {
+fn params(facts: &CaptureFacts, origin: OriginId) -> Vec<Param> {
+    // The chosen implementation is told by the parameter too, which has the whole list of choices.
+    let groups = [&facts.implementations, &facts.sysctl, &facts.parameters];
+    let param =
+        |(name, value): (&String, &String)| Param { name: name.clone(), value: value.clone(), origin };
+    groups.into_iter().flatten().map(param).collect()
+}
+
+/// Properties of pools and datasets, with what is known of them besides.
+fn properties(facts: &CaptureFacts, origin: OriginId) -> Vec<Property> {
     let mut out = Vec::new();
-    for list in ["pools", "datasets"] {
-        for item in facts[list].as_array().into_iter().flatten() {
-            let dataset = text(&item["name"]);
-            let own = item.as_object().into_iter().flatten().filter(|(key, _)| *key != "name");
-            let nested = item["properties"].as_object().into_iter().flatten();
-            for (name, value) in own.chain(nested) {
-                if let Some(value) = scalar(value) {
-                    out.push(Property { dataset: dataset.clone(), name: name.clone(), value, origin });
-                }
-            }
-        }
+    let mut put = |of: &Option<String>, name: &str, value: &str| {
+        let (dataset, name, value) = (of.clone(), name.to_owned(), value.to_owned());
+        out.push(Property { dataset: dataset.filter(|d| !d.is_empty()), name, value, origin });
+    };
+    for pool in facts.pools.iter().flatten() {
+        pool.figures().iter().for_each(|(name, value)| put(&pool.name, name, value));
+        pool.properties.iter().flatten().for_each(|(name, value)| put(&pool.name, name, value));
+    }
+    for dataset in facts.datasets.iter().flatten() {
+        dataset.figures().iter().for_each(|(name, value)| put(&dataset.name, name, value));
+        dataset.properties.iter().flatten().for_each(|(name, value)| put(&dataset.name, name, value));
     }
     out
 }
@@ -265,13 +251,14 @@ mod tests {
         let mut profile = Profile::new();
         profile.thread(1, 7, "z_rd_int");
         profile.thread(8, 8, "zpool");
-        let facts = serde_json::json!({
+        let (facts, left_out) = CaptureFacts::from_value(serde_json::json!({
             "host": { "name": "db7", "kernel": "6.1", "cpu_flags": ["avx"] },
             "parameters": { "zfs_arc_max": 5, "icp_aes_impl": "cycle fastest [generic] aesni" },
             "implementations": { "icp_aes_impl": "generic" },
             "datasets": [{ "name": "tank/a", "properties": { "encryption": "aes-256-ccm" } }],
             "recorder": { "lost": 3, "dropped": { "odd": 2 }, "limits": ["no kernel stacks"] },
-        });
+        }));
+        assert!(left_out.is_empty());
         let capture = Capture { profile, series, facts, ..Capture::default() };
         let Imported { evidence, stats } = capture.into_imported("x.zwhy");
         let hits = evidence.kstat("arcstats", "hits").unwrap();

@@ -1,27 +1,26 @@
 //! Units of samples in the facts of a capture: `{"cpu": {"unit": "nanoseconds", "counted": true}}`.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use zwhy_evidence::MeasureFacts;
 use zwhy_profile::{Event, Measure, Profile, Unit};
 
-/// What differs from plain numbers of samples; `None` when nothing does.
-pub(crate) fn to_facts(profile: &Profile) -> Option<Value> {
-    let mut measures = Map::new();
-    for event in Event::ALL {
-        let measure = profile.measure(event);
-        if *measure != Measure::default() {
-            let value = json!({ "unit": measure.unit.name(), "counted": measure.counted });
-            measures.insert(event.name().to_owned(), value);
-        }
-    }
-    (!measures.is_empty()).then_some(Value::Object(measures))
+/// What differs from plain numbers of samples.
+pub(crate) fn to_facts(profile: &Profile) -> BTreeMap<String, MeasureFacts> {
+    let fact = |event: &Event| {
+        let measure = profile.measure(*event);
+        let (unit, counted) = (Some(measure.unit.name().to_owned()), Some(measure.counted));
+        let fact = MeasureFacts { unit, counted, ..MeasureFacts::default() };
+        (*measure != Measure::default()).then(|| (event.name().to_owned(), fact))
+    };
+    Event::ALL.iter().filter_map(fact).collect()
 }
 
 /// Takes over what [`to_facts`] wrote; anything else is left as numbers of samples.
-pub(crate) fn from_facts(facts: &Value, profile: &mut Profile) {
+pub(crate) fn from_facts(facts: &BTreeMap<String, MeasureFacts>, profile: &mut Profile) {
     for event in Event::ALL {
-        let measure = &facts["measures"][event.name()];
-        if let Some(unit) = measure["unit"].as_str() {
-            let counted = measure["counted"].as_bool().unwrap_or(true);
+        let Some(measure) = facts.get(event.name()) else { continue };
+        if let Some(unit) = &measure.unit {
+            let counted = measure.counted.unwrap_or(true);
             profile.set_measure(event, Measure { unit: Unit::from_name(unit), counted });
         }
     }
@@ -34,10 +33,10 @@ mod tests {
     #[test]
     fn units_come_back_and_plain_counts_are_not_written() {
         let mut profile = Profile::new();
-        assert_eq!(to_facts(&profile), None);
+        assert!(to_facts(&profile).is_empty());
         let measure = Measure { unit: Unit::Other("cycles".into()), counted: false };
         profile.set_measure(Event::Wait, measure.clone());
-        let facts = json!({ "measures": to_facts(&profile) });
+        let facts = to_facts(&profile);
         let mut back = Profile::new();
         from_facts(&facts, &mut back);
         assert_eq!((back.measure(Event::Wait), back.measure(Event::Cpu)), (&measure, &Measure::default()));

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
+use zwhy_evidence::CaptureFacts;
 use zwhy_profile::Profile;
 
 /// A capture in memory.
@@ -22,8 +23,8 @@ pub struct Capture {
     pub profile: Profile,
     pub series: Series,
     pub marks: Vec<Mark>,
-    /// facts.json; null when it was never written or could not be read.
-    pub facts: serde_json::Value,
+    /// facts.json; empty when it was never written or could not be read.
+    pub facts: CaptureFacts,
     pub damage: Damage,
 }
 
@@ -172,13 +173,17 @@ fn assemble(path: &Path, entries: &Entries, mut damage: Damage) -> Result<Captur
         }
         damage.lost(spec.name, expected.get(spec.name).copied().unwrap_or(0).saturating_sub(rows));
     }
-    let facts = match entries.get(FACTS).map(|bytes| serde_json::from_slice(bytes)) {
-        Some(Ok(facts)) => facts,
+    let facts = match entries.get(FACTS).map(|bytes| CaptureFacts::from_slice(bytes)) {
+        Some(Ok((facts, left_out))) => {
+            let odd = |name| damage.unreadable(&format!("{FACTS}: {name}"), "its value is of another type");
+            left_out.iter().for_each(odd);
+            facts
+        }
         Some(Err(e)) => {
             damage.unreadable(FACTS, e);
-            serde_json::Value::Null
+            CaptureFacts::default()
         }
-        None => serde_json::Value::Null,
+        None => CaptureFacts::default(),
     };
     let Decoder { profile, series, marks, .. } = decoder;
     Ok(Capture { profile, series, marks, facts, damage })

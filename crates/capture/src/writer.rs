@@ -13,6 +13,7 @@ use crate::series::Series;
 use crate::table::Table;
 use std::fs;
 use std::path::{Path, PathBuf};
+use zwhy_evidence::CaptureFacts;
 use zwhy_place::Place;
 use zwhy_profile::Profile;
 
@@ -113,7 +114,7 @@ impl Writer {
     }
 
     /// Replaces facts.json.
-    pub fn set_facts(&mut self, facts: &serde_json::Value) -> Result<(), CaptureError> {
+    pub fn set_facts(&mut self, facts: &CaptureFacts) -> Result<(), CaptureError> {
         let text = serde_json::to_vec_pretty(facts)
             .map_err(|e| CaptureError::Encode { table: "facts", why: e.to_string() })?;
         self.put_file("facts.json", &text)

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use zwhy_capture::{Capture, CaptureError, Mark, Series, SeriesKind, Writer, part_folder};
+use zwhy_evidence::{CaptureFacts, HostFacts};
 use zwhy_profile::{Event, FoldedStacks, FrameKind, Nanos, Profile, Sample};
 
 /// `rounds` flushes of 100 samples over a few stacks, one series row and one mark each.
@@ -33,7 +34,8 @@ fn record(out: &Path, rounds: i64) -> Writer {
         writer.append_series(&series).unwrap();
         writer.mark(Mark { t: Nanos(round), name: "phase".into(), text: format!("r{round}") }).unwrap();
     }
-    writer.set_facts(&serde_json::json!({ "version": 1, "host": { "name": "db7" } })).unwrap();
+    let host = HostFacts { name: Some("db7".into()), ..HostFacts::default() };
+    writer.set_facts(&CaptureFacts { version: Some(1), host, ..CaptureFacts::default() }).unwrap();
     writer
 }
 
@@ -53,7 +55,7 @@ fn a_folder_opens_while_it_is_recorded_and_the_file_afterwards() {
         assert_eq!(FoldedStacks::text(&capture.profile, Event::Wait), "main;zio_read 5\n");
         assert_eq!(capture.series.iter().map(|r| r.value).collect::<Vec<_>>(), [0, -3, -6, -9, -12]);
         assert_eq!(capture.marks[4].text, "r4");
-        assert_eq!(capture.facts["host"]["name"], "db7");
+        assert_eq!(capture.facts.host.name.as_deref(), Some("db7"));
         let names: Vec<_> =
             capture.profile.threads.iter().map(|(_, t)| capture.profile.strings.get(t.comm)).collect();
         assert_eq!(names, ["z_rd_int", "evil\u{1b}[2J\n"]);

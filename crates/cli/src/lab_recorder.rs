@@ -1,7 +1,8 @@
 //! The recorder as the lab wants it: one capture a phase, sampled beside the experiment.
 
 use std::path::Path;
-use zwhy_lab::{Facts, RecordError, RecordedPhase};
+use zwhy_evidence::CaptureFacts;
+use zwhy_lab::{RecordError, RecordedPhase};
 use zwhy_profile::Nanos;
 use zwhy_record::{Background, RecordOptions, Target};
 
@@ -21,7 +22,7 @@ impl zwhy_lab::Recorder for LabRecorder {
         pid: u32,
         out: &Path,
         _name: &str,
-        facts: &Facts,
+        facts: &CaptureFacts,
     ) -> Result<Box<dyn zwhy_lab::Recording>, RecordError> {
         let pid = i32::try_from(pid)?;
         let mut options = RecordOptions::new(Target::Pid(vec![pid]), out);
@@ -29,7 +30,7 @@ impl zwhy_lab::Recorder for LabRecorder {
         // The host's pools have no part in an experiment that brings its own.
         options.ask_zfs = false;
         options.facts.clone_from(facts);
-        options.facts.extend(crate::commands::limits::fact().map(|limits| ("limits".to_owned(), limits)));
+        options.facts.limits = crate::commands::limits::fact();
         Ok(Box::new(Phase(Background::start(options)?)))
     }
 }

@@ -166,7 +166,7 @@ fn percent_rows(facts: &FactBase<'_>) -> Vec<StageRow> {
 }
 
 fn thread_rows(facts: &FactBase<'_>, groups: &[Group<'_>]) -> Vec<ThreadRow> {
-    let duration = facts.evidence.facts["recorder"]["duration_s"].as_f64();
+    let duration = facts.evidence.facts.recorder.duration_s;
     let mut rows: BTreeMap<&str, ThreadRow> = BTreeMap::new();
     for group in groups.iter().filter(|g| g.samples > 0) {
         let mut tids = group.tids.clone();
@@ -194,7 +194,7 @@ fn thread_rows(facts: &FactBase<'_>, groups: &[Group<'_>]) -> Vec<ThreadRow> {
     }
     let mut rows: Vec<ThreadRow> = rows.into_values().collect();
     // Not every thread has a clock that was read; where there is none its samples tell the share.
-    let hz = facts.evidence.facts["recorder"]["hz"].as_f64();
+    let hz = facts.evidence.facts.recorder.hz;
     let of_one_cpu = hz.zip(duration).map_or(facts.cpu.all as f64, |(hz, seconds)| hz * seconds).max(1.0);
     let busy = |r: &ThreadRow| r.cpu_share.unwrap_or(0.0).max(r.samples as f64 / of_one_cpu);
     rows.sort_by(|a, b| busy(b).total_cmp(&busy(a)).then_with(|| a.comm.cmp(&b.comm)));

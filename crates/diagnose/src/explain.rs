@@ -15,7 +15,7 @@ use crate::topic::{Topic, topic};
 use crate::{machine, what_if, wording};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use zwhy_evidence::{Evidence, ImportStats};
+use zwhy_evidence::{Evidence, ImportStats, Kind};
 use zwhy_profile::{Event, StackId};
 
 /// How to explain.
@@ -216,7 +216,7 @@ fn evidence_line(sign: &Sign, knowledge: &Knowledge, asked: &Asked<'_>) -> Evide
 
 /// Whether a recorded host had no ZFS module; an experiment brings ZFS along in user space.
 fn without_module(evidence: &Evidence) -> bool {
-    evidence.facts["kind"] == "record" && evidence.facts["zfs"]["module_loaded"] == false
+    evidence.facts.kind == Some(Kind::Record) && evidence.facts.zfs.module_loaded == Some(false)
 }
 
 fn rules_out(verdict: &Verdict<'_>) -> Vec<RuledOut> {
@@ -227,21 +227,21 @@ fn rules_out(verdict: &Verdict<'_>) -> Vec<RuledOut> {
 fn source(evidence: &Evidence, facts: &FactBase<'_>, options: &Options) -> Source {
     let (host, known) = (&evidence.host, &evidence.facts);
     let sampling = &facts.cpu.sampling;
-    let pools = known["pools"].as_array().map(|p| !p.is_empty());
+    let pools = known.pools.as_ref().map(|p| !p.is_empty());
     Source {
         name: options.name.clone(),
-        kind: known["kind"].as_str().unwrap_or("").to_owned(),
+        kind: known.kind.map_or("", Kind::name).to_owned(),
         host: host.name.clone(),
         kernel: host.kernel.clone(),
         os: host.os.clone(),
         zfs_version: host.zfs_version.clone(),
-        duration_s: known["recorder"]["duration_s"].as_f64(),
-        hz: known["recorder"]["hz"].as_f64(),
+        duration_s: known.recorder.duration_s,
+        hz: known.recorder.hz,
         samples: sampling.counted.then_some(sampling.samples),
         amount: sampling.amount,
         unit: evidence.profile.measure(Event::Cpu).unit.name().to_owned(),
         lost: options.stats.as_ref().map_or(Some(0), ImportStats::lost_known),
-        zfs_in_use: known["zfs"]["in_use"].as_bool().or(pools),
+        zfs_in_use: known.zfs.in_use.or(pools),
     }
 }
 

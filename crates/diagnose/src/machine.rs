@@ -7,8 +7,8 @@ use crate::answer::MachineLimit;
 use crate::facts::{FactBase, leading_number};
 use crate::knowledge::Cause;
 use crate::pattern::Pattern;
-use serde_json::Value;
-use zwhy_evidence::Table;
+use zwhy_evidence::{MeasuredLimits, Table};
+use zwhy_zfs::Vdev;
 
 /// Fewer samples of a stage say too little of its rate.
 const SAMPLES: u64 = 30;
@@ -116,10 +116,9 @@ fn thousands(n: f64) -> String {
 /// MB of data for each second of CPU that the stage took, where the whole host was recorded and
 /// its pools counted their traffic (`iostats`, `spa_iostats_template`, OpenZFS 2.3).
 fn achieved(flow: Flow, samples: u64, facts: &FactBase<'_>) -> Option<f64> {
-    let recorder = &facts.evidence.facts["recorder"];
-    let ticks = recorder["hz"].as_f64()?;
-    let seconds = recorder["duration_s"].as_f64()?;
-    if samples < SAMPLES || recorder["target"].as_str() != Some("system") {
+    let recorder = &facts.evidence.facts.recorder;
+    let (ticks, seconds) = (recorder.hz?, recorder.duration_s?);
+    if samples < SAMPLES || recorder.target.as_deref() != Some("system") {
         return None;
     }
     let rate = |direction: &str| -> f64 {
@@ -177,7 +176,8 @@ fn compressor(value: &str) -> Option<(&str, &str)> {
 /// The parity work of this host, where all its RAID-Z vdevs have the same level.
 fn raidz(stage: &str, facts: &FactBase<'_>) -> Option<String> {
     let mut levels = Vec::new();
-    collect_levels(&facts.evidence.facts["pools"], &mut levels);
+    let pools = facts.evidence.facts.pools.iter().flatten();
+    pools.filter_map(|pool| pool.vdevs.as_ref()).for_each(|vdevs| collect_levels(vdevs, &mut levels));
     levels.sort_unstable();
     levels.dedup();
     let [level] = levels[..] else { return None };
@@ -185,37 +185,33 @@ fn raidz(stage: &str, facts: &FactBase<'_>) -> Option<String> {
     Some(format!("raidz{level} {}_{which}", if stage == "parity" { "gen" } else { "rec" }))
 }
 
-fn collect_levels(value: &Value, levels: &mut Vec<usize>) {
+/// Parity of RAID-Z vdevs, by their kind or name.
+fn collect_levels(vdevs: &[Vdev], levels: &mut Vec<usize>) {
     let level = |text: &str| match text.strip_prefix("raidz")?.bytes().next() {
         Some(b @ b'1'..=b'3') => Some(usize::from(b - b'0')),
         _ => None,
     };
-    match value {
-        Value::String(text) => levels.extend(level(text)),
-        Value::Array(list) => list.iter().for_each(|v| collect_levels(v, levels)),
-        Value::Object(map) => map.iter().for_each(|(name, v)| {
-            levels.extend(level(name));
-            collect_levels(v, levels);
-        }),
-        _ => {}
+    for vdev in vdevs {
+        levels.extend(level(&vdev.kind).or_else(|| level(&vdev.name)));
+        collect_levels(&vdev.children, levels);
     }
 }
 
 /// MB/s of one CPU and where the figure is from.
 fn limit(work: &str, facts: &FactBase<'_>) -> Option<(f64, String)> {
-    benchmark(work, facts).or_else(|| measured(work, &facts.evidence.facts["limits"]))
+    benchmark(work, facts).or_else(|| measured(work, facts.evidence.facts.limits.as_ref()?))
 }
 
 /// From what `zwhy limits` left in the capture. AES-192-GCM is not measured; AES-256-GCM, which
 /// does two rounds more, is a safe figure for it.
-fn measured(work: &str, limits: &Value) -> Option<(f64, String)> {
-    if limits["optimized"].as_bool() != Some(true) {
+fn measured(work: &str, limits: &MeasuredLimits) -> Option<(f64, String)> {
+    if limits.optimized != Some(true) {
         return None;
     }
     let work = if work == "aes-192-gcm" { "aes-256-gcm" } else { work };
-    let row = limits["rows"].as_array()?.iter().find(|r| r["work"].as_str() == Some(work))?;
-    let mb_s = row["mb_s"].as_f64().filter(|v| v.is_finite() && *v > 0.0)?;
-    Some((mb_s, format!("measured with {}", row["with"].as_str().unwrap_or("zwhy limits"))))
+    let row = limits.rows.iter().flatten().find(|r| r.work.as_deref() == Some(work))?;
+    let mb_s = row.mb_s.filter(|v| v.is_finite() && *v > 0.0)?;
+    Some((mb_s, format!("measured with {}", row.with.as_deref().unwrap_or("zwhy limits"))))
 }
 
 /// From OpenZFS's benchmark kstats: bytes a second for fletcher4 and RAID-Z

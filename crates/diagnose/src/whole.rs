@@ -5,7 +5,7 @@
 
 use crate::facts::FactBase;
 use crate::wording::percent;
-use serde_json::Value;
+use zwhy_evidence::{Kind, RecorderFacts};
 
 /// What causes call the whole that their share is of.
 pub const OF_HOST: &str = " of this host's CPU";
@@ -30,7 +30,7 @@ impl Whole {
             return alone(" of the CPU time in the list".to_owned());
         }
         match scope(facts) {
-            Scope::Host => alone(format!("{OF_HOST}{}", part_of_code(&facts.evidence.facts["recorder"]))),
+            Scope::Host => alone(format!("{OF_HOST}{}", part_of_code(&facts.evidence.facts.recorder))),
             Scope::Of(what) => {
                 Whole { text: format!(" of the CPU time of {what}"), of_host: part_of_host(facts) }
             }
@@ -48,16 +48,16 @@ enum Scope {
 }
 
 fn scope(facts: &FactBase<'_>) -> Scope {
-    let recorder = &facts.evidence.facts["recorder"];
-    if facts.evidence.facts["kind"] == "lab" {
+    let recorder = &facts.evidence.facts.recorder;
+    if facts.evidence.facts.kind == Some(Kind::Lab) {
         return Scope::Of("zwhy-lab".to_owned());
     }
-    match recorder["target"].as_str() {
+    match recorder.target.as_deref() {
         Some("system") => return Scope::Host,
         Some(target) => return Scope::Of(of_target(target, facts)),
         None => {}
     }
-    match recorder["command"].as_str().and_then(perf_scope) {
+    match recorder.command.as_deref().and_then(perf_scope) {
         Some(scope) => scope,
         None if has_idle_task(facts) => Scope::Host,
         None => Scope::Unknown,
@@ -172,8 +172,8 @@ fn perf_scope(command: &str) -> Option<Scope> {
 }
 
 /// Where only user or only kernel code was recorded, that is said.
-fn part_of_code(recorder: &Value) -> &'static str {
-    match (recorder["user_only"].as_bool(), recorder["kernel_only"].as_bool()) {
+fn part_of_code(recorder: &RecorderFacts) -> &'static str {
+    match (recorder.user_only, recorder.kernel_only) {
         (Some(true), Some(true)) => "",
         (Some(true), _) => " in user code",
         (_, Some(true)) => " in the kernel",
@@ -185,9 +185,9 @@ fn part_of_code(recorder: &Value) -> &'static str {
 /// own counters were read beside it.
 fn part_of_host(facts: &FactBase<'_>) -> Option<String> {
     let all = &facts.evidence.facts;
-    let spent = all["cpu_time"]["idle"].as_f64().map(|idle| 1.0 - idle)?;
-    let (ticks, seconds) = (all["recorder"]["hz"].as_f64()?, all["recorder"]["duration_s"].as_f64()?);
-    let cpus = all["host"]["cpus"].as_f64()?;
+    let spent = all.cpu_time.get("idle").map(|idle| 1.0 - idle)?;
+    let (ticks, seconds) = (all.recorder.hz?, all.recorder.duration_s?);
+    let cpus = all.host.cpus? as f64;
     let share = facts.cpu.sampling.samples_in(facts.cpu.busy) / (ticks * seconds * cpus);
     // Samples estimate; the host cannot have spent less than a part of it.
     (share.is_finite() && spent > 0.0).then(|| format!("{} of the host", percent(share.min(spent), false)))
@@ -197,12 +197,14 @@ fn part_of_host(facts: &FactBase<'_>) -> Option<String> {
 mod tests {
     use super::*;
     use crate::knowledge::Knowledge;
-    use serde_json::json;
-    use zwhy_evidence::Evidence;
+    use serde_json::{Value, json};
+    use zwhy_evidence::{CaptureFacts, Evidence};
     use zwhy_profile::{Event, Frame, FrameKind, Nanos, Sample, StackId, Thread};
 
     /// 200 samples of process 12 in two seconds on a host with 4 CPUs.
     fn evidence(facts: Value, comm: &str, tid: i32) -> Evidence {
+        let (facts, left_out) = CaptureFacts::from_value(facts);
+        assert!(left_out.is_empty(), "{left_out:?}");
         let mut evidence = Evidence { facts, ..Evidence::default() };
         let p = &mut evidence.profile;
         let name = p.strings.intern("work");

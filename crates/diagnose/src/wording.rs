@@ -105,7 +105,7 @@ fn setting(query: &Query, facts: &FactBase<'_>) -> String {
 fn fact_name(pointer: &str, facts: &FactBase<'_>) -> String {
     let (of, name) = pointer.rsplit_once('/').unwrap_or(("", pointer));
     let name = name.trim_end_matches("_pct").trim_end_matches("_bytes").replace('_', " ");
-    match facts.evidence.facts.pointer(&format!("{of}/name")).and_then(|name| name.as_str()) {
+    match facts.evidence.facts.pointer(&format!("{of}/name")).as_ref().and_then(|name| name.as_str()) {
         Some(whose) if of.starts_with("/pools/") => format!("{name} of {whose}"),
         _ => name,
     }

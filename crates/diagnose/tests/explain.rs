@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::sync::LazyLock;
 use zwhy_diagnose::{Answer, Knowledge, Options, classify, explain};
-use zwhy_evidence::{Evidence, FlatRow, Kstat, Param, Property, ThreadCpu};
+use zwhy_evidence::{Evidence, FlatRow, Kind, Kstat, Param, PoolFacts, Property, ThreadCpu};
 use zwhy_profile::{Event, FrameKind};
 
 /// Functions of each kind of rule, and some that nothing knows.
@@ -285,9 +285,13 @@ fn facts_are_told_by_name_and_unit() {
         ["zio_execute", "zio_gang_issue", "zio_free_gang"].map(|f| p.frame(f, "zfs", FrameKind::Kernel));
     let (stack, thread) = (p.stack(&frames), p.thread(1, 1, "z_fr_iss"));
     p.samples.push_counted(thread, stack, Event::Cpu, 1000);
-    evidence.facts = serde_json::json!({
-        "pools": [{ "name": "tank", "fragmentation_pct": 82, "capacity_pct": 91 }],
-    });
+    let tank = PoolFacts {
+        name: Some("tank".into()),
+        fragmentation_pct: Some(82.0),
+        capacity_pct: Some(91.0),
+        ..PoolFacts::default()
+    };
+    evidence.facts.pools = Some(vec![tank]);
     let answer = explain(&evidence, &KNOWLEDGE, &Options::default());
     let gangs = answer.findings.iter().find(|f| f.class == "gang-blocks-on-fragmented-pool").expect("gangs");
     let measures: Vec<&str> = gangs.evidence.iter().map(|line| line.measure.as_str()).collect();
@@ -296,16 +300,17 @@ fn facts_are_told_by_name_and_unit() {
 
 #[test]
 fn a_host_without_the_module_is_told_first() {
-    let answer = |kind: &str, loaded: bool| {
+    let answer = |kind: Kind, loaded: bool| {
         let mut evidence = evidence(&[(vec![15, 16], 3, 100, false)]);
-        evidence.facts = serde_json::json!({ "kind": kind, "zfs": { "module_loaded": loaded } });
+        evidence.facts.kind = Some(kind);
+        evidence.facts.zfs.module_loaded = Some(loaded);
         explain(&evidence, &KNOWLEDGE, &Options::default())
     };
     let told = "The ZFS module was not loaded on this host while it was recorded.";
-    let without = answer("record", false);
+    let without = answer(Kind::Record, false);
     assert!(without.why.starts_with(told), "{}", without.why);
     assert!(without.act.is_some_and(|act| act.contains("zwhy doctor")));
-    for (kind, loaded) in [("record", true), ("lab", false)] {
+    for (kind, loaded) in [(Kind::Record, true), (Kind::Lab, false)] {
         assert!(!answer(kind, loaded).why.contains(told), "{kind}, {loaded}");
     }
 }

@@ -24,15 +24,14 @@ impl Evidence {
     /// Takes the recorder's own samples and threads out of what is to be explained; a second time does nothing.
     /// What is written as a capture or for another tool keeps them.
     pub fn set_recorder_aside(&mut self) {
-        let recorder = &self.facts["recorder"];
-        let pid = recorder["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
-        let Some(pid) = pid.filter(|pid| *pid > 0 && self.itself.is_none()) else { return };
-        let seconds = recorder["duration_s"].as_f64().filter(|s| *s > 0.0);
-        let hz = recorder["hz"].as_f64().filter(|hz| *hz > 0.0);
-        let told = recorder["cpu_s"].as_f64();
+        let recorder = &self.facts.recorder;
+        let Some(pid) = recorder.pid.filter(|pid| *pid > 0 && self.itself.is_none()) else { return };
+        let seconds = recorder.duration_s.filter(|s| *s > 0.0);
+        let hz = recorder.hz.filter(|hz| *hz > 0.0);
+        let told = recorder.cpu_s;
         // Commands that it ran are not in the profile at all.
-        let helpers = recorder["own_samples_left_out"].as_u64().unwrap_or(0);
-        let program = recorder["program"].as_str().unwrap_or("zwhy").to_owned();
+        let helpers = recorder.own_samples_excluded.unwrap_or(0);
+        let program = recorder.program.as_deref().unwrap_or("zwhy").to_owned();
         let (samples, sampled_s) = self.take_samples(pid, hz);
         let listed_s = self.take_threads(pid, seconds);
         let helpers_s = hz.map_or(0.0, |hz| helpers as f64 / hz);
@@ -76,11 +75,13 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CaptureFacts;
     use serde_json::{Value, json};
     use zwhy_profile::StackId;
 
     fn evidence(recorder: Value) -> Evidence {
-        let mut evidence = Evidence { facts: json!({ "recorder": recorder }), ..Evidence::default() };
+        let facts = CaptureFacts::from_value(json!({ "recorder": recorder })).0;
+        let mut evidence = Evidence { facts, ..Evidence::default() };
         for (pid, comm, count) in [(7, "zwhy", 20), (8, "zwhy", 5), (0, "swapper", 100)] {
             let thread = evidence.profile.thread(pid, pid, comm);
             for event in [Event::Cpu, Event::Wait] {

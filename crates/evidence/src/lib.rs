@@ -4,18 +4,24 @@
 //! answers are computed from it alone. Figures stay as the source gave them: percentages that may
 //! be inclusive or relative are marked as such, not corrected here. No I/O.
 
+mod capture;
 mod facts;
 mod itself;
 mod rows;
 mod stats;
 
+pub use capture::{
+    Amount, Bench, CaptureFacts, ChangedParameters, DatasetCounts, DatasetFacts, EncryptionRoot, Events,
+    ExperimentFacts, HostFacts, Kind, LineFacts, MeasureFacts, MeasuredLimit, MeasuredLimits,
+    ParameterChange, PoolFacts, RecordedEvent, RecorderFacts, SeriesFacts, ShortWaits, ThreadClockFacts,
+    ThreadWaits, WaitFacts, ZfsFacts,
+};
 pub use facts::{Host, Param, Property, Table};
 pub use itself::Itself;
 pub use rows::{FlatRow, PctKind, PctStack, ThreadCpu};
 pub use stats::{ImportStats, Imported};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use zwhy_profile::Profile;
 
 /// Index into [`Evidence::origins`].
@@ -58,9 +64,9 @@ pub struct Evidence {
     pub itself: Option<Itself>,
     /// Names of the sources that [`OriginId`] points to: a file, a block of pasted text.
     pub origins: Vec<String>,
-    /// facts.json of a capture, as it was recorded; null for other sources.
+    /// facts.json of a capture; empty for other sources.
     #[serde(skip)]
-    pub facts: serde_json::Value,
+    pub facts: CaptureFacts,
 }
 
 impl Evidence {
@@ -116,13 +122,12 @@ impl Evidence {
         self.properties.extend(other.properties.into_iter().map(|r| Property { origin: at(r.origin), ..r }));
         self.tables.extend(other.tables.into_iter().map(|r| Table { origin: at(r.origin), ..r }));
         self.itself = self.itself.take().or(other.itself);
-        if self.facts.is_null() {
+        if self.facts.is_empty() {
             self.facts = other.facts;
         }
         // Numbers of processes of two recordings say nothing of each other.
-        if let Some(recorder) = self.facts.get_mut("recorder").and_then(Value::as_object_mut).filter(|_| both)
-        {
-            recorder.remove("pid");
+        if both {
+            self.facts.recorder.pid = None;
         }
         same_units
     }

@@ -21,9 +21,7 @@ pub use bytes::Bytes;
 pub use error::LabError;
 pub use experiment::{Compare, Engine, Experiment, Measure, PhaseKind, PhaseSpec, Size, SizeSpec, Variant};
 pub use plan::PlannedRun;
-pub use recorder::{
-    Facts, NullRecorder, Progress, RecordError, RecordedPhase, Recorder, Recording, Silent, Step,
-};
+pub use recorder::{NullRecorder, Progress, RecordError, RecordedPhase, Recorder, Recording, Silent, Step};
 pub use result::{
     Captured, Cpu, ExperimentResult, Mark, PhaseResult, RunResult, Spread, Summary, SummaryPhase, ThreadGroup,
 };

@@ -1,10 +1,8 @@
 //! What the runner needs from whoever records captures and shows progress; both live above this crate.
 
 use std::path::{Path, PathBuf};
+use zwhy_evidence::CaptureFacts;
 use zwhy_profile::Nanos;
-
-/// Entries of a capture's facts.
-pub type Facts = serde_json::Map<String, serde_json::Value>;
 
 pub type RecordError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -18,7 +16,7 @@ pub trait Recorder {
         pid: u32,
         out: &Path,
         name: &str,
-        facts: &Facts,
+        facts: &CaptureFacts,
     ) -> Result<Box<dyn Recording>, RecordError>;
 }
 
@@ -49,7 +47,7 @@ impl Recorder for NullRecorder {
         _pid: u32,
         _out: &Path,
         _name: &str,
-        _facts: &Facts,
+        _facts: &CaptureFacts,
     ) -> Result<Box<dyn Recording>, RecordError> {
         Ok(Box::new(NullRecorder))
     }

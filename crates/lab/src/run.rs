@@ -8,7 +8,7 @@ use crate::answer::answer;
 use crate::error::LabError;
 use crate::experiment::{Experiment, Size, SizeSpec, Variant};
 use crate::plan::{PlannedRun, order};
-use crate::recorder::{Facts, Progress, Recorder, Step};
+use crate::recorder::{Progress, Recorder, Step};
 use crate::result::{Captured, Cpu, ExperimentResult, Mark, PhaseResult, RunResult, SCHEMA, summarise};
 use crate::scratch::Scratch;
 use crate::user::clocks::PhaseClocks;
@@ -16,11 +16,11 @@ use crate::user::cures::{self, Cure};
 use crate::user::library::Library;
 use crate::user::parent::{ChildProgram, Place, RunningChild};
 use crate::user::protocol::{ChildPlan, Fault, FromChild};
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use zwhy_evidence::{CaptureFacts, DatasetFacts, ExperimentFacts, Kind, PoolFacts, ZfsFacts};
 use zwhy_profile::Nanos;
 
 #[derive(Clone, Debug)]
@@ -278,38 +278,42 @@ impl OneRun<'_> {
     }
 
     /// What a capture should know of where it comes from.
-    fn facts(&self, kind: PhaseKind) -> Facts {
+    fn facts(&self, kind: PhaseKind) -> CaptureFacts {
         let settings = &self.variant.settings;
-        let facts = json!({
-            "kind": "lab",
-            "experiment": {
-                "name": self.experiment.name,
-                "variant": self.variant.label,
-                "phase": kind.name(),
+        let set = [
+            ("encryption", settings.encryption.name().to_owned()),
+            ("compression", settings.compression.name().to_owned()),
+            ("checksum", settings.checksum.name().to_owned()),
+            ("recordsize", settings.recordsize.to_string()),
+        ];
+        let properties = set.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let dataset = DatasetFacts {
+            name: Some(format!("{}/data", crate::user::pool::POOL)),
+            properties: Some(properties),
+            ..DatasetFacts::default()
+        };
+        let pool = PoolFacts { name: Some(crate::user::pool::POOL.to_owned()), ..PoolFacts::default() };
+        CaptureFacts {
+            kind: Some(Kind::Lab),
+            experiment: Some(ExperimentFacts {
+                name: Some(self.experiment.name.clone()),
+                variant: Some(self.variant.label.clone()),
+                phase: Some(kind.name().to_owned()),
                 // How much is moved; by it what the CPU did is told for each GB.
-                "bytes": if kind == PhaseKind::Reimport { 0 } else { self.size.bytes.0 },
-                "repetition": self.planned.repetition,
+                bytes: Some(if kind == PhaseKind::Reimport { 0 } else { self.size.bytes.0 }),
+                repetition: Some(self.planned.repetition as u64),
+                ..ExperimentFacts::default()
+            }),
+            zfs: ZfsFacts {
+                version: Some(self.library.info.version_number()),
+                library: Some(self.library.info.version_text().to_owned()),
+                in_use: Some(true),
+                in_user_space: Some(true),
+                ..ZfsFacts::default()
             },
-            "zfs": {
-                "version": self.library.info.version_number(),
-                "library": self.library.info.version_text(),
-                "in_use": true,
-                "in_user_space": true,
-            },
-            "pools": [{ "name": crate::user::pool::POOL }],
-            "datasets": [{
-                "name": format!("{}/data", crate::user::pool::POOL),
-                "properties": {
-                    "encryption": settings.encryption,
-                    "compression": settings.compression,
-                    "checksum": settings.checksum,
-                    "recordsize": settings.recordsize,
-                },
-            }],
-        });
-        match facts {
-            Value::Object(map) => map,
-            _ => Facts::new(),
+            pools: Some(vec![pool]),
+            datasets: Some(vec![dataset]),
+            ..CaptureFacts::default()
         }
     }
 }

@@ -85,6 +85,10 @@ macro_rules! property {
         pub enum $type { $(#[serde(rename = $name)] $variant,)* }
 
         impl $type {
+            pub(crate) fn name(self) -> &'static str {
+                match self { $($type::$variant => $name,)* }
+            }
+
             pub(crate) fn number(self) -> u64 {
                 match self { $($type::$variant => $number,)* }
             }

@@ -70,8 +70,8 @@ impl Intervals {
         let live = Live::start(options)?;
         let every = options.interval.max(TICK / 10);
         // The kernel may allow a lower rate than was asked for.
-        let hz = live.facts(None).get("hz").and_then(serde_json::Value::as_u64);
-        let hz = hz.and_then(|hz| u32::try_from(hz).ok()).unwrap_or(options.hz);
+        let hz = live.facts(None).hz;
+        let hz = hz.map_or(options.hz, |hz| hz as u32);
         let sample = Duration::from_secs(1) / hz.max(1);
         Ok(Intervals { live, every, from: Duration::ZERO, lost: BTreeMap::new(), sample, over: false })
     }

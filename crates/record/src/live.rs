@@ -19,10 +19,10 @@ use crate::scene::Scene;
 use crate::target::{Held, Target};
 use crate::thread_clock::ThreadClocks;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zwhy_capture::Mark;
+use zwhy_evidence::RecorderFacts;
 use zwhy_host::{monotonic_ns, numbers_in, thread_cpu};
 use zwhy_perf::SETTLE_NS;
 use zwhy_profile::Samples;
@@ -262,13 +262,11 @@ impl Live {
         counted
     }
 
-    /// What all samplers have to say of themselves, for `facts.recorder`.
-    pub(crate) fn facts(&self, end: Option<&Ended<'_>>) -> Map<String, Value> {
-        let mut facts: Map<String, Value> =
-            self.samplers.iter().flat_map(|s| s.facts(&self.scene, end)).collect();
-        if end.is_some() {
-            facts.insert("names_reset".into(), self.renewals.count.into());
-        }
+    /// What all samplers have to say of themselves.
+    pub(crate) fn facts(&self, end: Option<&Ended<'_>>) -> RecorderFacts {
+        let mut facts = RecorderFacts::default();
+        self.samplers.iter().for_each(|s| s.facts(&mut facts, &self.scene, end));
+        facts.name_resets = end.map(|_| self.renewals.count as u64);
         facts
     }
 

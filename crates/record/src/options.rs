@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use zwhy_evidence::CaptureFacts;
 
 #[derive(Clone, Debug)]
 pub struct RecordOptions {
@@ -34,7 +35,7 @@ pub struct RecordOptions {
     /// a process that brings an OpenZFS of its own.
     pub ask_zfs: bool,
     /// Facts of the caller, put over the recorder's own (for example `kind` and `experiment`).
-    pub facts: serde_json::Map<String, serde_json::Value>,
+    pub facts: CaptureFacts,
     /// Where /proc is, for counters; tests give a folder of their own.
     pub proc_root: PathBuf,
 }
@@ -76,7 +77,7 @@ impl RecordOptions {
             off_cpu: false,
             keep_last: None,
             ask_zfs: true,
-            facts: serde_json::Map::new(),
+            facts: CaptureFacts::default(),
             proc_root: PathBuf::from("/proc"),
         }
     }

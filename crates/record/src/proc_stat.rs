@@ -1,6 +1,7 @@
 //! CPU time of the host by kind, from /proc/stat: sources `cpu/all`, `cpu/0`, …, in nanoseconds.
 
 use crate::series_pen::SeriesPen;
+use std::collections::BTreeMap;
 use std::path::Path;
 use zwhy_capture::SeriesKind;
 use zwhy_host::read_cut;
@@ -42,10 +43,10 @@ fn cpu_line(line: &str) -> Option<(String, HostCpu)> {
 }
 
 /// Shares of each kind between two readings, by name without the unit.
-pub(crate) fn shares(from: &HostCpu, to: &HostCpu) -> serde_json::Value {
+pub(crate) fn shares(from: &HostCpu, to: &HostCpu) -> BTreeMap<String, f64> {
     let spent: Vec<i64> = from.iter().zip(to).map(|(a, b)| b.saturating_sub(*a).max(0)).collect();
     let total = spent.iter().sum::<i64>().max(1) as f64;
-    let share = |n: &i64| serde_json::json!((*n as f64 / total * 1e4).round() / 1e4);
+    let share = |n: &i64| (*n as f64 / total * 1e4).round() / 1e4;
     KINDS.iter().zip(&spent).map(|(kind, n)| (kind.trim_end_matches("_ns").to_owned(), share(n))).collect()
 }
 

@@ -5,9 +5,8 @@
 use crate::naming::AddressId;
 use crate::processes::Image;
 use rustc_hash::FxHashMap;
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use zwhy_evidence::LineFacts;
 use zwhy_profile::{FrameId, Profile};
 use zwhy_symbols::{ElfSymbols, FileId, KernelSymbol, Lines, source_frames};
 
@@ -104,12 +103,16 @@ impl SourceLines {
     }
 
     /// Which modules have lines, and why others have none.
-    pub(crate) fn facts(&self) -> Value {
-        let with: Vec<&str> = self.lines.modules_with_lines().collect();
-        let without: BTreeMap<&str, String> =
-            self.lines.modules_without().map(|(module, why)| (module, why.to_string())).collect();
+    pub(crate) fn facts(&self) -> LineFacts {
+        let without = self.lines.modules_without().map(|(module, why)| (module.to_owned(), why.to_string()));
         let (objects, bare) = self.lines.objects();
-        json!({ "modules": with, "modules_without": without, "objects": objects, "objects_without": bare })
+        LineFacts {
+            modules: Some(self.lines.modules_with_lines().map(str::to_owned).collect()),
+            modules_without: Some(without.collect()),
+            objects: Some(objects as u64),
+            objects_without: Some(bare as u64),
+            ..LineFacts::default()
+        }
     }
 }
 

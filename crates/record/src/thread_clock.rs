@@ -11,9 +11,9 @@
 
 use crate::series_pen::SeriesPen;
 use rustc_hash::FxHashMap;
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use zwhy_capture::SeriesKind;
+use zwhy_evidence::ThreadClockFacts;
 use zwhy_host::{numbers_in, read_trimmed, stat_fields};
 use zwhy_perf::Family;
 use zwhy_profile::{Nanos, Profile, ThreadId};
@@ -82,13 +82,14 @@ impl ThreadClocks {
     }
 
     /// `facts.recorder.threads`.
-    pub(crate) fn facts(&self) -> Value {
-        json!({
-            "batch": BATCH,
-            "most_due": self.most_due,
-            "deferred": self.deferred,
-            "left_out": self.left_out,
-        })
+    pub(crate) fn facts(&self) -> ThreadClockFacts {
+        ThreadClockFacts {
+            batch: Some(BATCH as u64),
+            max_due: Some(self.most_due as u64),
+            deferred: Some(self.deferred),
+            skipped: Some(self.left_out as u64),
+            ..ThreadClockFacts::default()
+        }
     }
 
     /// A sentence on what is not in the series.
@@ -380,10 +381,7 @@ mod tests {
         }
         assert_eq!(seen.len(), all);
         let facts = clocks.facts();
-        assert_eq!(
-            (facts["most_due"].as_u64(), facts["left_out"].as_u64()),
-            (Some(all as u64), Some(83_616))
-        );
+        assert_eq!((facts.max_due, facts.skipped), (Some(all as u64), Some(83_616)));
         assert!(clocks.limits().is_some_and(|l| l.contains("in turn")));
     }
 

@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use zwhy_capture::Capture;
+use zwhy_evidence::Kind;
 use zwhy_profile::Event;
 use zwhy_record::{CountError, CountOptions, Counted, Counting, Target};
 
@@ -125,7 +126,7 @@ fn calls_are_exact_by_caller() {
     assert_eq!(direct, [("outer", calls), ("beside", 1)]);
     let capture = Capture::open(counted.path.as_ref().unwrap()).unwrap();
     assert_eq!((capture.profile.total(Event::Count), capture.profile.total(Event::Cpu)), (calls + 1, 0));
-    assert_eq!(capture.facts["kind"], "count");
+    assert_eq!(capture.facts.kind, Some(Kind::Count));
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn a_busy_host_is_recorded_without_loss() {
     let summary = recording.stop().unwrap();
     load.join().unwrap();
     let capture = Capture::open(&summary.path).unwrap();
-    assert_eq!((summary.lost, capture.facts["recorder"]["lost"].as_u64()), (0, Some(0)));
+    assert_eq!((summary.lost, capture.facts.recorder.lost), (0, Some(0)));
     let profile = &capture.profile;
     let (with, all) = samples_with(&capture, "leaf_of_the_test");
     assert!(with > 100 && all > 190, "{with} of {all}");
@@ -121,10 +121,11 @@ fn a_busy_host_is_recorded_without_loss() {
     let kernel = profile.frames.iter().filter(|(_, f)| profile.strings.get(f.module) == "kernel").count();
     assert!(kernel > 10, "{kernel} kernel functions");
     assert!(capture.series.iter().any(|r| r.source == "cpu/0" && r.name == "sys_ns"));
+    let facts = capture.facts.to_value();
     for key in ["host", "zfs", "recorder", "cpu_time"] {
-        assert!(capture.facts[key].is_object(), "no {key} in {}", capture.facts);
+        assert!(facts[key].is_object(), "no {key} in {facts}");
     }
-    assert!(capture.facts["zfs"]["in_use"].is_boolean());
+    assert!(capture.facts.zfs.in_use.is_some());
 }
 
 #[test]
@@ -144,7 +145,7 @@ fn what_the_recorder_asks_of_zfs_is_no_load_of_the_host() {
     let status = run_child(&[], &me, "record with tools", &out).env("PATH", path).status().unwrap();
     assert!(status.success());
     let capture = Capture::open(&out).unwrap();
-    let left_out = capture.facts["recorder"]["own_samples_left_out"].as_u64().unwrap();
+    let left_out = capture.facts.recorder.own_samples_excluded.unwrap();
     assert!(left_out > 10, "{left_out} samples of the recorder's own command");
     let profile = &capture.profile;
     let comms: Vec<&str> = profile.threads.iter().map(|(_, t)| profile.strings.get(t.comm)).collect();
@@ -178,7 +179,7 @@ fn a_target_of_too_many_threads_is_recorded_by_way_of_all_cpus() {
     assert_eq!(pids.into_iter().collect::<Vec<_>>(), [pid as i32]);
     let (with, all) = samples_with(&capture, "leaf_of_the_test");
     assert!(with * 2 > all && all > 20, "{with} of {all}");
-    assert!(capture.facts["recorder"]["limits"].to_string().contains("too many threads"));
+    assert!(format!("{:?}", capture.facts.recorder.limits).contains("too many threads"));
 }
 
 #[test]
@@ -199,8 +200,8 @@ fn a_user_without_privileges_gets_user_stacks_and_is_told_what_is_missing() {
     let paranoid: i32 =
         std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").unwrap().trim().parse().unwrap();
     let user_only = paranoid >= 2;
-    assert_eq!(capture.facts["recorder"]["user_only"], user_only);
-    let limits = capture.facts["recorder"]["limits"].to_string();
+    assert_eq!(capture.facts.recorder.user_only, Some(user_only));
+    let limits = format!("{:?}", capture.facts.recorder.limits);
     assert_eq!(limits.contains("no kernel stacks"), user_only, "{limits}");
 }
 
@@ -239,7 +240,7 @@ fn a_killed_recorder_leaves_what_it_wrote() {
     recorder.wait().unwrap();
     let capture = Capture::open(&part).unwrap();
     assert!(capture.profile.samples.len() > 100);
-    assert_eq!(capture.facts["recorder"]["target"], "system");
+    assert_eq!(capture.facts.recorder.target.as_deref(), Some("system"));
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn samples_have_lines_and_inlined_functions() {
         inlined += 1;
     }
     assert!(inlined > 0, "{} samples, none in the inlined function", p.samples.len());
-    assert!(capture.facts["recorder"]["lines"]["objects"].as_u64() >= Some(1));
+    assert!(capture.facts.recorder.lines.unwrap().objects >= Some(1));
 }
 
 #[test]

@@ -79,9 +79,9 @@ fn a_busy_command_is_named_by_function() {
     assert!(summary.exit_status.unwrap().success());
     let capture = Capture::open(&summary.path).unwrap();
     let (with, all) = samples_with(&capture, "leaf_of_the_test");
-    assert_eq!((all, capture.facts["recorder"]["lost"].as_u64()), (summary.samples, Some(0)));
+    assert_eq!((all, capture.facts.recorder.lost), (summary.samples, Some(0)));
     assert!(with > 50 && with * 2 > all, "{with} of {all}");
-    let nice = capture.facts["recorder"]["nice"].as_i64();
+    let nice = capture.facts.recorder.nice;
     assert!(!is_root() || nice == Some(-10) || nice > Some(0), "{nice:?}");
     // The thread that burned the time has a clock that says so.
     let burned = capture.series.iter().filter(|r| r.name == "cpu_ns" && r.source.starts_with("thread/"));
@@ -175,12 +175,12 @@ fn time_off_the_cpu_is_that_of_sleeping_not_of_spinning() {
     };
     let (capture, duration) = finish(sleeps);
     let (_, slept) = on_and_off(&capture, "[sleeping]");
-    let facts = &capture.facts["recorder"]["wait"];
-    assert_eq!(facts["how"], "sched:sched_switch", "{facts}");
+    let facts = capture.facts.recorder.wait.as_ref().unwrap();
+    assert_eq!(facts.method.as_deref(), Some("sched:sched_switch"), "{facts:?}");
     // Where records were lost waits are missing, and the facts say so.
     assert!(
-        (slept >= 500_000_000 || facts["lost"] != 0) && slept <= duration,
-        "{slept} of {duration}: {facts}"
+        (slept >= 500_000_000 || facts.lost != Some(0)) && slept <= duration,
+        "{slept} of {duration}: {facts:?}"
     );
     let (capture, _) = finish(run("busy").unwrap());
     let (on, slept) = on_and_off(&capture, "[sleeping]");
@@ -242,7 +242,7 @@ fn a_command_that_ends_at_once_leaves_a_capture() {
     let summary = record(options(Target::Command(vec!["true".into()]), &dir.path().join("d.zwhy")));
     assert!(summary.exit_status.unwrap().success());
     let capture = Capture::open(&summary.path).unwrap();
-    assert_eq!(capture.facts["recorder"]["target"], "command true");
+    assert_eq!(capture.facts.recorder.target.as_deref(), Some("command true"));
     let summary = record(options(
         Target::Command(["sh", "-c", "exit 7"].map(Into::into).to_vec()),
         &dir.path().join("e.zwhy"),

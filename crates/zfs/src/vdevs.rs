@@ -4,11 +4,12 @@
 //! `config:` one line a vdev behind a tab, two blanks a level; `logs`, `cache`, `spares`, `special`
 //! and `dedup` begin a class.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One vdev with what is below it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Vdev {
     pub name: String,
     /// `mirror`, `raidz2`, `draid1`, `disk`, `file`, `spare`, `replacing`, …
@@ -25,7 +26,7 @@ pub struct Vdev {
     /// Bytes; 0 where the source does not say.
     #[serde(skip_serializing_if = "is_zero")]
     pub size_bytes: u64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", alias = "vdevs")]
     pub children: Vec<Vdev>,
 }
 

@@ -198,8 +198,8 @@ impl Recorded {
     }
 
     /// A fact by its JSON pointer.
-    pub fn fact(&self, pointer: &str) -> &Value {
-        self.evidence().facts.pointer(pointer).unwrap_or(&Value::Null)
+    pub fn fact(&self, pointer: &str) -> Value {
+        self.evidence().facts.pointer(pointer).unwrap_or(Value::Null)
     }
 
     pub fn threads(&self) -> Vec<&str> {

@@ -12,7 +12,7 @@ use known::is_public_process;
 use names::Names;
 use rustc_hash::FxHashSet;
 use serde_json::Value;
-use zwhy_evidence::{Evidence, Imported, Property, Table};
+use zwhy_evidence::{CaptureFacts, Evidence, Imported, Property, Table};
 use zwhy_profile::{Event, Frame, FrameKind, Profile, StackId, StringId, Thread};
 
 /// The stand-ins given so far; the same one for two recordings gives the same name to both.
@@ -29,7 +29,7 @@ impl Redactor {
         collect(evidence, names);
         evidence.profile = redacted_profile(&evidence.profile, names);
         rewrite_items(evidence, names);
-        rewrite_json(&mut evidence.facts, names);
+        redact_facts(evidence, names);
         imported.stats.warnings.iter_mut().for_each(|w| *w = names.text(w));
     }
 
@@ -39,14 +39,23 @@ impl Redactor {
     }
 }
 
+/// Names hide in any text of the facts, also in members that this version does not know.
+fn redact_facts(evidence: &mut Evidence, names: &mut Names) {
+    let kind = evidence.facts.kind.take();
+    let mut value = evidence.facts.to_value();
+    rewrite_json(&mut value, names);
+    // Texts stay texts, so what was read before fits again.
+    evidence.facts = CaptureFacts { kind, ..CaptureFacts::from_value(value).0 };
+}
+
 /// Learns what is a name before anything is replaced, so that it is known wherever it appears.
 fn collect(evidence: &Evidence, names: &mut Names) {
     names.host(evidence.host.name.as_deref().unwrap_or_default());
-    names.host(evidence.facts["host"]["name"].as_str().unwrap_or_default());
-    let listed = |key: &str| evidence.facts[key].as_array().cloned().unwrap_or_default();
-    for item in listed("pools").iter().chain(&listed("datasets")) {
-        names.pool_of(item["name"].as_str().unwrap_or_default());
-    }
+    let facts = &evidence.facts;
+    names.host(facts.host.name.as_deref().unwrap_or_default());
+    let pools = facts.pools.iter().flatten().filter_map(|pool| pool.name.as_deref());
+    let datasets = facts.datasets.iter().flatten().filter_map(|dataset| dataset.name.as_deref());
+    pools.chain(datasets).for_each(|name| names.pool_of(name));
     evidence.properties.iter().filter_map(|p| p.dataset.as_deref()).for_each(|d| names.pool_of(d));
     evidence.kstats.iter().filter_map(|k| known::pool_of_kstat(&k.source)).for_each(|p| names.pool_of(p));
     let profile = &evidence.profile;
@@ -161,13 +170,16 @@ mod tests {
     fn sample() -> Imported {
         let mut evidence = Evidence {
             host: Host { name: Some("db7.example.org".into()), ..Host::default() },
-            facts: json!({
+            facts: CaptureFacts::from_value(json!({
                 "host": { "name": "db7.example.org" },
-                "pools": [{ "name": "tank", "vdevs": ["ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0AAAAAA", "sda"] }],
+                "pools": [{ "name": "tank", "vdevs": [
+                    { "name": "ata-WDC_WD40EFRX-68N32N0_WD-WCC7K0AAAAAA" }, { "name": "sda" },
+                ] }],
                 "datasets": [{ "name": "tank/games", "properties": { "mountpoint": "/srv/games" } }],
                 "mounts": ["tank/games on /srv/games"],
                 "parameters": { "zfs_arc_max": "0" },
-            }),
+            }))
+            .0,
             ..Evidence::default()
         };
         let origin = evidence.origin("db7.zwhy");
@@ -202,7 +214,7 @@ mod tests {
         let profile = &imported.evidence.profile;
         let strings: Vec<&str> = profile.strings.iter().map(|(_, s)| s).collect();
         let items = serde_json::to_string(&imported.evidence).unwrap_or_default();
-        format!("{items} {} {strings:?}", imported.evidence.facts)
+        format!("{items} {} {strings:?}", imported.evidence.facts.to_value())
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::{output, progress};
 use anyhow::Result;
 use std::path::Path;
 use std::process::ExitCode;
+use zwhy_evidence::MeasuredLimits;
 use zwhy_limits::{Limits, Pace, cache_file, load, measure, store};
 use zwhy_report::{Align, Grid, labelled, plain};
 
@@ -28,8 +29,8 @@ pub fn run(args: &Args) -> Result<ExitCode> {
 
 /// The figures that are kept of this machine, as a fact of a capture. Never measures: that would
 /// disturb what is recorded.
-pub fn fact() -> Option<serde_json::Value> {
-    serde_json::to_value(load(&cache_file()?)?).ok()
+pub fn fact() -> Option<MeasuredLimits> {
+    serde_json::from_value(serde_json::to_value(load(&cache_file()?)?).ok()?).ok()
 }
 
 fn measured(file: Option<&Path>) -> Limits {

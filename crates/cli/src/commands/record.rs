@@ -113,7 +113,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     options.wait_hz = args.wait;
     options.off_cpu = args.off_cpu;
     options.interval = args.interval;
-    options.facts.extend(super::limits::fact().map(|limits| ("limits".to_owned(), limits)));
+    options.facts.limits = super::limits::fact();
     options.keep_last = keep_last(args)?;
     let stop = stop::flag()?;
     let mut recording = Recording::start(options)?;

@@ -295,9 +295,9 @@ fn a_trigger_writes_the_last_seconds_with_a_mark() {
     let capture = zwhy_capture::Capture::open(&folder.path().join("x.zwhy")).expect("a capture");
     assert_eq!(capture.marks.len(), 1, "{:?}", capture.marks);
     assert!(capture.marks[0].text.starts_with("host busy > 1%: it was "), "{:?}", capture.marks);
-    let seconds = capture.facts["recorder"]["duration_s"].as_f64().expect("a duration");
+    let seconds = capture.facts.recorder.duration_s.expect("a duration");
     assert!(seconds < 50.0, "it ended by its trigger, not by its time: {seconds}");
     assert!(!capture.profile.samples.is_empty() && !capture.series.is_empty());
-    let samples = capture.facts["recorder"]["samples"].as_u64();
+    let samples = capture.facts.recorder.samples;
     assert_eq!(samples, Some(capture.profile.total(zwhy_profile::Event::Cpu)));
 }

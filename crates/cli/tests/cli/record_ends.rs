@@ -148,11 +148,11 @@ fn the_last_seconds_are_written_on_a_signal_again_and_again() {
     for capture in [of("x.zwhy"), of("x-2.zwhy")] {
         let samples = &capture.profile.samples;
         assert!(samples.len() > 10 && capture.damage.is_empty(), "{:?}", capture.facts);
-        let duration = capture.facts["recorder"]["duration_s"].as_f64().expect("a duration");
+        let duration = capture.facts.recorder.duration_s.expect("a duration");
         let last = samples.t.iter().map(|t| t.0).max().unwrap_or(0);
         assert!(last as f64 / 1e9 <= duration + 0.1, "{last} ns of {duration} s");
-        assert_eq!(capture.facts["recorder"]["samples"].as_u64(), Some(samples.len() as u64));
+        assert_eq!(capture.facts.recorder.samples, Some(samples.len() as u64));
     }
     let (first, second) = (of("x.zwhy"), of("x-2.zwhy"));
-    assert!(first.facts["start_unix_s"].as_f64() < second.facts["start_unix_s"].as_f64());
+    assert!(first.facts.start_unix_s < second.facts.start_unix_s);
 }

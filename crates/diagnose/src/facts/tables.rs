@@ -5,7 +5,7 @@ use super::number::{growth, leading_number};
 use super::query::{Function, Query};
 use super::reading::{Quality, Reading};
 use crate::pattern::Pattern;
-use zwhy_evidence::Table;
+use zwhy_evidence::{Bench, CaptureFacts, Table};
 
 impl FactBase<'_> {
     pub(super) fn table_answer(&self, query: &Query) -> Option<Reading> {
@@ -47,17 +47,12 @@ impl FactBase<'_> {
 }
 
 /// Benchmark kstats that a capture keeps among its facts, as the tables that people paste.
-pub fn benchmarks(facts: &serde_json::Value) -> Vec<Table> {
-    let texts = |list: &serde_json::Value| -> Vec<String> {
-        list.as_array().into_iter().flatten().filter_map(|v| v.as_str().map(str::to_owned)).collect()
+pub fn benchmarks(facts: &CaptureFacts) -> Vec<Table> {
+    let of = |(tool, bench): (&String, &Bench)| {
+        let Bench { columns, rows } = bench.clone();
+        Table { tool: tool.clone(), columns, rows, ..Table::default() }
     };
-    let of = |(tool, bench): (&String, &serde_json::Value)| Table {
-        tool: tool.clone(),
-        columns: texts(&bench["columns"]),
-        rows: bench["rows"].as_array().into_iter().flatten().map(texts).collect(),
-        ..Table::default()
-    };
-    facts["bench"].as_object().into_iter().flatten().map(of).collect()
+    facts.bench.iter().map(of).collect()
 }
 
 /// Positions of the columns that are called like that.

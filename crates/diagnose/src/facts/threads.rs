@@ -67,8 +67,8 @@ impl FactBase<'_> {
             }
         }
         let samples = self.has_samples().then(|| self.cpu.thread_samples(pattern))?;
-        let recorder = &self.evidence.facts["recorder"];
-        let ticks = recorder["hz"].as_f64()? * recorder["duration_s"].as_f64()?;
+        let recorder = &self.evidence.facts.recorder;
+        let ticks = recorder.hz? * recorder.duration_s?;
         Reading::number(self.cpu.sampling.samples_in(samples) / ticks, Quality::Counted, "samples")
     }
 

@@ -8,6 +8,7 @@ use super::tables::columns_like;
 use crate::pattern::Pattern;
 use std::borrow::Cow;
 use zwhy_evidence::OriginId;
+use zwhy_zfs::Vdev;
 
 /// Parameters that a person writes down by hand at most.
 const PICKED_MOST: usize = 12;
@@ -158,9 +159,9 @@ impl FactBase<'_> {
     pub(super) fn fact_answer(&self, query: &Query) -> Option<Reading> {
         let value = self.evidence.facts.pointer(query.argument(0))?;
         match value {
-            serde_json::Value::Bool(b) => Reading::truth(*b, Quality::Configured, "facts"),
+            serde_json::Value::Bool(b) => Reading::truth(b, Quality::Configured, "facts"),
             serde_json::Value::Number(n) => Reading::number(n.as_f64()?, Quality::Configured, "facts"),
-            serde_json::Value::String(s) => Reading::text(s.as_str(), Quality::Configured, "facts"),
+            serde_json::Value::String(s) => Reading::text(s, Quality::Configured, "facts"),
             serde_json::Value::Array(list) => {
                 Reading::number(list.len() as f64, Quality::Configured, "facts")
             }
@@ -210,23 +211,19 @@ impl FactBase<'_> {
 
     fn recorded_count(&self, query: &Query) -> Option<Reading> {
         let facts = &self.evidence.facts;
-        let number = |n: f64| Reading::number(n, Quality::Configured, "facts");
-        let list = query.argument(0);
-        match list {
+        let listed = match query.argument(0) {
+            "pools" => facts.pools.as_ref()?.len() as f64,
+            "datasets" => facts.datasets.as_ref()?.len() as f64,
+            "mounts" => facts.mounts.as_ref()?.len() as f64,
+            "snapshots" => facts.snapshots.as_ref()?.total(),
             "vdevs" => {
-                let pools = facts["pools"].as_array()?;
-                let known: Vec<usize> = pools.iter().filter_map(|p| Some(leaves(p.get("vdevs")?))).collect();
-                (!known.is_empty()).then(|| number(known.iter().sum::<usize>() as f64))?
+                let pools = facts.pools.as_ref()?.iter();
+                let known: Vec<usize> = pools.filter_map(|p| Some(leaves(p.vdevs.as_ref()?))).collect();
+                (!known.is_empty()).then(|| known.iter().sum::<usize>() as f64)?
             }
-            _ => match &facts[list] {
-                serde_json::Value::Array(items) => number(items.len() as f64),
-                serde_json::Value::Number(n) => number(n.as_f64()?),
-                serde_json::Value::Object(of_pool) => {
-                    number(of_pool.values().filter_map(|v| v.as_f64()).sum())
-                }
-                _ => None,
-            },
-        }
+            _ => return None,
+        };
+        Reading::number(listed, Quality::Configured, "facts")
     }
 
     /// A value of a property that is like that, of a dataset whose name is known if there is one.
@@ -244,17 +241,9 @@ impl FactBase<'_> {
     }
 }
 
-/// Vdevs without children in a tree of `{"vdevs": …}`, as a list or by name (`zpool status -j`).
-fn leaves(vdevs: &serde_json::Value) -> usize {
-    let below = |vdev: &serde_json::Value| match vdev.get("vdevs").or_else(|| vdev.get("children")) {
-        Some(children) => leaves(children),
-        None => 1,
-    };
-    match vdevs {
-        serde_json::Value::Array(list) => list.iter().map(below).sum(),
-        serde_json::Value::Object(map) => map.values().map(below).sum(),
-        _ => 0,
-    }
+/// Vdevs without children.
+fn leaves(vdevs: &[Vdev]) -> usize {
+    vdevs.iter().map(|vdev| if vdev.children.is_empty() { 1 } else { leaves(&vdev.children) }).sum()
 }
 
 /// Whether a property's text has such a value. People list several: `aes-128-gcm, aes-256-ccm`.

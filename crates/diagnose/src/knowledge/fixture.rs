@@ -4,7 +4,7 @@ use crate::facts::leading_number;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use zwhy_evidence::{
-    Evidence, FlatRow, Kstat, OriginId, Param, PctKind, PctStack, Property, Table, ThreadCpu,
+    CaptureFacts, Evidence, FlatRow, Kstat, OriginId, Param, PctKind, PctStack, Property, Table, ThreadCpu,
 };
 use zwhy_profile::{Event, FrameKind};
 
@@ -88,7 +88,7 @@ pub struct Fixture {
     props: BTreeMap<String, PropertyEntry>,
     tables: Vec<TableEntry>,
     /// facts.json
-    facts: Option<toml::Table>,
+    facts: Option<CaptureFacts>,
 }
 
 impl Fixture {
@@ -167,7 +167,7 @@ impl Fixture {
             evidence.tables.push(Table { tool, columns, rows, origin });
         }
         if let Some(facts) = &self.facts {
-            evidence.facts = serde_json::to_value(facts).unwrap_or_default();
+            evidence.facts = facts.clone();
         }
     }
 }
@@ -252,10 +252,7 @@ mod tests {
         );
         assert_eq!((e.threads[0].cpu_pct, e.threads[1].cpu_pct), (Some(93.8), None));
         assert_eq!(e.threads.iter().map(|t| t.nice).collect::<Vec<_>>(), [None, Some(19), Some(-15)]);
-        assert_eq!(
-            (e.kstats.len(), e.properties.len(), e.facts["zfs"]["in_use"].as_bool()),
-            (2, 2, Some(false))
-        );
+        assert_eq!((e.kstats.len(), e.properties.len(), e.facts.zfs.in_use), (2, 2, Some(false)));
         assert_eq!(e.properties[1].dataset.as_deref(), Some("tank/a"));
     }
 }

@@ -79,7 +79,7 @@ pub fn fill_names(
         return text.to_owned();
     }
     let of_property = dataset.and_then(|(name, like)| facts.datasets_with(name, like).first().copied());
-    let first_pool = || facts.evidence.facts["pools"][0]["name"].as_str();
+    let first_pool = || facts.evidence.facts.pools.as_ref()?.first()?.name.as_deref();
     let pool = of_property.map(|d| d.split('/').next().unwrap_or(d)).or_else(first_pool);
     // A name goes into a command line: only what ZFS allows in names may.
     let safe = |name: &&str| is_safe(name);

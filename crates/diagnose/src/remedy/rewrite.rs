@@ -75,8 +75,7 @@ fn knows_rewrite(facts: &FactBase<'_>) -> Option<bool> {
 
 /// Bytes of a dataset, with all below it.
 fn used(dataset: &str, facts: &FactBase<'_>) -> Option<f64> {
-    let listed = facts.evidence.facts["datasets"].as_array()?.iter().find(|d| d["name"] == dataset)?;
-    listed["properties"]["used"].as_str()?.parse().ok()
+    facts.evidence.facts.dataset(dataset)?.properties.as_ref()?.get("used")?.parse().ok()
 }
 
 fn bytes_in_words(bytes: f64) -> String {

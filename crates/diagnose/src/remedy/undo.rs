@@ -44,9 +44,9 @@ pub(crate) fn is_derived(command: &str) -> bool {
 fn dataset_properties(assignments: &[&str], dataset: &str, evidence: &Evidence) -> Undone {
     let names: Vec<&str> =
         assignments.iter().filter_map(|a| a.split_once('=')).map(|(name, _)| name).collect();
-    let listed = evidence.facts["datasets"].as_array().into_iter().flatten().find(|d| d["name"] == dataset);
+    let listed = evidence.facts.dataset(dataset);
     // Captures from before sources were kept cannot tell.
-    let Some(listed) = listed.filter(|d| d["sources"].is_object()) else {
+    let Some((listed, sources)) = listed.and_then(|d| Some((d, d.sources.as_ref()?))) else {
         let names = names.join(",");
         return Undone::Note(format!(
             "Before the change, keep `zfs get -o name,property,value,source {names} {dataset}`: a value with \
@@ -55,8 +55,9 @@ fn dataset_properties(assignments: &[&str], dataset: &str, evidence: &Evidence) 
     };
     let mut back = Vec::new();
     for name in names {
-        let old = listed["properties"][name].as_str().filter(|v| is_plain(v));
-        back.push(match (listed["sources"][name].as_str(), old) {
+        let properties = listed.properties.as_ref();
+        let old = properties.and_then(|all| all.get(name)).filter(|v| is_plain(v));
+        back.push(match (sources.get(name).map(String::as_str), old) {
             (Some("local"), Some(old)) => format!("zfs set {name}={old} {dataset}"),
             (Some("received"), _) => format!("zfs inherit -S {name} {dataset}"),
             _ => format!("zfs inherit {name} {dataset}"),
@@ -67,8 +68,8 @@ fn dataset_properties(assignments: &[&str], dataset: &str, evidence: &Evidence) 
 
 fn pool_property(assignment: &str, pool: &str, evidence: &Evidence) -> Undone {
     let name = assignment.split_once('=').map_or(assignment, |(name, _)| name);
-    let listed = evidence.facts["pools"].as_array().into_iter().flatten().find(|p| p["name"] == pool);
-    let old = listed.and_then(|p| p["properties"][name].as_str()).filter(|v| is_plain(v));
+    let properties = evidence.facts.pool(pool).and_then(|p| p.properties.as_ref());
+    let old = properties.and_then(|all| all.get(name)).filter(|v| is_plain(v));
     match old {
         Some(old) => Undone::By(format!("zpool set {name}={old} {pool}")),
         None => Undone::Note(format!(
@@ -93,7 +94,7 @@ fn written(file: &str, evidence: &Evidence) -> Undone {
 /// What to write so that a parameter means again what it meant.
 fn parameter(name: &str, evidence: &Evidence) -> Option<String> {
     // Only a capture tells the value of the very host; a listing may be of another day.
-    let recorded = evidence.facts["parameters"][name].as_str()?.trim();
+    let recorded = evidence.facts.parameters.get(name)?.trim();
     if let Some(implementation) = zwhy_zfs::parse_implementation(recorded) {
         return implementation.selected;
     }

@@ -51,11 +51,9 @@ pub fn by_thread_and_stack(profile: &Profile, event: Event) -> Vec<(ThreadId, St
     rows
 }
 
-/// A number of facts.json: `fact(facts, ["recorder", "hz"])`.
-pub fn fact(evidence: &zwhy_evidence::Evidence, path: [&str; 2]) -> Option<f64> {
-    let top = evidence.facts.get(path[0])?;
-    if path[1].is_empty() { top.as_f64() } else { top.get(path[1])?.as_f64() }
-        .filter(|n| n.is_finite() && *n > 0.0)
+/// A figure of the facts that can be used.
+pub fn usable(figure: Option<f64>) -> Option<f64> {
+    figure.filter(|n| n.is_finite() && *n > 0.0)
 }
 
 /// A name on one line, without control characters that a terminal would act on.

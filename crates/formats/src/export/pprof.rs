@@ -6,7 +6,7 @@
 //! and a kernel frame without a module stays only `[]`. Inlined frames take the module of the frame they are
 //! in; at the root of a stack they come back as ordinary ones.
 
-use super::parts::{by_thread_and_stack, fact, with_stacks};
+use super::parts::{by_thread_and_stack, usable, with_stacks};
 use crate::interchange::frames::dressed;
 use crate::interchange::protobuf::{put_bytes, put_number, put_numbers};
 use crate::{ExportOptions, Exporter};
@@ -235,13 +235,13 @@ impl<'a> Builder<'a> {
         for text in &self.strings {
             put_bytes(&mut out, 6, text.as_bytes());
         }
-        if let Some(seconds) = fact(evidence, ["start_unix_s", ""]) {
+        if let Some(seconds) = usable(evidence.facts.start_unix_s) {
             put_number(&mut out, 9, (seconds * 1e9) as u64);
         }
-        if let Some(seconds) = fact(evidence, ["recorder", "duration_s"]) {
+        if let Some(seconds) = usable(evidence.facts.recorder.duration_s) {
             put_number(&mut out, 10, (seconds * 1e9) as u64);
         }
-        if let Some(hz) = fact(evidence, ["recorder", "hz"]) {
+        if let Some(hz) = usable(evidence.facts.recorder.hz) {
             put_bytes(&mut out, 11, &time_type);
             put_number(&mut out, 12, (1e9 / hz) as u64);
         }

@@ -3,10 +3,9 @@
 use super::header::Layout;
 use super::survey::Survey;
 use crate::{ImportStats, Imported, Input};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use zwhy_evidence::{Evidence, Host};
-use zwhy_perf::attr::{Schema, has, read};
+use zwhy_evidence::{CaptureFacts, Events, Evidence, Host, HostFacts, Kind, RecordedEvent, RecorderFacts};
+use zwhy_perf::attr::{Attr, Schema, has, read};
 use zwhy_profile::{Event, FrameKind, Profile, StackTotals, Unit};
 
 pub struct Parts<'a> {
@@ -130,7 +129,7 @@ fn warnings(parts: &Parts<'_>) -> Vec<String> {
 }
 
 /// Events that have samples, with their number.
-fn sampled<'a>(parts: &'a Parts<'_>) -> impl Iterator<Item = (&'a zwhy_perf::attr::Attr, u64)> {
+fn sampled<'a>(parts: &'a Parts<'_>) -> impl Iterator<Item = (&'a Attr, u64)> {
     let counts = parts.survey.samples_by_event.iter().copied();
     parts.schema.attrs.iter().zip(counts).filter(|(_, n)| *n > 0)
 }
@@ -211,50 +210,42 @@ fn host(survey: &Survey) -> Host {
     }
 }
 
-fn facts(parts: &Parts<'_>, stats: &ImportStats) -> Value {
+fn facts(parts: &Parts<'_>, stats: &ImportStats) -> CaptureFacts {
     let survey = parts.survey;
     let f = &survey.features;
     let span = survey.last.saturating_sub(survey.first.min(survey.last));
-    let events: Vec<Value> = sampled(parts)
-        .map(|(a, n)| json!({ "name": a.title(), "samples": n, "cpu_time": a.is_cpu_time() }))
-        .collect();
+    let event =
+        |(a, samples): (&Attr, u64)| RecordedEvent { name: a.title(), samples, cpu_time: a.is_cpu_time() };
     let main = sampled(parts).find(|(a, _)| a.is_cpu_time()).or_else(|| sampled(parts).next());
-    let hz = main.filter(|(a, _)| a.frequency).map(|(a, _)| a.rate);
-    let start = f.clock.map(|(unix, clock)| (unix as f64 + survey.first as f64 - clock as f64) / 1e9);
-    let mut facts = json!({
-        "version": 1,
-        "kind": "import",
-        "host": {
-            "name": f.hostname, "kernel": f.kernel, "cpu_model": f.cpu_model, "cpus": f.cpus,
-            "memory_bytes": f.memory_bytes, "arch": f.arch,
+    CaptureFacts {
+        version: Some(1),
+        kind: Some(Kind::Import),
+        start_unix_s: f.clock.map(|(unix, clock)| (unix as f64 + survey.first as f64 - clock as f64) / 1e9),
+        host: HostFacts {
+            name: f.hostname.clone(),
+            kernel: f.kernel.clone(),
+            cpu_model: f.cpu_model.clone(),
+            cpus: f.cpus.map(u64::from),
+            memory_bytes: f.memory_bytes,
+            arch: f.arch.clone(),
+            ..HostFacts::default()
         },
-        "recorder": {
-            "tool": f.perf_version.as_ref().map(|v| format!("perf {v}")),
-            "command": f.command,
-            "program": survey.recorder().map(|_| "perf"),
-            "pid": survey.recorder(),
-            "hz": hz,
-            "event": main.map(|(a, _)| a.title()),
-            "events": events,
-            "user_only": main.map(|(a, _)| a.exclude_kernel),
-            "kernel_only": main.map(|(a, _)| a.exclude_user),
-            "duration_s": span as f64 / 1e9,
-            "samples": stats.kept,
-            "lost": stats.lost,
-            "dropped": stats.dropped,
+        recorder: RecorderFacts {
+            tool: f.perf_version.as_ref().map(|v| format!("perf {v}")),
+            command: f.command.clone(),
+            program: survey.recorder().map(|_| "perf".to_owned()),
+            pid: survey.recorder(),
+            hz: main.filter(|(a, _)| a.frequency).map(|(a, _)| a.rate as f64),
+            event: main.map(|(a, _)| a.title()),
+            events: Some(Events::Sampled(sampled(parts).map(event).collect())),
+            user_only: main.map(|(a, _)| a.exclude_kernel),
+            kernel_only: main.map(|(a, _)| a.exclude_user),
+            duration_s: Some(span as f64 / 1e9),
+            samples: Some(stats.kept),
+            lost: Some(stats.lost),
+            dropped: Some(stats.dropped.clone()),
+            ..RecorderFacts::default()
         },
-    });
-    if let Some(start) = start {
-        facts["start_unix_s"] = json!(start);
-    }
-    without_nulls(&mut facts);
-    facts
-}
-
-/// Unknown facts are absent, not null.
-fn without_nulls(value: &mut Value) {
-    if let Value::Object(map) = value {
-        map.retain(|_, v| !v.is_null());
-        map.values_mut().for_each(without_nulls);
+        ..CaptureFacts::default()
     }
 }

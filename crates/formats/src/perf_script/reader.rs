@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
     fn comment(&mut self, line: &str) {
         host::take(line, &mut self.evidence.host);
         if let Some(command) = host::command(line) {
-            self.evidence.facts = serde_json::json!({ "recorder": { "command": command } });
+            self.evidence.facts.recorder.command = Some(command.to_owned());
         }
     }
 

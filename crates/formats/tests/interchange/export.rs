@@ -2,7 +2,7 @@
 
 use crate::common::{golden, import_as};
 use crate::describe_all;
-use zwhy_evidence::Evidence;
+use zwhy_evidence::{CaptureFacts, Evidence, RecorderFacts};
 use zwhy_formats::{ErrorKind, ExportOptions, export, exporters};
 use zwhy_profile::{Event, Frame, FrameKind, Nanos, Profile, Sample};
 
@@ -53,8 +53,9 @@ fn evidence() -> Evidence {
     }
     let mut evidence = Evidence { profile: p, ..Evidence::default() };
     evidence.origin("nas.zwhy");
+    let recorder = RecorderFacts { hz: Some(99.0), duration_s: Some(2.5), ..RecorderFacts::default() };
     evidence.facts =
-        serde_json::json!({ "start_unix_s": 1_700_000_000, "recorder": { "hz": 99, "duration_s": 2.5 } });
+        CaptureFacts { start_unix_s: Some(1_700_000_000.0), recorder, ..CaptureFacts::default() };
     evidence
 }
 

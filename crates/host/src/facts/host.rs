@@ -2,7 +2,8 @@
 
 use super::kernel_config;
 use super::root::Root;
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use zwhy_evidence::HostFacts;
 
 /// Settings of the kernel that decide how it and ZFS share memory.
 const SYSCTLS: [&str; 9] = [
@@ -18,69 +19,66 @@ const SYSCTLS: [&str; 9] = [
 ];
 
 /// Facts of the machine; what cannot be read is absent.
-pub(crate) fn host(root: &Root) -> Value {
+pub(crate) fn host(root: &Root) -> HostFacts {
     let cpuinfo = root.text("/proc/cpuinfo").unwrap_or_default();
-    let mut host = Map::new();
-    let mut put = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            host.insert(name.to_owned(), value);
-        }
-    };
-    let text = |path: &str| root.text(path).map(Value::from);
-    put("name", text("/proc/sys/kernel/hostname"));
-    put("kernel", text("/proc/sys/kernel/osrelease"));
-    put("kernel_build", text("/proc/sys/kernel/version"));
-    put("arch", Some(Value::from(std::env::consts::ARCH)));
-    put("os", os_field(root, "PRETTY_NAME").map(Value::from));
-    put("os_id", os_field(root, "ID").map(Value::from));
-    put("cpu_model", cpu_field(&cpuinfo, &["model name", "Processor", "cpu"]).map(Value::from));
-    put("cpus", Some(json!(crate::online_cpus().len())));
+    let text = |path: &str| root.text(path);
     let flags = cpu_field(&cpuinfo, &["flags", "Features"]).unwrap_or_default();
-    put("cpu_flags", Some(json!(flags.split_whitespace().collect::<Vec<_>>())));
-    put("cpu_governor", text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
-    put("smt_active", root.number("/sys/devices/system/cpu/smt/active").map(|n| (n != 0).into()));
-    put("virtualization", Some(Value::from(virtualization(root, &flags))));
     let clock = "/sys/devices/system/clocksource/clocksource0";
-    put("clocksource", text(&format!("{clock}/current_clocksource")));
-    put("clocksources", text(&format!("{clock}/available_clocksource")));
-    put("mitigations", mitigations(root));
-    put("mitigations_off", Some(boot_option(root, "mitigations").is_some_and(|v| v == "off").into()));
-    put("init_on_alloc", switch(root, "init_on_alloc", "INIT_ON_ALLOC_DEFAULT_ON").map(Value::from));
-    put("init_on_free", switch(root, "init_on_free", "INIT_ON_FREE_DEFAULT_ON").map(Value::from));
-    memory(root, &mut put);
-    Value::Object(host)
+    let mut host = HostFacts {
+        name: text("/proc/sys/kernel/hostname"),
+        kernel: text("/proc/sys/kernel/osrelease"),
+        kernel_build: text("/proc/sys/kernel/version"),
+        arch: Some(std::env::consts::ARCH.to_owned()),
+        os: os_field(root, "PRETTY_NAME"),
+        os_id: os_field(root, "ID"),
+        cpu_model: cpu_field(&cpuinfo, &["model name", "Processor", "cpu"]),
+        cpus: Some(crate::online_cpus().len() as u64),
+        cpu_flags: Some(flags.split_whitespace().map(str::to_owned).collect()),
+        cpu_governor: text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        smt_active: root.number("/sys/devices/system/cpu/smt/active").map(|n| n != 0),
+        virtualization: Some(virtualization(root, &flags)),
+        clocksource: text(&format!("{clock}/current_clocksource")),
+        clocksources: text(&format!("{clock}/available_clocksource")),
+        mitigations: mitigations(root),
+        mitigations_off: Some(boot_option(root, "mitigations").is_some_and(|v| v == "off")),
+        init_on_alloc: switch(root, "init_on_alloc", "INIT_ON_ALLOC_DEFAULT_ON"),
+        init_on_free: switch(root, "init_on_free", "INIT_ON_FREE_DEFAULT_ON"),
+        ..HostFacts::default()
+    };
+    memory(root, &mut host);
+    host
 }
 
-fn memory(root: &Root, put: &mut impl FnMut(&str, Option<Value>)) {
+fn memory(root: &Root, host: &mut HostFacts) {
     let meminfo = root.text("/proc/meminfo").unwrap_or_default();
     let bytes = |name: &str| {
         let mut rows = crate::named_numbers(&meminfo);
-        rows.find(|(row, _)| *row == name).map(|(_, bytes)| Value::from(bytes))
+        rows.find(|(row, _)| *row == name).and_then(|(_, bytes)| u64::try_from(bytes).ok())
     };
-    put("memory_bytes", bytes("MemTotal"));
-    put("swap_bytes", bytes("SwapTotal"));
-    put("cgroup_memory_limit_bytes", cgroup_limit(root).map(Value::from));
-    put("lru_gen", root.text("/sys/kernel/mm/lru_gen/enabled").map(Value::from));
+    host.memory_bytes = bytes("MemTotal");
+    host.swap_bytes = bytes("SwapTotal");
+    host.cgroup_memory_limit_bytes = cgroup_limit(root);
+    host.lru_gen = root.text("/sys/kernel/mm/lru_gen/enabled");
     let chosen = |file: &str| {
         let text = root.text(&format!("/sys/kernel/mm/transparent_hugepage/{file}"))?;
-        zwhy_zfs::parse_implementation(&text)?.selected.map(Value::from)
+        zwhy_zfs::parse_implementation(&text)?.selected
     };
-    put("transparent_hugepages", chosen("enabled"));
-    put("transparent_hugepages_defrag", chosen("defrag"));
+    host.transparent_hugepages = chosen("enabled");
+    host.transparent_hugepages_defrag = chosen("defrag");
     let is_node = |name: &&String| {
         name.strip_prefix("node").is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
     };
     let nodes = root.names("/sys/devices/system/node").iter().filter(is_node).count();
-    put("numa_nodes", (nodes > 0).then(|| nodes.into()));
+    host.numa_nodes = (nodes > 0).then_some(nodes as u64);
 }
 
 /// `facts.sysctl`: by name with dots, as sysctl(8) prints it.
-pub(crate) fn sysctl(root: &Root) -> Value {
+pub(crate) fn sysctl(root: &Root) -> BTreeMap<String, String> {
     let read = |name: &&str| {
         let value = root.text(&format!("/proc/sys/{}", name.replace('.', "/")))?;
-        Some(((*name).to_owned(), Value::from(value)))
+        Some(((*name).to_owned(), value))
     };
-    Value::Object(SYSCTLS.iter().filter_map(read).collect())
+    SYSCTLS.iter().filter_map(read).collect()
 }
 
 /// A field of os-release, `ID` or `PRETTY_NAME`.
@@ -116,11 +114,11 @@ fn switch(root: &Root, option: &str, config: &str) -> Option<bool> {
 }
 
 /// What the kernel does against each flaw of the CPU; `None` where it does not tell.
-fn mitigations(root: &Root) -> Option<Value> {
+fn mitigations(root: &Root) -> Option<BTreeMap<String, String>> {
     let folder = "/sys/devices/system/cpu/vulnerabilities";
-    let read = |name: String| root.text(&format!("{folder}/{name}")).map(|text| (name, Value::from(text)));
-    let all: Map<String, Value> = root.names(folder).into_iter().filter_map(read).collect();
-    (!all.is_empty()).then_some(Value::Object(all))
+    let read = |name: String| root.text(&format!("{folder}/{name}")).map(|text| (name, text));
+    let all: BTreeMap<String, String> = root.names(folder).into_iter().filter_map(read).collect();
+    (!all.is_empty()).then_some(all)
 }
 
 /// Bytes that this process's control group may use; `None` without a limit. Versions 2 and 1.
@@ -164,6 +162,7 @@ pub(crate) fn virtualization(root: &Root, flags: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
     use std::fs;
 
     fn write(folder: &std::path::Path, path: &str, text: &str) {
@@ -175,9 +174,9 @@ mod tests {
     #[test]
     fn this_host_has_a_name_a_kernel_and_memory() {
         let host = host(&Root::host());
-        assert!(host["name"].is_string() && host["kernel"].is_string(), "{host}");
-        assert!(host["memory_bytes"].as_u64().unwrap() > 1 << 20);
-        assert!(host["cpus"].as_u64().unwrap() >= 1);
+        assert!(host.name.is_some() && host.kernel.is_some(), "{host:?}");
+        assert!(host.memory_bytes.unwrap() > 1 << 20);
+        assert!(host.cpus.unwrap() >= 1);
     }
 
     #[test]
@@ -200,7 +199,7 @@ mod tests {
         put("proc/sys/vm/swappiness", "60\n");
         put("etc/os-release", "NAME=x\nID=ubuntu\nPRETTY_NAME=\"Ubuntu 24.04\"\n");
         let root = Root::at(dir.path());
-        let host = host(&root);
+        let host = serde_json::to_value(host(&root)).unwrap();
         for (name, want) in [
             ("init_on_alloc", json!(true)),
             ("init_on_free", json!(true)),
@@ -216,14 +215,14 @@ mod tests {
             assert_eq!(host[name], want, "{name} in {host}");
         }
         assert!(!host.to_string().contains("password"));
-        assert_eq!(sysctl(&root), json!({ "vm.swappiness": "60" }));
+        assert_eq!(sysctl(&root), BTreeMap::from([("vm.swappiness".into(), "60".into())]));
     }
 
     #[test]
     fn an_empty_host_is_survived() {
         let dir = tempfile::tempdir().unwrap();
         let host = host(&Root::at(dir.path()));
-        assert!(host["init_on_alloc"].is_null() && host["numa_nodes"].is_null(), "{host}");
+        assert!(host.init_on_alloc.is_none() && host.numa_nodes.is_none(), "{host:?}");
     }
 
     #[test]

@@ -15,20 +15,20 @@ pub(crate) use root::Root;
 pub use tools::ASKING_THREAD;
 pub(crate) use tools::{Output, Patience};
 
-use serde_json::{Map, Value};
+use zwhy_evidence::CaptureFacts;
 
 /// Facts with sentences on what could not be learned.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    pub values: Map<String, Value>,
+    pub values: CaptureFacts,
     pub limits: Vec<String>,
 }
 
 /// Facts that take no time: host, module, parameters.
 pub fn quick() -> Facts {
     let (mut facts, root) = (Facts::default(), Root::host());
-    facts.values.insert("host".into(), host::host(&root));
-    facts.values.insert("sysctl".into(), host::sysctl(&root));
+    facts.values.host = host::host(&root);
+    facts.values.sysctl = host::sysctl(&root);
     module::module_facts(&root, &mut facts);
     facts
 }

@@ -2,7 +2,8 @@
 
 use super::Facts;
 use super::root::Root;
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use zwhy_evidence::{Bench, CaptureFacts, ChangedParameters, ParameterChange, ZfsFacts};
 use zwhy_zfs::{Kstat, ParameterDefaults, parse_implementation, parse_kstat, parse_version};
 
 const KSTATS: &str = "/proc/spl/kstat/zfs";
@@ -12,42 +13,33 @@ const MODULES: [&str; 4] = ["spl", "icp", "zcommon", "zfs"];
 /// Facts from /sys and /proc.
 pub(crate) fn module_facts(root: &Root, facts: &mut Facts) {
     let loaded = root.exists("/sys/module/zfs");
-    let mut zfs = Map::new();
-    zfs.insert("module_loaded".into(), loaded.into());
-    for (name, path) in [("version", "/sys/module/zfs/version"), ("spl_version", "/sys/module/spl/version")] {
-        if let Some(version) = root.text(path) {
-            zfs.insert(name.into(), version.into());
-        }
-    }
-    if loaded {
-        zfs.insert("origin".into(), module_origin(root).into());
-        if let Some(taint) = root.text("/sys/module/zfs/taint") {
-            zfs.insert("taint".into(), taint.into());
-        }
-    }
     let mounts = zfs_mounts(root);
     let pools = pool_states(root);
-    zfs.insert("in_use".into(), (!pools.is_empty() || arc_in_use(root) || !mounts.is_empty()).into());
+    facts.values.zfs = ZfsFacts {
+        module_loaded: Some(loaded),
+        version: root.text("/sys/module/zfs/version"),
+        spl_version: root.text("/sys/module/spl/version"),
+        origin: loaded.then(|| module_origin(root)),
+        taint: root.text("/sys/module/zfs/taint").filter(|_| loaded),
+        in_use: Some(!pools.is_empty() || arc_in_use(root) || !mounts.is_empty()),
+        ..ZfsFacts::default()
+    };
     for (pool, _) in pools.iter().filter(|(_, state)| *state == "SUSPENDED") {
         facts.limits.push(format!(
             "pool {pool} is suspended: its disks do not answer, and commands on it hang; look at dmesg and \
              zpool status, then zpool clear {pool}"
         ));
     }
-    zfs.insert("pool_states".into(), Value::Object(pools));
-    facts.values.insert("zfs".into(), Value::Object(zfs));
-    if !mounts.is_empty() {
-        facts.values.insert("mounts".into(), mounts.into());
-    }
+    facts.values.zfs.pool_states = Some(pools);
+    facts.values.mounts = (!mounts.is_empty()).then_some(mounts);
     if loaded {
-        parameters(root, facts);
-        facts.values.insert("bench".into(), benchmarks(root));
+        parameters(root, &mut facts.values);
+        facts.values.bench = benchmarks(root);
     }
 }
 
 /// All parameters, what they select, and which were changed.
-fn parameters(root: &Root, facts: &mut Facts) {
-    let (mut parameters, mut implementations) = (Map::new(), Map::new());
+fn parameters(root: &Root, facts: &mut CaptureFacts) {
     let mut unreadable = 0;
     for module in MODULES {
         let folder = format!("/sys/module/{module}/parameters");
@@ -57,29 +49,26 @@ fn parameters(root: &Root, facts: &mut Facts) {
                 continue;
             };
             if let Some(choice) = parse_implementation(&value).and_then(|i| i.selected) {
-                implementations.insert(name.clone(), choice.into());
+                facts.implementations.insert(name.clone(), choice);
             }
-            parameters.insert(name, value.into());
+            facts.parameters.insert(name, value);
         }
     }
-    if let Some(changed) = changed(facts, &parameters) {
-        facts.values.insert("parameters_changed".into(), changed);
-    }
-    facts.values.insert("parameters_unreadable".into(), unreadable.into());
-    facts.values.insert("parameters".into(), Value::Object(parameters));
-    facts.values.insert("implementations".into(), Value::Object(implementations));
+    facts.parameters_changed = changed(facts);
+    facts.parameters_unreadable = Some(unreadable);
 }
 
 /// Parameters that are not at the default of this release; `None` when no table applies to it.
-fn changed(facts: &Facts, parameters: &Map<String, Value>) -> Option<Value> {
-    let version = parse_version(facts.values.get("zfs")?.get("version")?.as_str()?)?;
+fn changed(facts: &CaptureFacts) -> Option<ChangedParameters> {
+    let version = parse_version(facts.zfs.version.as_deref()?)?;
     let defaults = ParameterDefaults::of(&version);
     let table = defaults.table.clone()?;
-    let differing = parameters.iter().filter_map(|(name, value)| {
-        let default = defaults.differs(name, value.as_str()?)?;
-        Some((name.clone(), json!({ "value": value, "default": default })))
+    let differing = facts.parameters.iter().filter_map(|(name, value)| {
+        let default = defaults.differs(name, value)?;
+        Some((name.clone(), ParameterChange { value: value.clone(), default: default.to_string() }))
     });
-    Some(json!({ "defaults_of": table, "values": differing.collect::<Map<_, _>>() }))
+    let values = Some(differing.collect());
+    Some(ChangedParameters { defaults_of: Some(table), values, ..ChangedParameters::default() })
 }
 
 /// How the module was installed, by where modprobe would find it.
@@ -110,10 +99,10 @@ pub(crate) fn module_path(root: &Root, module: &str) -> Option<String> {
 }
 
 /// State of each pool, from the kstat that never waits for the pool.
-pub(crate) fn pool_states(root: &Root) -> Map<String, Value> {
+pub(crate) fn pool_states(root: &Root) -> BTreeMap<String, String> {
     let state = |pool: String| {
         let state = root.text(&format!("{KSTATS}/{pool}/state"))?;
-        Some((pool, Value::from(state)))
+        Some((pool, state))
     };
     root.names(KSTATS).into_iter().filter_map(state).collect()
 }
@@ -138,15 +127,15 @@ fn zfs_mounts(root: &Root) -> Vec<String> {
     mounts.lines().filter_map(fields).collect()
 }
 
-fn benchmarks(root: &Root) -> Value {
-    let mut bench = Map::new();
-    for name in ["fletcher_4_bench", "vdev_raidz_bench", "chksum_bench"] {
+fn benchmarks(root: &Root) -> BTreeMap<String, Bench> {
+    let bench = |name: &str| {
         let text = root.text(&format!("{KSTATS}/{name}")).unwrap_or_default();
-        if let Ok(Kstat::Table { columns, rows }) = parse_kstat(&text) {
-            bench.insert(name.to_owned(), json!({ "columns": columns, "rows": rows }));
+        match parse_kstat(&text) {
+            Ok(Kstat::Table { columns, rows }) => Some((name.to_owned(), Bench { columns, rows })),
+            _ => None,
         }
-    }
-    Value::Object(bench)
+    };
+    ["fletcher_4_bench", "vdev_raidz_bench", "chksum_bench"].into_iter().filter_map(bench).collect()
 }
 
 #[cfg(test)]
@@ -177,15 +166,16 @@ mod tests {
         put("proc/self/mounts", "tank/a /tank/a zfs rw 0 0\nproc /proc proc rw 0 0\n");
         let mut facts = Facts::default();
         module_facts(&Root::at(dir.path()), &mut facts);
-        let zfs = &facts.values["zfs"];
-        assert_eq!(zfs["origin"], "DKMS (updates/dkms/zfs.ko.xz)");
-        assert_eq!((&zfs["in_use"], &zfs["pool_states"]["tank"]), (&json!(true), &json!("SUSPENDED")));
-        assert_eq!(facts.values["mounts"], json!(["tank/a on /tank/a"]));
-        assert_eq!(facts.values["implementations"], json!({ "icp_aes_impl": "generic" }));
-        let changed = &facts.values["parameters_changed"];
-        assert_eq!(changed["defaults_of"], "2.3");
-        assert_eq!(changed["values"]["zfs_arc_max"], json!({ "value": "1073741824", "default": "0" }));
-        let names: Vec<&String> = changed["values"].as_object().unwrap().keys().collect();
+        let zfs = &facts.values.zfs;
+        assert_eq!(zfs.origin.as_deref(), Some("DKMS (updates/dkms/zfs.ko.xz)"));
+        assert_eq!((zfs.in_use, &*zfs.pool_states.as_ref().unwrap()["tank"]), (Some(true), "SUSPENDED"));
+        assert_eq!(facts.values.mounts.as_deref(), Some(&["tank/a on /tank/a".to_owned()][..]));
+        assert_eq!(facts.values.implementations["icp_aes_impl"], "generic");
+        let changed = facts.values.parameters_changed.as_ref().unwrap();
+        assert_eq!(changed.defaults_of.as_deref(), Some("2.3"));
+        let values = changed.values.as_ref().unwrap();
+        assert_eq!((&*values["zfs_arc_max"].value, &*values["zfs_arc_max"].default), ("1073741824", "0"));
+        let names: Vec<&String> = values.keys().collect();
         assert_eq!(names, ["icp_aes_impl", "zfs_arc_max"], "computed and untouched ones are no change");
         assert!(facts.limits[0].contains("zpool clear tank"), "{:?}", facts.limits);
     }
@@ -195,9 +185,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut facts = Facts::default();
         module_facts(&Root::at(dir.path()), &mut facts);
-        assert_eq!(
-            facts.values["zfs"],
-            json!({ "module_loaded": false, "in_use": false, "pool_states": {} })
-        );
+        let ZfsFacts { module_loaded, in_use, pool_states, version, .. } = facts.values.zfs;
+        assert_eq!((module_loaded, in_use, version), (Some(false), Some(false), None));
+        assert!(pool_states.is_some_and(|states| states.is_empty()));
     }
 }

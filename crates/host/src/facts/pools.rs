@@ -6,9 +6,9 @@
 
 use super::Facts;
 use super::tools::{Output, Patience};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use zwhy_evidence::{Amount, DatasetCounts, DatasetFacts, EncryptionRoot, PoolFacts};
 use zwhy_zfs::{
     PoolRow, PoolStatus, PropertyRow, parse_pool_list, parse_pool_status, parse_pool_status_json,
     parse_properties,
@@ -73,9 +73,7 @@ pub(crate) fn tool_facts(facts: &mut Facts) {
         Output::TimedOut(_) => return hangs(facts, "zfs version"),
         Output::Failed(_) => {} // 0.7 has no such command
     }
-    let module_loaded =
-        facts.values.get("zfs").and_then(|z| z.get("module_loaded")) == Some(&Value::Bool(true));
-    if !module_loaded {
+    if facts.values.zfs.module_loaded != Some(true) {
         return; // the tools would only complain, or load the module
     }
     if pools(facts, &patience).is_some() {
@@ -87,12 +85,12 @@ pub(crate) fn tool_facts(facts: &mut Facts) {
 /// The version of the tools, and whether the module is of another release.
 fn userland(facts: &mut Facts, text: &str) {
     let Some(line) = text.lines().next() else { return };
-    let Some(Value::Object(zfs)) = facts.values.get_mut("zfs") else { return };
-    zfs.insert("userland".into(), line.into());
-    let module = zfs.get("version").and_then(Value::as_str).and_then(zwhy_zfs::parse_version);
+    let zfs = &mut facts.values.zfs;
+    zfs.userland = Some(line.to_owned());
+    let module = zfs.version.as_deref().and_then(zwhy_zfs::parse_version);
     if let (Some(module), Some(tools)) = (module, zwhy_zfs::parse_version(line)) {
         let release = |v: &zwhy_zfs::Version| (v.major, v.minor, v.patch, v.candidate);
-        zfs.insert("versions_differ".into(), (release(&module) != release(&tools)).into());
+        zfs.versions_differ = Some(release(&module) != release(&tools));
     }
 }
 
@@ -101,8 +99,8 @@ fn pools(facts: &mut Facts, patience: &Patience) -> Option<()> {
     let columns = "name,size,alloc,free,frag,cap,health";
     let list = ask(facts, patience, "zpool", &["list", "-Hp", "-o", columns])?;
     let (rows, _) = parse_pool_list(&list);
-    if let (Some(Value::Object(zfs)), false) = (facts.values.get_mut("zfs"), rows.is_empty()) {
-        zfs.insert("in_use".into(), true.into());
+    if !rows.is_empty() {
+        facts.values.zfs.in_use = Some(true);
     }
     // What is known stays when a later command hangs.
     put_pools(facts, &rows, &[], &[]);
@@ -126,22 +124,24 @@ fn pools(facts: &mut Facts, patience: &Patience) -> Option<()> {
 fn put_pools(facts: &mut Facts, rows: &[PoolRow], properties: &[PropertyRow], status: &[PoolStatus]) {
     let pools = rows.iter().map(|pool| {
         let own = properties.iter().filter(|p| p.name == pool.name && kept_of_pool(p));
-        let mut fact = json!({
-            "name": pool.name, "health": pool.health, "capacity_pct": pool.capacity_pct,
-            "fragmentation_pct": pool.fragmentation_pct, "size_bytes": pool.size_bytes,
-            "properties": property_map(own),
-        });
+        let mut fact = PoolFacts {
+            name: Some(pool.name.clone()),
+            health: Some(pool.health.clone()),
+            capacity_pct: pool.capacity_pct.map(|n| n as f64),
+            fragmentation_pct: pool.fragmentation_pct.map(|n| n as f64),
+            size_bytes: pool.size_bytes,
+            properties: Some(property_map(own)),
+            ..PoolFacts::default()
+        };
         if let Some(status) = status.iter().find(|s| s.name == pool.name) {
-            let has = |class: &str| status.vdevs.iter().any(|v| v.class.starts_with(class));
-            fact["has_log"] = has("log").into();
-            fact["has_cache"] = has("l2cache").into();
-            fact["has_special"] = has("special").into();
-            fact["vdevs"] = serde_json::to_value(&status.vdevs).unwrap_or_default();
+            let has = |class: &str| Some(status.vdevs.iter().any(|v| v.class.starts_with(class)));
+            (fact.has_log, fact.has_cache) = (has("log"), has("l2cache"));
+            fact.has_special = has("special");
+            fact.vdevs = Some(status.vdevs.clone());
         }
         fact
     });
-    let pools: Vec<Value> = pools.collect();
-    facts.values.insert("pools".into(), pools.into());
+    facts.values.pools = Some(pools.collect());
 }
 
 /// Set by somebody, or a feature that is in use, or what a remedy may change or depends on.
@@ -193,7 +193,7 @@ fn snapshots(facts: &mut Facts, patience: &Patience) {
     let args = ["list", "-H", "-t", "snapshot", "-o", "name", "-s", "name"];
     match patience.run("zfs", &args, SHORT) {
         Output::Text(text) => {
-            facts.values.insert("snapshots".into(), snapshots_in(&text).into());
+            facts.values.snapshots = Some(Amount::Number(snapshots_in(&text) as u64));
         }
         Output::TimedOut(text) => facts.limits.push(format!(
             "snapshots are not counted: there are more than {}, which took too long to list",
@@ -212,15 +212,15 @@ fn snapshots_in(list: &str) -> usize {
 
 /// `rows` of one dataset stand together.
 fn put_datasets(facts: &mut Facts, rows: &[PropertyRow], odd: usize) {
-    let mut listed: Vec<Value> = Vec::new();
-    let mut counts: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    let mut listed: Vec<DatasetFacts> = Vec::new();
+    let mut counts: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     let mut roots: BTreeMap<&str, (u64, &str, &str)> = BTreeMap::new();
     let mut total = 0usize;
     for group in rows.chunk_by(|a, b| a.name == b.name) {
         total += 1;
         let value = |name: &str| group.iter().find(|r| r.property == name).map_or("-", |r| r.value.as_str());
         for row in group.iter().filter(|r| COUNTED.contains(&r.property.as_str()) && r.value != "-") {
-            *counts.entry(&row.property).or_default().entry(&row.value).or_default() += 1;
+            *counts.entry(row.property.clone()).or_default().entry(row.value.clone()).or_default() += 1;
         }
         if value("encryptionroot") != "-" {
             let root =
@@ -230,10 +230,14 @@ fn put_datasets(facts: &mut Facts, rows: &[PropertyRow], odd: usize) {
         if listed.len() < MOST_DATASETS {
             let kept =
                 group.iter().filter(|r| !matches!(r.property.as_str(), "type" | "mounted") && r.value != "-");
-            listed.push(json!({
-                "name": group[0].name, "type": value("type"), "mounted": value("mounted") == "yes",
-                "properties": property_map(kept), "sources": sources(group),
-            }));
+            listed.push(DatasetFacts {
+                name: Some(group[0].name.clone()),
+                kind: Some(value("type").to_owned()),
+                mounted: Some(value("mounted") == "yes"),
+                properties: Some(property_map(kept)),
+                sources: Some(sources(group)),
+                ..DatasetFacts::default()
+            });
         }
     }
     let more = total - listed.len();
@@ -242,28 +246,31 @@ fn put_datasets(facts: &mut Facts, rows: &[PropertyRow], odd: usize) {
             "{more} of {total} datasets are not listed one by one; counts of their main properties are kept"
         ));
     }
-    let roots: Vec<Value> = roots
-        .iter()
-        .map(|(name, (datasets, cipher, key))| {
-            json!({ "name": name, "encryption": cipher, "keystatus": key, "datasets": datasets })
-        })
-        .collect();
-    facts.values.insert("datasets".into(), listed.into());
-    facts
-        .values
-        .insert("dataset_counts".into(), json!({ "total": total, "by_value": counts, "odd_lines": odd }));
-    facts.values.insert("encryption_roots".into(), roots.into());
+    let root = |(name, (datasets, cipher, key)): (&str, (u64, &str, &str))| EncryptionRoot {
+        name: Some(name.to_owned()),
+        encryption: Some(cipher.to_owned()),
+        keystatus: Some(key.to_owned()),
+        datasets: Some(datasets),
+        ..EncryptionRoot::default()
+    };
+    facts.values.datasets = Some(listed);
+    facts.values.dataset_counts = Some(DatasetCounts {
+        total: Some(total as u64),
+        by_value: Some(counts),
+        unparsed_lines: Some(odd as u64),
+        ..DatasetCounts::default()
+    });
+    facts.values.encryption_roots = Some(roots.into_iter().map(root).collect());
 }
 
 /// Where values come from that are not the default: `local`, `received`, `inherited from tank`.
 /// What takes a change back depends on it.
-fn sources(rows: &[PropertyRow]) -> Value {
-    let told = rows.iter().filter_map(|row| Some((row.property.clone(), row.source.as_set()?.into())));
-    Value::Object(told.collect())
+fn sources(rows: &[PropertyRow]) -> BTreeMap<String, String> {
+    rows.iter().filter_map(|row| Some((row.property.clone(), row.source.as_set()?.into()))).collect()
 }
 
-fn property_map<'a>(rows: impl Iterator<Item = &'a PropertyRow>) -> Value {
-    Value::Object(rows.map(|r| (r.property.clone(), Value::from(r.value.clone()))).collect())
+fn property_map<'a>(rows: impl Iterator<Item = &'a PropertyRow>) -> BTreeMap<String, String> {
+    rows.map(|r| (r.property.clone(), r.value.clone())).collect()
 }
 
 /// The command's output; what went wrong becomes a limit.
@@ -289,6 +296,7 @@ fn hangs(facts: &mut Facts, command: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn of_ten_thousand_datasets_all_are_counted_and_some_listed() {
@@ -303,14 +311,12 @@ mod tests {
         let (rows, odd) = parse_properties(&text);
         let mut facts = Facts::default();
         put_datasets(&mut facts, &rows, odd);
-        assert_eq!(facts.values["datasets"].as_array().unwrap().len(), MOST_DATASETS);
-        let counts = &facts.values["dataset_counts"];
-        assert_eq!(
-            (&counts["total"], &counts["by_value"]["encryption"]["off"]),
-            (&json!(10_000), &json!(5000))
-        );
+        assert_eq!(facts.values.datasets.as_ref().unwrap().len(), MOST_DATASETS);
+        let counts = facts.values.dataset_counts.unwrap();
+        assert_eq!((counts.total, counts.by_value.unwrap()["encryption"]["off"]), (Some(10_000), 5000));
+        let roots = serde_json::to_value(facts.values.encryption_roots).unwrap();
         let root = json!({ "name": "tank", "encryption": "aes-256-gcm", "keystatus": "-", "datasets": 5000 });
-        assert_eq!(facts.values["encryption_roots"], json!([root]));
+        assert_eq!(roots, json!([root]));
         assert!(facts.limits[0].contains("8000 of 10000"), "{:?}", facts.limits);
     }
 
@@ -322,8 +328,9 @@ mod tests {
         );
         let mut facts = Facts::default();
         put_datasets(&mut facts, &rows, 0);
-        let sources = &facts.values["datasets"][0]["sources"];
-        assert_eq!(*sources, json!({ "compression": "local", "atime": "inherited from tank" }));
+        let sources = facts.values.datasets.unwrap()[0].sources.clone();
+        let told = [("atime", "inherited from tank"), ("compression", "local")];
+        assert_eq!(sources, Some(told.map(|(a, b)| (a.to_owned(), b.to_owned())).into()));
     }
 
     #[test]
@@ -335,9 +342,9 @@ mod tests {
         );
         let mut facts = Facts::default();
         put_pools(&mut facts, &rows, &[], &status);
-        let pool = &facts.values["pools"][0];
-        assert_eq!((&pool["has_log"], &pool["has_special"]), (&json!(true), &json!(false)));
-        assert_eq!(pool["vdevs"][0]["children"][0]["name"], "sda");
+        let pool = &facts.values.pools.as_ref().unwrap()[0];
+        assert_eq!((pool.has_log, pool.has_special), (Some(true), Some(false)));
+        assert_eq!(pool.vdevs.as_ref().unwrap()[0].children[0].name, "sda");
     }
 
     #[test]
@@ -349,10 +356,10 @@ mod tests {
     #[test]
     fn module_and_tools_of_other_releases_differ() {
         let mut facts = Facts::default();
-        facts.values.insert("zfs".into(), json!({ "version": "2.3.2-2~bpo12+2" }));
+        facts.values.zfs.version = Some("2.3.2-2~bpo12+2".into());
         userland(&mut facts, "zfs-2.3.2-1\nzfs-kmod-2.3.2-2");
-        assert_eq!(facts.values["zfs"]["versions_differ"], false);
+        assert_eq!(facts.values.zfs.versions_differ, Some(false));
         userland(&mut facts, "zfs-2.2.7-1\n");
-        assert_eq!(facts.values["zfs"]["versions_differ"], true);
+        assert_eq!(facts.values.zfs.versions_differ, Some(true));
     }
 }

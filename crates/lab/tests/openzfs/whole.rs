@@ -5,9 +5,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
+use zwhy_evidence::CaptureFacts;
 use zwhy_lab::{
-    ExperimentResult, Facts, LabError, Library, NullRecorder, PhaseKind, PhaseResult, RecordError,
-    RecordedPhase, Recorder, Recording, RunOptions, Silent, Size, run, table,
+    ExperimentResult, LabError, Library, NullRecorder, PhaseKind, PhaseResult, RecordError, RecordedPhase,
+    Recorder, Recording, RunOptions, Silent, Size, run, table,
 };
 use zwhy_profile::Nanos;
 
@@ -118,14 +119,15 @@ impl Recorder for Listener {
         pid: u32,
         out: &Path,
         name: &str,
-        facts: &Facts,
+        facts: &CaptureFacts,
     ) -> Result<Box<dyn Recording>, RecordError> {
         let threads = std::fs::read_dir(format!("/proc/{pid}/task"))?.count();
         assert!(threads > 20, "OpenZFS has only {threads} threads before the phase");
         let mut log = self.0.borrow_mut();
         let file = out.file_name().unwrap().to_string_lossy().into_owned();
         log.recordings.push((name.to_owned(), file));
-        log.properties.push(facts["datasets"][0]["properties"]["encryption"].as_str().unwrap().to_owned());
+        log.properties
+            .push(facts.datasets.as_ref().unwrap()[0].properties.as_ref().unwrap()["encryption"].clone());
         Ok(Box::new(Heard { log: Rc::clone(&self.0), name: name.to_owned() }))
     }
 }

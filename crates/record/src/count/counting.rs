@@ -10,12 +10,12 @@ use super::session::Session;
 use super::tally::Tally;
 use crate::target::{Held, Target};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use serde_json::{Map, json};
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zwhy_capture::{Writer, part_folder};
+use zwhy_evidence::{CaptureFacts, Kind, RecorderFacts};
 use zwhy_host::{monotonic_ns, online_cpus, thread_cpu};
 use zwhy_perf::Until;
 use zwhy_profile::{Event, Nanos, Profile, StackId};
@@ -366,28 +366,28 @@ impl Counting {
         counted
     }
 
-    fn facts(&self, counted: &Counted) -> serde_json::Value {
+    fn facts(&self, counted: &Counted) -> CaptureFacts {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let mut facts = Map::new();
-        facts.insert("version".into(), json!(zwhy_capture::FORMAT_VERSION));
-        facts.insert("zwhy".into(), env!("CARGO_PKG_VERSION").into());
-        facts.insert("kind".into(), "count".into());
-        facts.insert("start_unix_s".into(), json!(unix.saturating_sub(self.elapsed()).as_secs_f64()));
-        facts.extend(zwhy_host::quick().values);
-        facts.insert(
-            "recorder".into(),
-            json!({
-                "event": "count",
-                "count": self.options.function,
-                "functions": counted.functions.iter().map(|f| format!("{}:{}", f.module, f.function)).collect::<Vec<_>>(),
-                "duration_s": counted.duration.as_secs_f64(),
-                "samples": self.tally.totals.values().map(|(n, _)| n).sum::<u64>(),
-                "calls": counted.calls,
-                "lost": counted.lost,
-                "one_in": counted.one_in,
-                "limits": counted.notes,
-            }),
-        );
-        serde_json::Value::Object(facts)
+        let functions = counted.functions.iter().map(|f| format!("{}:{}", f.module, f.function));
+        let recorder = RecorderFacts {
+            event: Some("count".to_owned()),
+            count: Some(self.options.function.clone()),
+            functions: Some(functions.collect()),
+            duration_s: Some(counted.duration.as_secs_f64()),
+            samples: Some(self.tally.totals.values().map(|(n, _)| n).sum()),
+            calls: Some(counted.calls),
+            lost: Some(counted.lost),
+            one_in: Some(counted.one_in),
+            limits: Some(counted.notes.clone()),
+            ..RecorderFacts::default()
+        };
+        CaptureFacts {
+            version: Some(zwhy_capture::FORMAT_VERSION),
+            zwhy: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            kind: Some(Kind::Count),
+            start_unix_s: Some(unix.saturating_sub(self.elapsed()).as_secs_f64()),
+            recorder,
+            ..zwhy_host::quick().values
+        }
     }
 }

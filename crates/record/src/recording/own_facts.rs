@@ -5,10 +5,10 @@ use crate::error::RecordError;
 use crate::live::Counted;
 use crate::proc_stat;
 use crate::sampler::Ended;
-use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
+use zwhy_evidence::{CaptureFacts, Kind, RecorderFacts};
 use zwhy_host::{Facts, ask_tools, peak_rss, quick, thread_cpu};
 
 /// What is true of the host; what its tools tell comes later.
@@ -60,45 +60,45 @@ impl Recording {
         &mut self,
         end: Option<(Duration, &BTreeMap<u32, u64>)>,
     ) -> Result<(), RecordError> {
-        let mut facts = Map::new();
-        facts.insert("version".into(), json!(zwhy_capture::FORMAT_VERSION));
-        facts.insert("zwhy".into(), env!("CARGO_PKG_VERSION").into());
-        facts.insert("kind".into(), "record".into());
         let (from, before) = self.window.clone().unwrap_or_default();
-        facts.insert("start_unix_s".into(), json!(self.live.start_unix_s + from.as_secs_f64()));
-        facts.extend(self.facts.facts.values.clone());
+        let mut facts = CaptureFacts {
+            version: Some(zwhy_capture::FORMAT_VERSION),
+            zwhy: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            kind: Some(Kind::Record),
+            start_unix_s: Some(self.live.start_unix_s + from.as_secs_f64()),
+            ..self.facts.facts.values.clone()
+        };
         let counted = self.live.counted();
         if let (Some(first), Some(last)) = (before.host_cpu.or(self.live.first.host_cpu), counted.host_cpu) {
-            facts.insert("cpu_time".into(), proc_stat::shares(&first, &last));
+            facts.cpu_time = proc_stat::shares(&first, &last);
         }
-        facts.insert("recorder".into(), self.recorder_facts(end, &before));
-        for (name, value) in &self.options.facts {
-            match (facts.get_mut(name), value) {
-                (Some(Value::Object(ours)), Value::Object(theirs)) => ours.extend(theirs.clone()),
-                _ => drop(facts.insert(name.clone(), value.clone())),
-            }
-        }
-        Ok(self.writer.set_facts(&Value::Object(facts))?)
+        facts.recorder = self.recorder_facts(end, &before);
+        facts.put(self.options.facts.clone());
+        Ok(self.writer.set_facts(&facts)?)
     }
 
-    fn recorder_facts(&self, end: Option<(Duration, &BTreeMap<u32, u64>)>, before: &Counted) -> Value {
+    fn recorder_facts(
+        &self,
+        end: Option<(Duration, &BTreeMap<u32, u64>)>,
+        before: &Counted,
+    ) -> RecorderFacts {
         let ended = end.map(|(_, lost)| Ended { before, last_seconds: self.window.is_some(), lost });
         let mut facts = self.live.facts(ended.as_ref());
-        let limits: Vec<&String> = self.live.caveats.iter().chain(&self.facts.facts.limits).collect();
+        let limits = self.live.caveats.iter().chain(&self.facts.facts.limits);
         // By it the recorder's own samples are told from the load of the host.
-        facts.insert("pid".into(), std::process::id().into());
-        facts.insert("target".into(), self.options.target.describe().into());
-        facts.insert("limits".into(), json!(limits));
-        facts.insert("interval_s".into(), json!(self.options.interval.as_secs_f64()));
+        facts.pid = i32::try_from(std::process::id()).ok();
+        facts.target = Some(self.options.target.describe());
+        facts.limits = Some(limits.cloned().collect());
+        facts.interval_s = Some(self.options.interval.as_secs_f64());
         if let Some((duration, _)) = end {
             let (cpu_s, seconds) =
                 (self.live.cpu.saturating_sub(before.cpu).as_secs_f64(), duration.as_secs_f64());
-            facts.insert("duration_s".into(), json!(seconds));
-            facts.insert("cpu_s".into(), json!(cpu_s));
-            facts.insert("cpu_share".into(), json!(cpu_s / seconds.max(1e-9)));
-            facts.insert("nice".into(), json!(self.live.nice()));
-            facts.insert("peak_rss_bytes".into(), json!(peak_rss()));
+            facts.duration_s = Some(seconds);
+            facts.cpu_s = Some(cpu_s);
+            facts.cpu_share = Some(cpu_s / seconds.max(1e-9));
+            facts.nice = self.live.nice().map(i64::from);
+            facts.peak_rss_bytes = peak_rss();
         }
-        Value::Object(facts)
+        facts
     }
 }

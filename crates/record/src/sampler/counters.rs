@@ -6,9 +6,9 @@ use crate::options::RecordOptions;
 use crate::proc_stat::HostCpu;
 use crate::scene::Scene;
 use crate::series::Pollers;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use zwhy_evidence::RecorderFacts;
 use zwhy_profile::Profile;
 
 pub(crate) struct Counters {
@@ -42,9 +42,8 @@ impl Sampler for Counters {
 
     fn renumber(&mut self, _: &Profile, _: &mut Profile) {}
 
-    fn facts(&self, _: &Scene, end: Option<&Ended<'_>>) -> Map<String, Value> {
-        let facts = end.map(|_| ("series".to_owned(), Value::Object(self.pollers.facts())));
-        facts.into_iter().collect()
+    fn facts(&self, facts: &mut RecorderFacts, _: &Scene, end: Option<&Ended<'_>>) {
+        facts.series = end.map(|_| self.pollers.facts());
     }
 
     fn caveats(&self, _: &Scene, _: &BTreeMap<u32, u64>) -> Vec<String> {

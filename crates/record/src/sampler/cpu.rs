@@ -11,12 +11,12 @@ use crate::live::Counted;
 use crate::naming::AddressId;
 use crate::scene::Scene;
 use rustc_hash::FxHashMap;
-use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hasher;
 use std::time::Duration;
 use twox_hash::XxHash3_64;
+use zwhy_evidence::{Events, RecorderFacts};
 use zwhy_perf::ask::Clock;
 use zwhy_perf::attr::Schema;
 use zwhy_perf::chain::{self, Space};
@@ -316,29 +316,24 @@ impl Sampler for Cpu {
         counted.lost_by_cpu.retain(|_, count| *count > 0);
     }
 
-    fn facts(&self, scene: &Scene, end: Option<&Ended<'_>>) -> Map<String, Value> {
+    fn facts(&self, facts: &mut RecorderFacts, scene: &Scene, end: Option<&Ended<'_>>) {
         let Session { sampling, rings, .. } = &self.session;
-        let mut facts = super::members(json!({
-            "hz": sampling.hz,
-            "event": sampling.clock.name(),
-            "user_only": sampling.user_only,
-            "ring_bytes": rings.all_bytes(),
-            "events": rings.events(),
-        }));
-        if let Some(end) = end {
-            let taken = &self.taken;
-            facts.extend(super::members(json!({
-                "samples": taken.samples.saturating_sub(end.before.samples),
-                "lost": end.lost.values().sum::<u64>(),
-                "lost_by_cpu": end.lost,
-                "dropped": taken.dropped,
-                "unresolved": scene.names.unresolved,
-                "throttled": taken.throttled,
-                "own_samples_left_out": taken.own_samples,
-            })));
-            facts.extend(scene.names.lines().map(|lines| ("lines".to_owned(), lines.facts())));
-        }
-        facts
+        facts.hz = Some(f64::from(sampling.hz));
+        facts.event = Some(sampling.clock.name().to_owned());
+        facts.user_only = Some(sampling.user_only);
+        facts.ring_bytes = Some(rings.all_bytes() as u64);
+        facts.events = Some(Events::Opened(rings.events() as u64));
+        let Some(end) = end else { return };
+        let taken = &self.taken;
+        let by_reason = |(reason, count): (&&str, &u64)| ((*reason).to_owned(), *count);
+        facts.samples = Some(taken.samples.saturating_sub(end.before.samples));
+        facts.lost = Some(end.lost.values().sum());
+        facts.lost_by_cpu = Some(end.lost.clone());
+        facts.dropped = Some(taken.dropped.iter().map(by_reason).collect());
+        facts.unresolved = Some(scene.names.unresolved.iter().map(by_reason).collect());
+        facts.throttled = Some(taken.throttled);
+        facts.own_samples_excluded = Some(taken.own_samples);
+        facts.lines = scene.names.lines().map(|lines| lines.facts());
     }
 
     fn caveats(&self, scene: &Scene, lost: &BTreeMap<u32, u64>) -> Vec<String> {

@@ -22,10 +22,10 @@ pub(crate) use cpu_events::Attached;
 pub(crate) use cpu_events::open as open_cpu_events;
 pub use cpu_events::try_sampling;
 use rustix::fd::OwnedFd;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use threads::Threads;
+use zwhy_evidence::RecorderFacts;
 use zwhy_perf::Until;
 use zwhy_profile::Profile;
 
@@ -77,8 +77,8 @@ pub(crate) trait Sampler: Send {
     /// Stacks and threads that it holds on to are those of `new` from now on, not those of `old`.
     fn renumber(&mut self, old: &Profile, new: &mut Profile);
 
-    /// Its part of `facts.recorder`; without an end what is known when recording begins.
-    fn facts(&self, scene: &Scene, end: Option<&Ended<'_>>) -> Map<String, Value>;
+    /// Fills in its part of the recorder's facts; without an end what is known when recording begins.
+    fn facts(&self, facts: &mut RecorderFacts, scene: &Scene, end: Option<&Ended<'_>>);
 
     /// Sentences on what is not in the capture, at the end.
     fn caveats(&self, scene: &Scene, lost: &BTreeMap<u32, u64>) -> Vec<String>;
@@ -139,12 +139,4 @@ pub(crate) fn others(options: &RecordOptions) -> Result<Vec<Box<dyn Sampler>>, R
     all.push(Box::new(Threads::new(options.interval)));
     all.push(Box::new(Counters::new(options)));
     Ok(all)
-}
-
-/// JSON of a group, as the members that it is.
-pub(crate) fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        other => Map::from_iter([("value".to_owned(), other)]),
-    }
 }

@@ -2,9 +2,9 @@
 
 use super::{Ended, Look, Part, Sampler};
 use crate::scene::Scene;
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use zwhy_evidence::RecorderFacts;
 use zwhy_profile::Profile;
 
 /// The clocks themselves are part of the scene, as records of threads move them too.
@@ -41,9 +41,8 @@ impl Sampler for Threads {
 
     fn renumber(&mut self, _: &Profile, _: &mut Profile) {}
 
-    fn facts(&self, scene: &Scene, end: Option<&Ended<'_>>) -> Map<String, Value> {
-        let facts = scene.clocks.as_ref().filter(|_| end.is_some()).map(|clocks| clocks.facts());
-        facts.map(|facts| ("threads".to_owned(), facts)).into_iter().collect()
+    fn facts(&self, facts: &mut RecorderFacts, scene: &Scene, end: Option<&Ended<'_>>) {
+        facts.threads = scene.clocks.as_ref().filter(|_| end.is_some()).map(|clocks| clocks.facts());
     }
 
     fn caveats(&self, scene: &Scene, _: &BTreeMap<u32, u64>) -> Vec<String> {

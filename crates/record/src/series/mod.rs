@@ -17,8 +17,8 @@ mod taskqs;
 use crate::kstats::KstatPoller;
 use crate::proc_stat::{self, HostCpu};
 use crate::series_pen::SeriesPen;
-use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
+use zwhy_evidence::SeriesFacts;
 use zwhy_profile::Nanos;
 
 pub(crate) use objsets::Objsets;
@@ -68,17 +68,18 @@ impl Pollers {
 
     /// `facts.recorder.series`: how many datasets were looked at and how many moved, and which
     /// dataset an objset kstat belongs to.
-    pub(crate) fn facts(&self) -> Map<String, Value> {
-        let mut facts = Map::new();
+    pub(crate) fn facts(&self) -> SeriesFacts {
         let objsets = &self.kstats.objsets;
-        facts.insert("datasets_seen".into(), json!(objsets.seen()));
-        facts.insert("datasets_recorded".into(), json!(objsets.moved().len()));
-        facts.insert("datasets_left_out".into(), json!(objsets.left_out));
-        facts.insert("datasets_deferred".into(), json!(objsets.deferred));
-        facts.insert("objsets".into(), json!(objsets.moved()));
-        facts.insert("kstats_unreadable".into(), json!(self.kstats.unreadable()));
-        facts.insert("kstat_lines_not_understood".into(), json!(self.kstats.odd_lines));
-        facts
+        SeriesFacts {
+            datasets_seen: Some(objsets.seen() as u64),
+            datasets_recorded: Some(objsets.moved().len() as u64),
+            datasets_skipped: Some(objsets.left_out as u64),
+            datasets_deferred: Some(objsets.deferred),
+            objsets: Some(objsets.moved().clone()),
+            kstats_unreadable: Some(self.kstats.unreadable().into_iter().map(str::to_owned).collect()),
+            kstat_lines_unparsed: Some(self.kstats.odd_lines as u64),
+            ..SeriesFacts::default()
+        }
     }
 }
 

@@ -11,17 +11,17 @@ use crate::cgroup;
 use crate::error::RecordError;
 use crate::options::RecordOptions;
 use crate::permission;
-use crate::sampler::{Ended, Look, Part, Sampler, members};
+use crate::sampler::{Ended, Look, Part, Sampler};
 use crate::scene::Scene;
 use crate::target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zwhy_evidence::{RecorderFacts, ShortWaits, ThreadWaits, WaitFacts};
 use zwhy_host::online_cpus;
 use zwhy_perf::open::{Whose, open_event};
 use zwhy_perf::{Rings, ring_bytes};
@@ -154,25 +154,31 @@ impl OffCpu {
         scene.profile.samples.push(sample);
     }
 
-    fn counted(&self) -> Value {
+    fn counted(&self) -> WaitFacts {
         let Pairing { short, left_out, lost, forgotten, .. } = &self.pairing;
         let mut rows: Vec<_> = short.iter().collect();
         rows.sort_by_key(|(tid, short)| (std::cmp::Reverse(short.ns), **tid));
         let seconds = |ns: u64| ns as f64 / 1e9;
-        let named = rows.iter().take(THREADS_NAMED);
-        json!({
-            "samples": self.samples,
-            "shorter": {
-                "waits": rows.iter().map(|(_, short)| short.count).sum::<u64>(),
-                "seconds": seconds(rows.iter().map(|(_, short)| short.ns).sum()),
-                "threads": named
-                    .map(|(tid, s)| json!({ "tid": tid, "waits": s.count, "seconds": seconds(s.ns) }))
-                    .collect::<Vec<_>>(),
-            },
-            "left_out": left_out,
-            "lost": lost,
-            "forgotten": forgotten,
-        })
+        let threads = rows.iter().take(THREADS_NAMED).map(|(tid, short)| ThreadWaits {
+            tid: Some(**tid),
+            waits: Some(short.count),
+            seconds: Some(seconds(short.ns)),
+            ..ThreadWaits::default()
+        });
+        let short = ShortWaits {
+            waits: Some(rows.iter().map(|(_, short)| short.count).sum()),
+            seconds: Some(seconds(rows.iter().map(|(_, short)| short.ns).sum())),
+            threads: Some(threads.collect()),
+            ..ShortWaits::default()
+        };
+        WaitFacts {
+            samples: Some(self.samples),
+            short: Some(short),
+            skipped: Some(*left_out),
+            lost: Some(*lost),
+            unfinished: Some(*forgotten),
+            ..WaitFacts::default()
+        }
     }
 
     /// A sentence on what is not in the capture.
@@ -228,17 +234,15 @@ impl Sampler for OffCpu {
     }
 
     /// Of the last seconds without what was counted since recording began.
-    fn facts(&self, _: &Scene, end: Option<&Ended<'_>>) -> Map<String, Value> {
-        let Some(end) = end else { return Map::new() };
-        let mut wait = members(json!({
-            "how": "sched:sched_switch",
-            "least_s": LEAST.as_secs_f64(),
-            "most_threads": MOST_AWAY,
-        }));
-        if !end.last_seconds {
-            wait.extend(members(self.counted()));
-        }
-        Map::from_iter([("wait".to_owned(), Value::Object(wait))])
+    fn facts(&self, facts: &mut RecorderFacts, _: &Scene, end: Option<&Ended<'_>>) {
+        let Some(end) = end else { return };
+        let counted = if end.last_seconds { WaitFacts::default() } else { self.counted() };
+        facts.wait = Some(WaitFacts {
+            method: Some("sched:sched_switch".to_owned()),
+            min_s: Some(LEAST.as_secs_f64()),
+            max_threads: Some(MOST_AWAY as u64),
+            ..counted
+        });
     }
 
     fn caveats(&self, _: &Scene, _: &BTreeMap<u32, u64>) -> Vec<String> {

@@ -10,11 +10,11 @@ use super::stack_text::functions;
 use crate::sampler::{Ended, Look, Part, Sampler};
 use crate::scene::Scene;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use zwhy_evidence::{RecorderFacts, WaitFacts};
 use zwhy_host::thread_cpu;
 use zwhy_host::{numbers_in, read_trimmed, stat_fields};
 use zwhy_perf::Family;
@@ -253,19 +253,19 @@ impl Sampler for WaitSampler {
         }
     }
 
-    fn facts(&self, _: &Scene, end: Option<&Ended<'_>>) -> Map<String, Value> {
-        let wait = end.map(|_| {
-            json!({
-                "how": "/proc/PID/stack",
-                "hz": 1.0 / self.period.as_secs_f64(),
-                "threads": self.watched.len(),
-                "looks": self.looks,
-                "rounds_cut_short": self.rounds_cut,
-                "left_out": self.left_out,
-                "samples": self.samples,
-            })
-        });
-        wait.map(|wait| ("wait".to_owned(), wait)).into_iter().collect()
+    fn facts(&self, facts: &mut RecorderFacts, _: &Scene, end: Option<&Ended<'_>>) {
+        if end.is_some() {
+            facts.wait = Some(WaitFacts {
+                method: Some("/proc/PID/stack".to_owned()),
+                hz: Some(1.0 / self.period.as_secs_f64()),
+                threads: Some(self.watched.len() as u64),
+                rounds: Some(self.looks),
+                rounds_truncated: Some(self.rounds_cut),
+                skipped: Some(self.left_out as u64),
+                samples: Some(self.samples),
+                ..WaitFacts::default()
+            });
+        }
     }
 
     fn caveats_at_start(&self, _: &Scene) -> Vec<String> {

@@ -6,7 +6,7 @@
 
 mod tables;
 
-use super::parts::{fact, with_stacks};
+use super::parts::{usable, with_stacks};
 use crate::{ExportOptions, Exporter};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
@@ -79,13 +79,13 @@ fn meta(evidence: &Evidence) -> Value {
         .iter()
         .map(|(name, color)| json!({ "name": name, "color": color, "subcategories": ["Other"] }))
         .collect();
-    let start = fact(evidence, ["start_unix_s", ""]).unwrap_or(0.0);
+    let start = usable(evidence.facts.start_unix_s).unwrap_or(0.0);
     json!({
         "version": 31,
         "preprocessedProfileVersion": 57,
         "product": "zwhy",
         "importedFrom": "zwhy",
-        "interval": fact(evidence, ["recorder", "hz"]).map_or(1.0, |hz| 1e3 / hz),
+        "interval": usable(evidence.facts.recorder.hz).map_or(1.0, |hz| 1e3 / hz),
         "startTime": start * 1e3,
         "processType": 0,
         "stackwalk": 1,
