@@ -133,7 +133,7 @@ fn time_off_the_cpu_is_by_stack_and_adds_up_to_the_time_that_passed() {
     // The pool's txg_sync is on a CPU or off it, all the time from its first switch on.
     let seconds = recorded.fact("/recorder/duration_s").as_f64().unwrap_or_default();
     let (off, on) = (recorded.waited("txg_sync"), recorded.on_cpu("txg_sync", seconds));
-    let shorter = wait["shorter"]["seconds"].as_f64().unwrap_or_default();
+    let shorter = wait["short"]["seconds"].as_f64().unwrap_or_default();
     assert!(off + on <= seconds * 1.05, "{off} s off and {on} s on a CPU in {seconds} s");
     assert!(off + on + shorter >= seconds * 0.8, "{off} + {on} + {shorter} of {seconds} s");
 }
