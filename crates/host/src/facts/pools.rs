@@ -266,7 +266,7 @@ fn put_datasets(facts: &mut Facts, rows: &[PropertyRow], odd: usize) {
 /// Where values come from that are not the default: `local`, `received`, `inherited from tank`.
 /// What takes a change back depends on it.
 fn sources(rows: &[PropertyRow]) -> BTreeMap<String, String> {
-    rows.iter().filter_map(|row| Some((row.property.clone(), row.source.as_set()?.into()))).collect()
+    rows.iter().filter_map(|row| Some((row.property.clone(), row.source.as_set()?))).collect()
 }
 
 fn property_map<'a>(rows: impl Iterator<Item = &'a PropertyRow>) -> BTreeMap<String, String> {
