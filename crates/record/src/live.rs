@@ -266,7 +266,7 @@ impl Live {
     pub(crate) fn facts(&self, end: Option<&Ended<'_>>) -> RecorderFacts {
         let mut facts = RecorderFacts::default();
         self.samplers.iter().for_each(|s| s.facts(&mut facts, &self.scene, end));
-        facts.name_resets = end.map(|_| self.renewals.count as u64);
+        facts.name_resets = end.map(|_| self.renewals.count);
         facts
     }
 

@@ -261,7 +261,7 @@ impl Sampler for WaitSampler {
                 threads: Some(self.watched.len() as u64),
                 rounds: Some(self.looks),
                 rounds_truncated: Some(self.rounds_cut),
-                skipped: Some(self.left_out as u64),
+                skipped: Some(self.left_out),
                 samples: Some(self.samples),
                 ..WaitFacts::default()
             });
