@@ -113,7 +113,7 @@ fn is_plain(value: &str) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
-    use zwhy_evidence::Kstat;
+    use zwhy_evidence::{CaptureFacts, Kstat};
 
     fn host() -> Evidence {
         let facts = json!({
@@ -125,6 +125,8 @@ mod tests {
             "pools": [{ "name": "tank", "properties": { "autotrim": "on" } }],
             "parameters": { "zfs_arc_max": "0", "zfs_prefetch_disable": "1", "zfs_fletcher_4_impl": "fastest [scalar] avx2" },
         });
+        let (facts, left_out) = CaptureFacts::from_value(facts);
+        assert!(left_out.is_empty(), "{left_out:?}");
         let mut evidence = Evidence { facts, ..Evidence::default() };
         let origin = evidence.origin("x");
         let (source, name) = ("arcstats".to_owned(), "c_max".to_owned());

@@ -8,9 +8,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use zwhy_evidence::CaptureFacts;
 use zwhy_lab::{
-    Bytes, ChildProgram, ExperimentResult, Facts, Fault, LabError, NullRecorder, Progress, RecordError,
-    Recorder, Recording, RunOptions, Silent, SizeSpec, Step, run,
+    Bytes, ChildProgram, ExperimentResult, Fault, LabError, NullRecorder, Progress, RecordError, Recorder,
+    Recording, RunOptions, Silent, SizeSpec, Step, run,
 };
 
 pub const TESTS: &[Test] = &[
@@ -81,7 +82,7 @@ impl Recorder for Killer {
         pid: u32,
         out: &Path,
         name: &str,
-        facts: &Facts,
+        facts: &CaptureFacts,
     ) -> Result<Box<dyn Recording>, RecordError> {
         self.0.set(pid);
         NullRecorder.start(pid, out, name, facts)
@@ -115,7 +116,7 @@ impl Recorder for Teller {
         pid: u32,
         out: &Path,
         name: &str,
-        facts: &Facts,
+        facts: &CaptureFacts,
     ) -> Result<Box<dyn Recording>, RecordError> {
         if name.ends_with("read") {
             writeln!(std::io::stdout(), "{pid}")?;
@@ -186,7 +187,13 @@ fn cancelling_keeps_the_runs_before() {
 struct NoPermission;
 
 impl Recorder for NoPermission {
-    fn start(&mut self, _: u32, _: &Path, _: &str, _: &Facts) -> Result<Box<dyn Recording>, RecordError> {
+    fn start(
+        &mut self,
+        _: u32,
+        _: &Path,
+        _: &str,
+        _: &CaptureFacts,
+    ) -> Result<Box<dyn Recording>, RecordError> {
         Err("perf_event_open: not permitted".into())
     }
 }
