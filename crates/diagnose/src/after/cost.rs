@@ -202,7 +202,7 @@ impl Counters {
 /// What the source itself says was done: an experiment knows how much it moved.
 pub fn told(facts: &FactBase<'_>) -> Option<Done> {
     let all = &facts.evidence.facts;
-    let bytes = all["experiment"]["bytes"].as_f64().filter(|b| *b > 0.0)?;
-    let seconds = all["recorder"]["duration_s"].as_f64()?;
+    let bytes = all.experiment.as_ref()?.bytes.filter(|b| *b > 0)? as f64;
+    let seconds = all.recorder.duration_s?;
     Some(Done { bytes, operations: 0.0, seconds })
 }

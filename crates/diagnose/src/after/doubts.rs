@@ -62,10 +62,11 @@ pub fn doubts(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2], work: Option<&Wo
 /// What was recorded, and how.
 fn of_recording(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2]) -> Vec<Doubt> {
     let mut out = Vec::new();
-    let recorder = |side: usize| &facts[side].evidence.facts["recorder"];
-    for (key, what) in [("user_only", "user code alone"), ("kernel_only", "the kernel alone")] {
-        let [a, b] = [0, 1].map(|side| recorder(side)[key].as_bool());
-        if let (Some(a), Some(b)) = (a, b)
+    let recorders = facts.map(|facts| &facts.evidence.facts.recorder);
+    let user = recorders.map(|recorder| recorder.user_only);
+    let kernel = recorders.map(|recorder| recorder.kernel_only);
+    for (sides, what) in [(user, "user code alone"), (kernel, "the kernel alone")] {
+        if let [Some(a), Some(b)] = sides
             && a != b
         {
             let which = if a { "BEFORE" } else { "AFTER" };
@@ -75,8 +76,8 @@ fn of_recording(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2]) -> Vec<Doubt> 
         }
     }
     // Two processes have two numbers: only what kind of thing was recorded can differ.
-    let kind = |side: usize| recorder(side)["target"].as_str().and_then(|t| t.split(' ').next());
-    if let (Some(a), Some(b)) = (kind(0), kind(1))
+    let kinds = recorders.map(|recorder| recorder.target.as_deref().and_then(|t| t.split(' ').next()));
+    if let [Some(a), Some(b)] = kinds
         && a != b
     {
         out.push(forbids(format!(
@@ -97,7 +98,7 @@ fn of_recording(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2]) -> Vec<Doubt> 
              and then may be in one of them only."
         )));
     }
-    let start = |side: usize| facts[side].evidence.facts["start_unix_s"].as_f64();
+    let start = |side: usize| facts[side].evidence.facts.start_unix_s;
     if let (Some(a), Some(b)) = (start(0), start(1))
         && b < a
     {
@@ -150,7 +151,7 @@ fn of_load(work: &Work) -> Option<Doubt> {
 
 /// Whether the samples of both are the same ones.
 fn same([a, b]: [&FactBase<'_>; 2]) -> bool {
-    let starts = [a, b].map(|f| f.evidence.facts["start_unix_s"].as_f64());
+    let starts = [a, b].map(|f| f.evidence.facts.start_unix_s);
     if let [Some(x), Some(y)] = starts
         && x != y
     {

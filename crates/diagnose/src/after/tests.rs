@@ -4,7 +4,7 @@ use super::*;
 use crate::classify::classify;
 use crate::explain::{Options, explain_classified};
 use serde_json::{Value, json};
-use zwhy_evidence::{Host, Kstat, Property};
+use zwhy_evidence::{CaptureFacts, Host, Kstat, Property};
 use zwhy_profile::{FrameKind, Nanos, Sample};
 
 /// A recording of 20 s at 100 Hz on one CPU: samples of CCM, of a copy, and idle ones.
@@ -31,7 +31,7 @@ impl Host1 {
     }
 
     fn evidence(&self) -> Evidence {
-        let mut e = Evidence { facts: self.facts.clone(), ..Evidence::default() };
+        let mut e = Evidence { facts: CaptureFacts::from_value(self.facts.clone()).0, ..Evidence::default() };
         e.host =
             Host { name: Some(self.name.to_owned()), zfs_version: Some("2.3.2".into()), ..Host::default() };
         let stacks: [(&str, &[&str], u32); 3] = [
