@@ -6,4 +6,10 @@ setup() {
     if [ "$1" = fault ]; then block=4K; else block=1M; fi
     must zwhy-load write /tank/file block=1M size=64M
 }
+# What was cached stays so, whatever is cached from now on.
+renew() {
+    must zpool export tank
+    # shellcheck disable=SC2046
+    must zpool import $(printf ' -d %s' $disks) tank
+}
 load() { zwhy-load read /tank/file block=$block size=64M random=1 seconds=600; }
