@@ -16,12 +16,12 @@ setup() {
 content() {
     (cd /srv/data && find . -type f -exec sha256sum {} + | sort)
     zfs list -r -H -t snapshot -o name tank/data | grep -v @gcm
-    zfs get -r -H -s local -o name,property,value all tank/data | grep -v -e encryption -e keylocation
-    zfs get -r -H -o name,value mountpoint,mounted,keystatus tank/data
+    zfs get -r -H -t filesystem,volume -s local -o name,property,value all tank/data | grep -v -e encryption -e keylocation
+    zfs get -r -H -t filesystem,volume -o name,value mountpoint,mounted,keystatus tank/data
 }
 renew() {
     content >/run/content.now
-    must cmp /run/content /run/content.now
+    must diff /run/content /run/content.now
 }
 # With pauses: emulated, CCM leaves nothing else any time, not even the commands that tell of datasets.
 load() {
