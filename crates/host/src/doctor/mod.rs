@@ -19,7 +19,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// All checks together; those that have not answered by then are told so.
-const PATIENCE: Duration = Duration::from_secs(12);
+const PATIENCE: Duration = Duration::from_secs(14);
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

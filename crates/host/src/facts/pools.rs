@@ -15,9 +15,9 @@ use zwhy_zfs::{
 };
 
 /// All commands together; a recording and `doctor` wait a little longer than this.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// One command that answers from memory.
-const SHORT: Duration = Duration::from_secs(3);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(12);
+/// One command that answers from memory; on a host whose CPUs are all busy that takes seconds.
+const SHORT: Duration = Duration::from_secs(6);
 
 /// Properties that decide what data costs; recorded even at their default. The last one is the
 /// newest: older versions refuse the whole list for one that they do not know.
