@@ -4,4 +4,4 @@
 setup() {
     if [ "$1" = fault ]; then pool -O compression=zstd-19; else pool -O compression=lz4; fi
 }
-load() { zwhy-load write /tank/file size=16M data=text seconds=600; }
+load() { zwhy-load write /tank/file size=4M data=text seconds=600; }
