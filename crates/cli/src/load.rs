@@ -63,7 +63,7 @@ impl ReadArgs {
 
     /// Before anything is read: a name that no importer has.
     fn check(&self) -> Result<()> {
-        let names = || zwhy_formats::importers().iter().map(|i| i.name());
+        let names = || zwhy_formats::importers().iter().map(|i| i.name);
         match &self.format {
             Some(format) if !names().any(|name| name == format) => {
                 let all = names().collect::<Vec<_>>().join(", ");

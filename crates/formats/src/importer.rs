@@ -16,15 +16,13 @@ pub enum Confidence {
 }
 
 /// One foreign format.
-pub trait Importer: Sync {
+pub struct Importer {
     /// Name for `--format` and messages: `perf.data`, `folded`.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// Looks at up to [`HEAD_BYTES`] first bytes, compression already undone.
-    fn sniff(&self, head: &[u8]) -> Confidence;
-
+    pub sniff: fn(&[u8]) -> Confidence,
     /// Reads all of it. Fails only when nothing could be kept; else losses are in the stats.
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError>;
+    pub read: fn(&Input, &ImportOptions) -> Result<Imported, FormatError>,
 }
 
 /// Bytes that [`Importer::sniff`] sees at most.

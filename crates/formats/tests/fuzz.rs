@@ -161,7 +161,7 @@ fn mutated_inputs_are_survived_by_every_importer() {
             let other = &seeds[random.below(seeds.len())].1;
             let input = if round == 0 { seed.clone() } else { mutate(&mut random, seed, other) };
             // By content, and now and then as what it is not.
-            let forced = (random.below(4) == 0).then(|| importers()[random.below(importers().len())].name());
+            let forced = (random.below(4) == 0).then(|| importers()[random.below(importers().len())].name);
             if let Some(problem) = try_input(&input, forced) {
                 let path = std::env::temp_dir().join(format!("zwhy-fuzz-{}-{round}", name.replace('/', "_")));
                 let saved = std::fs::write(&path, &input);

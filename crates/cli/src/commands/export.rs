@@ -101,16 +101,16 @@ pub fn run(args: &Args) -> Result<()> {
 /// Refuses a name that says another format than the one that is written.
 fn check_output(path: &Path, format: &str) -> Result<()> {
     let exporters = zwhy_formats::exporters();
-    let endings_of = |name: &'static str| match exporters.iter().find(|e| e.name() == name) {
+    let endings_of = |name: &'static str| match exporters.iter().find(|e| e.name == name) {
         // `x.pb.gz` ends in `gz`, and `x.pb` is read just as well.
-        Some(exporter) => exporter.extension().split('.').collect(),
+        Some(exporter) => exporter.extension.split('.').collect(),
         None => vec![name],
     };
-    let mut formats = exporters.iter().map(|e| e.name()).chain([SVG]);
+    let mut formats = exporters.iter().map(|e| e.name).chain([SVG]);
     let Some(own) = formats.clone().find(|name| *name == format) else { return Ok(()) };
     let mut endings = endings_of(own);
     endings.extend([own, if own == "folded" { "collapsed" } else { own }]);
-    let usual = exporters.iter().find(|e| e.name() == own).map_or(SVG, |e| e.extension());
+    let usual = exporters.iter().find(|e| e.name == own).map_or(SVG, |e| e.extension);
     let mut writes = format!("this writes the format {own}: name it X.{usual}");
     let ending = zwhy_place::ending(path);
     if let Some(other) = formats.find(|name| ending.as_deref().is_some_and(|e| endings_of(name).contains(&e)))
@@ -122,7 +122,7 @@ fn check_output(path: &Path, format: &str) -> Result<()> {
 
 /// Before anything is read: a large input takes a while.
 fn check_format(format: &str) -> Result<()> {
-    let mut names: Vec<&str> = zwhy_formats::exporters().iter().map(|e| e.name()).collect();
+    let mut names: Vec<&str> = zwhy_formats::exporters().iter().map(|e| e.name).collect();
     names.push(SVG);
     if names.contains(&format) {
         return Ok(());

@@ -11,34 +11,20 @@ use zwhy_profile::Event;
 /// Lines of one map entry that are looked at.
 const MAX_LINES: usize = 40_000;
 
-pub(crate) struct Bpftrace;
+pub(crate) static IMPORTER: Importer = Importer { name: "bpftrace", sniff, read };
 
-impl Importer for Bpftrace {
-    fn name(&self) -> &'static str {
-        "bpftrace"
-    }
+fn sniff(head: &[u8]) -> Confidence {
+    blocks::sniff(head, &BpftraceMap, 0.8)
+}
 
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        if head.contains(&0) {
-            return Confidence::No;
-        }
-        let (share, kept) = blocks::recognised(head, &[&BpftraceMap]);
-        if kept > 0 && share >= 0.8 { Confidence::Likely } else { Confidence::No }
-    }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let mut imported = blocks::read(self.name(), input, &[&BpftraceMap], options.limits.max_depth)?;
-        if imported.evidence.profile.samples.is_empty() {
-            return Err(FormatError::read(
-                ErrorKind::Empty,
-                input.name(),
-                "no map of it is keyed by a stack",
-            )
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let mut imported = blocks::read("bpftrace", input, &[&BpftraceMap], options.limits.max_depth)?;
+    if imported.evidence.profile.samples.is_empty() {
+        return Err(FormatError::read(ErrorKind::Empty, input.name(), "no map of it is keyed by a stack")
             .hint("count stacks with `@[kstack] = count();`"));
-        }
-        imported.evidence.origin(input.name());
-        Ok(imported)
     }
+    imported.evidence.origin(input.name());
+    Ok(imported)
 }
 
 /// Entries of stack maps, with the lines bpftrace prints before them.

@@ -1,14 +1,14 @@
 //! What evidence JSON keeps of good, odd and hostile files.
 
-use super::EvidenceJson;
-use crate::{Confidence, ErrorKind, ImportOptions, Imported, Importer, Input};
+use super::{read as read_json, sniff};
+use crate::{Confidence, ErrorKind, ImportOptions, Imported, Input};
 use proptest::prelude::*;
 use zwhy_evidence::PctKind;
 
 fn read(text: &str) -> Imported {
-    let imported = EvidenceJson
-        .read(&Input::from_bytes("case.json", text.as_bytes().to_vec()), &ImportOptions::default())
-        .expect("readable");
+    let imported =
+        read_json(&Input::from_bytes("case.json", text.as_bytes().to_vec()), &ImportOptions::default())
+            .expect("readable");
     assert!(imported.stats.balanced(), "{:?}", imported.stats);
     imported
 }
@@ -73,12 +73,11 @@ fn wrong_types_are_counted_not_fatal() {
 fn what_is_not_json_is_an_error_with_a_place() {
     let options = ImportOptions::default();
     for text in ["{\"zwhy_evidence\": 1,\n", "[]", "{\"zwhy_evidence\": 1, \"arcstats\": {\"a\": 1e999}}"] {
-        let error =
-            EvidenceJson.read(&Input::from_bytes("x", text.as_bytes().to_vec()), &options).unwrap_err();
+        let error = read_json(&Input::from_bytes("x", text.as_bytes().to_vec()), &options).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Damaged);
     }
-    assert_eq!(EvidenceJson.sniff(b" {\"zwhy_evidence\":1}"), Confidence::Certain);
-    assert_eq!(EvidenceJson.sniff(b"text \"zwhy_evidence\""), Confidence::No);
+    assert_eq!(sniff(b" {\"zwhy_evidence\":1}"), Confidence::Certain);
+    assert_eq!(sniff(b"text \"zwhy_evidence\""), Confidence::No);
 }
 
 /// Any JSON value of limited size.

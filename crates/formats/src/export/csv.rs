@@ -11,42 +11,27 @@ use std::io::Write;
 use zwhy_evidence::Evidence;
 use zwhy_profile::{FunctionTotals, Share};
 
-pub(crate) struct Csv;
+pub(super) const EXPORTER: Exporter = Exporter { name: "csv", extension: "csv", write };
 
-impl Exporter for Csv {
-    fn name(&self) -> &'static str {
-        "csv"
+fn write(evidence: &Evidence, options: &ExportOptions, out: &mut dyn Write) -> std::io::Result<()> {
+    let profile = &*with_stacks(&evidence.profile);
+    let totals = FunctionTotals::of(profile, options.event);
+    out.write_all(b"function,module,kind,self,total,self_percent,total_percent\r\n")?;
+    for row in &totals.rows {
+        let percent = |part| Share::of(part, totals.samples).percent();
+        write!(
+            out,
+            "{},{},{},{},{},{:.4},{:.4}\r\n",
+            cell(profile.strings.get(row.function)),
+            cell(profile.strings.get(row.module)),
+            row.kind.name(),
+            row.own,
+            row.total,
+            percent(row.own),
+            percent(row.total),
+        )?;
     }
-
-    fn extension(&self) -> &'static str {
-        "csv"
-    }
-
-    fn write(
-        &self,
-        evidence: &Evidence,
-        options: &ExportOptions,
-        out: &mut dyn Write,
-    ) -> std::io::Result<()> {
-        let profile = &*with_stacks(&evidence.profile);
-        let totals = FunctionTotals::of(profile, options.event);
-        out.write_all(b"function,module,kind,self,total,self_percent,total_percent\r\n")?;
-        for row in &totals.rows {
-            let percent = |part| Share::of(part, totals.samples).percent();
-            write!(
-                out,
-                "{},{},{},{},{},{:.4},{:.4}\r\n",
-                cell(profile.strings.get(row.function)),
-                cell(profile.strings.get(row.module)),
-                row.kind.name(),
-                row.own,
-                row.total,
-                percent(row.own),
-                percent(row.total),
-            )?;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 /// A text as one cell.

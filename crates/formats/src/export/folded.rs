@@ -18,154 +18,121 @@ use crate::{ExportOptions, Exporter, Ids};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 use zwhy_evidence::Evidence;
-use zwhy_profile::{Frame, FrameKind, Profile, StackId, StringId, Thread, ThreadId};
+use zwhy_profile::{
+    Frame, FrameId, FrameKind, Profile, StackId, StackTable, StringId, StringTable, Thread, ThreadId,
+};
 
 /// What samples without a command, a stack or a name are called.
 const UNKNOWN: &str = "[unknown]";
 
-pub(crate) struct Folded;
+pub(super) const EXPORTER: Exporter = Exporter { name: "folded", extension: "folded", write };
 
-impl Exporter for Folded {
-    fn name(&self) -> &'static str {
-        "folded"
+fn write(evidence: &Evidence, options: &ExportOptions, out: &mut dyn Write) -> std::io::Result<()> {
+    let profile = &*with_stacks(&evidence.profile);
+    let mut lines = Lines::default();
+    let amounts = profile.amounts();
+    for (row, sample) in profile.samples.iter().enumerate().filter(|(_, s)| s.event == options.event) {
+        let line = lines.place(profile, sample.thread, sample.stack, options.ids).index();
+        lines.own.resize(lines.tree.len().max(lines.own.len()), 0);
+        lines.own[line] = lines.own[line].saturating_add(amounts.of(row));
     }
-
-    fn extension(&self) -> &'static str {
-        "folded"
-    }
-
-    fn write(
-        &self,
-        evidence: &Evidence,
-        options: &ExportOptions,
-        out: &mut dyn Write,
-    ) -> std::io::Result<()> {
-        let profile = &*with_stacks(&evidence.profile);
-        let mut tree = Tree::default();
-        let mut places: FxHashMap<(ThreadId, StackId), usize> = FxHashMap::default();
-        let amounts = profile.amounts();
-        for (row, sample) in profile.samples.iter().enumerate().filter(|(_, s)| s.event == options.event) {
-            let place = (sample.thread, sample.stack);
-            let node = *places.entry(place).or_insert_with(|| tree.place(profile, place, options.ids));
-            tree.nodes[node].own = tree.nodes[node].own.saturating_add(amounts.of(row));
-        }
-        tree.write(out)
-    }
+    lines.write(out)
 }
 
 /// Stacks by the names that are written, so that equal lines are one.
-struct Tree {
-    nodes: Vec<Node>,
-    /// Child of a node by name.
-    children: FxHashMap<(usize, u32), usize>,
-    names: Vec<String>,
-    name_ids: FxHashMap<String, u32>,
-    /// Names by the functions they are written for: a function stands in many stacks.
-    functions: FxHashMap<StringId, u32>,
-    /// Some line has more than one name.
-    deep: bool,
-}
-
 #[derive(Default)]
-struct Node {
-    name: u32,
-    own: u64,
-    children: Vec<usize>,
+struct Lines {
+    names: StringTable,
+    /// Stacks of names: the id of a frame is that of its name.
+    tree: StackTable,
+    /// What each stack of the tree amounts to without what it calls.
+    own: Vec<u64>,
+    /// Where the command of a thread stands; at the root where it has no name.
+    commands: FxHashMap<ThreadId, StackId>,
+    /// Where a stack of the profile stands below a command.
+    places: FxHashMap<(StackId, StackId), StackId>,
+    /// Names by the functions they are written for: a function stands in many stacks.
+    functions: FxHashMap<StringId, FrameId>,
+    /// Scratch: stacks of the profile without a place, the leaf first.
+    new: Vec<StackId>,
 }
 
-impl Default for Tree {
-    fn default() -> Self {
-        Tree {
-            nodes: vec![Node::default()],
-            children: FxHashMap::default(),
-            names: Vec::new(),
-            name_ids: FxHashMap::default(),
-            functions: FxHashMap::default(),
-            deep: false,
+impl Lines {
+    /// Where a thread's stack stands in the tree. Its callers have their places from other stacks, mostly.
+    fn place(&mut self, profile: &Profile, thread: ThreadId, stack: StackId, ids: Ids) -> StackId {
+        let command = self.command(profile, thread, ids);
+        let (mut at, mut place) = (stack, command);
+        while at != StackId::ROOT {
+            if let Some(known) = self.places.get(&(command, at)) {
+                place = *known;
+                break;
+            }
+            self.new.push(at);
+            at = profile.stacks.parent(at);
         }
-    }
-}
-
-impl Tree {
-    /// The node of a thread's stack, made where it is new.
-    fn place(&mut self, profile: &Profile, (thread, stack): (ThreadId, StackId), ids: Ids) -> usize {
-        let mut frames: Vec<Frame> =
-            profile.stacks.leaf_to_root(stack).map(|f| profile.frames.get(f)).collect();
-        let thread = profile.threads.get(thread);
-        let command = command(profile, thread, ids);
-        let mut at = 0;
-        let named = frames.last().is_some_and(|f| is_command(profile, f, thread));
-        if named && ids != Ids::None {
-            frames.pop();
+        while let Some(stack) = self.new.pop() {
+            let frame = profile.frames.get(profile.stacks.frame(stack).unwrap_or_default());
+            let is_root = profile.stacks.parent(stack) == StackId::ROOT;
+            let named = is_root && is_command(profile, &frame, profile.threads.get(thread));
+            if !named || ids == Ids::None {
+                let name = self.function(profile, frame.function);
+                place = self.tree.child(if named { StackId::ROOT } else { place }, name);
+            }
+            self.places.insert((command, stack), place);
         }
-        if !command.is_empty() && (!named || ids != Ids::None) {
-            let name = self.name_id(command);
-            at = self.child(at, name);
-        }
-        for frame in frames.iter().rev() {
-            self.deep |= at != 0;
-            let name = self.function(profile, frame.function);
-            at = self.child(at, name);
-        }
-        at
+        place
     }
 
-    fn function(&mut self, profile: &Profile, function: StringId) -> u32 {
-        if let Some(name) = self.functions.get(&function) {
-            return *name;
+    fn command(&mut self, profile: &Profile, thread: ThreadId, ids: Ids) -> StackId {
+        if let Some(place) = self.commands.get(&thread) {
+            return *place;
         }
-        let name = self.name_id(written(profile.strings.get(function)));
-        self.functions.insert(function, name);
-        name
+        let name = command(profile, profile.threads.get(thread), ids);
+        let place = match name.as_str() {
+            "" => StackId::ROOT,
+            name => self.tree.child(StackId::ROOT, FrameId(self.names.intern(name).0)),
+        };
+        self.commands.insert(thread, place);
+        place
     }
 
-    fn name_id(&mut self, name: String) -> u32 {
-        if let Some(id) = self.name_ids.get(&name) {
-            return *id;
-        }
-        let id = self.names.len() as u32;
-        self.names.push(name.clone());
-        self.name_ids.insert(name, id);
-        id
-    }
-
-    fn child(&mut self, parent: usize, name: u32) -> usize {
-        if let Some(node) = self.children.get(&(parent, name)) {
-            return *node;
-        }
-        let node = self.nodes.len();
-        self.nodes.push(Node { name, ..Node::default() });
-        self.nodes[parent].children.push(node);
-        self.children.insert((parent, name), node);
-        node
-    }
-
-    fn name(&self, node: usize) -> &str {
-        self.names.get(self.nodes[node].name as usize).map_or("", String::as_str)
+    fn function(&mut self, profile: &Profile, function: StringId) -> FrameId {
+        let names = &mut self.names;
+        let name = || FrameId(names.intern(&written(profile.strings.get(function))).0);
+        *self.functions.entry(function).or_insert_with(name)
     }
 
     /// All lines, callers before what they call, siblings by name.
-    fn write(mut self, out: &mut dyn Write) -> std::io::Result<()> {
-        self.children.clear();
-        let mut line = String::new();
-        // Nodes to visit, with the bytes of the line that are their callers'.
-        let start = if self.deep { 0 } else { UNKNOWN.len() };
-        line.push_str(&UNKNOWN[..start]);
-        let mut open: Vec<(usize, usize)> = vec![(0, start)];
-        while let Some((node, callers)) = open.pop() {
+    fn write(&self, out: &mut dyn Write) -> std::io::Result<()> {
+        let name = |name: FrameId| self.names.get(StringId(name.0));
+        let mut ranks = vec![0; self.names.len()];
+        let mut names: Vec<u32> = (0..self.names.len() as u32).collect();
+        names.sort_unstable_by_key(|id| name(FrameId(*id)));
+        for (rank, id) in names.into_iter().enumerate() {
+            ranks[id as usize] = rank;
+        }
+        let mut children: Vec<(StackId, usize, StackId)> =
+            self.tree.iter().map(|(id, parent, name, _)| (parent, ranks[name.index()], id)).collect();
+        children.sort_unstable();
+        let deep = self.tree.iter().any(|(_, _, _, depth)| depth > 1);
+        let mut line = if deep { String::new() } else { UNKNOWN.to_owned() };
+        // Stacks to visit, with the bytes of the line that are their callers'.
+        let mut open: Vec<(StackId, usize)> = vec![(StackId::ROOT, line.len())];
+        while let Some((stack, callers)) = open.pop() {
             line.truncate(callers);
-            if node != 0 {
+            if let Some(frame) = self.tree.frame(stack) {
                 if callers > 0 {
                     line.push(';');
                 }
-                line.push_str(self.name(node));
+                line.push_str(name(frame));
             }
-            if self.nodes[node].own > 0 {
-                writeln!(out, "{line} {}", self.nodes[node].own)?;
+            match self.own.get(stack.index()) {
+                Some(own) if *own > 0 => writeln!(out, "{line} {own}")?,
+                _ => {}
             }
-            let mut children = std::mem::take(&mut self.nodes[node].children);
-            children.sort_unstable_by(|a, b| self.name(*b).cmp(self.name(*a)));
-            open.extend(children.into_iter().map(|child| (child, line.len())));
+            let first = children.partition_point(|(parent, ..)| *parent < stack);
+            let below = children[first..].iter().take_while(|(parent, ..)| *parent == stack).count();
+            open.extend(children[first..first + below].iter().rev().map(|(_, _, id)| (*id, line.len())));
         }
         Ok(())
     }
@@ -233,7 +200,7 @@ mod tests {
     fn fold(profile: Profile, ids: Ids) -> String {
         let mut out = Vec::new();
         let options = ExportOptions { event: Event::Cpu, ids };
-        Folded.write(&Evidence { profile, ..Evidence::default() }, &options, &mut out).unwrap();
+        write(&Evidence { profile, ..Evidence::default() }, &options, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -34,30 +34,27 @@ pub enum Ids {
 }
 
 /// One foreign format that can be written.
-pub trait Exporter: Sync {
+pub struct Exporter {
     /// Name for `--format`: `folded`, `pprof`.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// Usual file name extension without the dot.
-    fn extension(&self) -> &'static str;
-
-    fn write(&self, evidence: &Evidence, options: &ExportOptions, out: &mut dyn Write)
-    -> std::io::Result<()>;
+    pub extension: &'static str,
+    write: fn(&Evidence, &ExportOptions, &mut dyn Write) -> std::io::Result<()>,
 }
 
 /// Every format that can be written, one line each.
-static EXPORTERS: &[&dyn Exporter] = &[
-    &folded::Folded,
-    &pprof::Pprof,
-    &speedscope::Speedscope,
-    &firefox::Firefox,
-    &perf_script::PerfScript,
-    &csv::Csv,
+static EXPORTERS: [Exporter; 6] = [
+    folded::EXPORTER,
+    pprof::EXPORTER,
+    speedscope::EXPORTER,
+    firefox::EXPORTER,
+    perf_script::EXPORTER,
+    csv::EXPORTER,
 ];
 
 /// Every format that can be written.
-pub fn exporters() -> &'static [&'static dyn Exporter] {
-    EXPORTERS
+pub fn exporters() -> &'static [Exporter] {
+    &EXPORTERS
 }
 
 /// Writes `evidence` in the format called `format` to `out`; `name` is used in messages.
@@ -68,10 +65,10 @@ pub fn export(
     name: &str,
     out: &mut dyn Write,
 ) -> Result<(), FormatError> {
-    let exporter = EXPORTERS.iter().find(|e| e.name() == format).ok_or_else(|| {
-        let all = EXPORTERS.iter().map(|e| e.name()).collect::<Vec<_>>().join(", ");
+    let exporter = EXPORTERS.iter().find(|e| e.name == format).ok_or_else(|| {
+        let all = EXPORTERS.iter().map(|e| e.name).collect::<Vec<_>>().join(", ");
         FormatError::write(ErrorKind::UnknownFormat, name, format!("no format is called `{format}`"))
             .hint(format!("use one of {all}"))
     })?;
-    exporter.write(evidence, options, out).map_err(|e| FormatError::write_io(name, &e))
+    (exporter.write)(evidence, options, out).map_err(|e| FormatError::write_io(name, &e))
 }

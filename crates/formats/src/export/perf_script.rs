@@ -21,53 +21,38 @@ const MAX_SAMPLES: u64 = 50_000_000;
 /// Larger than any process id of Linux.
 const NO_ID: i32 = i32::MAX;
 
-pub(crate) struct PerfScript;
+pub(super) const EXPORTER: Exporter = Exporter { name: "perf-script", extension: "perf.txt", write };
 
-impl Exporter for PerfScript {
-    fn name(&self) -> &'static str {
-        "perf-script"
+fn write(evidence: &Evidence, options: &ExportOptions, out: &mut dyn Write) -> std::io::Result<()> {
+    let profile = &*with_stacks(&evidence.profile);
+    let total = profile.samples.total(options.event);
+    if total > MAX_SAMPLES {
+        let what = format!(
+            "{total} samples would be one block of text each, at most {MAX_SAMPLES} are written: use pprof or folded"
+        );
+        return Err(Error::new(ErrorKind::InvalidInput, what));
     }
-
-    fn extension(&self) -> &'static str {
-        "perf.txt"
-    }
-
-    fn write(
-        &self,
-        evidence: &Evidence,
-        options: &ExportOptions,
-        out: &mut dyn Write,
-    ) -> std::io::Result<()> {
-        let profile = &*with_stacks(&evidence.profile);
-        let total = profile.samples.total(options.event);
-        if total > MAX_SAMPLES {
-            let what = format!(
-                "{total} samples would be one block of text each, at most {MAX_SAMPLES} are written: use pprof or folded"
-            );
-            return Err(Error::new(ErrorKind::InvalidInput, what));
+    let mut samples: Vec<Sample> = profile.samples.iter().filter(|s| s.event == options.event).collect();
+    samples.sort_by_key(|s| s.t);
+    let with_period = samples.iter().all(|s| s.weight.0 >= i64::from(s.count));
+    let mut stack = Vec::new();
+    let mut last = StackId::ROOT;
+    for sample in samples {
+        if sample.stack != last || stack.is_empty() {
+            stack.clear();
+            write_stack(profile, sample.stack, &mut stack)?;
+            last = sample.stack;
         }
-        let mut samples: Vec<Sample> = profile.samples.iter().filter(|s| s.event == options.event).collect();
-        samples.sort_by_key(|s| s.t);
-        let with_period = samples.iter().all(|s| s.weight.0 >= i64::from(s.count));
-        let mut stack = Vec::new();
-        let mut last = StackId::ROOT;
-        for sample in samples {
-            if sample.stack != last || stack.is_empty() {
-                stack.clear();
-                write_stack(profile, sample.stack, &mut stack)?;
-                last = sample.stack;
-            }
-            // The weight of a counted row is that of all its samples.
-            let count = i64::from(sample.count.max(1));
-            let (each, rest) = (sample.weight.0.max(0) / count, sample.weight.0.max(0) % count);
-            for i in 0..sample.count {
-                let weight = if i == 0 { each + rest } else { each };
-                write_header(profile, sample, with_period.then_some(weight), out)?;
-                out.write_all(&stack)?;
-            }
+        // The weight of a counted row is that of all its samples.
+        let count = i64::from(sample.count.max(1));
+        let (each, rest) = (sample.weight.0.max(0) / count, sample.weight.0.max(0) % count);
+        for i in 0..sample.count {
+            let weight = if i == 0 { each + rest } else { each };
+            write_header(profile, sample, with_period.then_some(weight), out)?;
+            out.write_all(&stack)?;
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// perf's name for the event; a period of cpu-clock is nanoseconds.

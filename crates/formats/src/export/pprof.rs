@@ -16,37 +16,22 @@ use std::io::Write;
 use zwhy_evidence::Evidence;
 use zwhy_profile::{Event, Frame, FrameId, FrameKind, Profile, StackId, Thread, Unit};
 
-pub(crate) struct Pprof;
+pub(super) const EXPORTER: Exporter = Exporter { name: "pprof", extension: "pb.gz", write };
 
-impl Exporter for Pprof {
-    fn name(&self) -> &'static str {
-        "pprof"
+fn write(evidence: &Evidence, options: &ExportOptions, out: &mut dyn Write) -> std::io::Result<()> {
+    let profile = &*with_stacks(&evidence.profile);
+    let mut builder = Builder::new(profile, options.event);
+    let rows = by_thread_and_stack(profile, options.event);
+    builder.with_time = rows.iter().any(|(_, _, sum)| sum.weight > 0);
+    let measure = profile.measure(options.event);
+    // Made of percentages or printed stacks the counts are all there is.
+    builder.with_count = measure.counted || measure.unit == Unit::Samples;
+    for (thread, stack, sum) in rows {
+        builder.sample(profile.threads.get(thread), stack, sum.count, sum.weight);
     }
-
-    fn extension(&self) -> &'static str {
-        "pb.gz"
-    }
-
-    fn write(
-        &self,
-        evidence: &Evidence,
-        options: &ExportOptions,
-        out: &mut dyn Write,
-    ) -> std::io::Result<()> {
-        let profile = &*with_stacks(&evidence.profile);
-        let mut builder = Builder::new(profile, options.event);
-        let rows = by_thread_and_stack(profile, options.event);
-        builder.with_time = rows.iter().any(|(_, _, sum)| sum.weight > 0);
-        let measure = profile.measure(options.event);
-        // Made of percentages or printed stacks the counts are all there is.
-        builder.with_count = measure.counted || measure.unit == Unit::Samples;
-        for (thread, stack, sum) in rows {
-            builder.sample(profile.threads.get(thread), stack, sum.count, sum.weight);
-        }
-        let mut gz = GzEncoder::new(out, Compression::default());
-        gz.write_all(&builder.finish(evidence))?;
-        gz.finish().map(drop)
-    }
+    let mut gz = GzEncoder::new(out, Compression::default());
+    gz.write_all(&builder.finish(evidence))?;
+    gz.finish().map(drop)
 }
 
 /// Names of the two value types of an event.

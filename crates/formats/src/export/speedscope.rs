@@ -13,50 +13,33 @@ use std::io::Write;
 use zwhy_evidence::Evidence;
 use zwhy_profile::{Frame, Profile, StackId, Thread, ThreadId, Unit};
 
-pub(crate) struct Speedscope;
+pub(super) const EXPORTER: Exporter = Exporter { name: "speedscope", extension: "speedscope.json", write };
 
-impl Exporter for Speedscope {
-    fn name(&self) -> &'static str {
-        "speedscope"
-    }
-
-    fn extension(&self) -> &'static str {
-        "speedscope.json"
-    }
-
-    fn write(
-        &self,
-        evidence: &Evidence,
-        options: &ExportOptions,
-        out: &mut dyn Write,
-    ) -> std::io::Result<()> {
-        let profile = &*with_stacks(&evidence.profile);
-        let rows = by_thread_and_stack(profile, options.event);
-        let unit = &profile.measure(options.event).unit;
-        let threads: Vec<OneProfile> = rows
-            .chunk_by(|a, b| a.0 == b.0)
-            .filter_map(|rows| Some((rows.first()?.0, rows)))
-            .map(|(thread, rows)| OneProfile {
-                event: options.event.name(),
-                unit: file_unit(unit),
-                weights: rows.iter().map(|(_, _, sum)| sum.amount(unit)).collect(),
-                samples: rows.iter().map(|(_, stack, _)| root_first(profile, *stack)).collect(),
-                end_value: rows.iter().fold(0, |end: u64, (_, _, sum)| end.saturating_add(sum.amount(unit))),
-                ..OneProfile::new(profile, thread)
-            })
-            .collect();
-        let file = File {
-            schema: SCHEMA,
-            exporter: concat!("zwhy ", env!("CARGO_PKG_VERSION")),
-            name: evidence.origins.first().map_or("", String::as_str),
-            shared: Shared {
-                frames: profile.frames.iter().map(|(_, f)| FileFrame::new(profile, f)).collect(),
-            },
-            profiles: threads,
-        };
-        serde_json::to_writer(&mut *out, &file)?;
-        out.write_all(b"\n")
-    }
+fn write(evidence: &Evidence, options: &ExportOptions, out: &mut dyn Write) -> std::io::Result<()> {
+    let profile = &*with_stacks(&evidence.profile);
+    let rows = by_thread_and_stack(profile, options.event);
+    let unit = &profile.measure(options.event).unit;
+    let threads: Vec<OneProfile> = rows
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter_map(|rows| Some((rows.first()?.0, rows)))
+        .map(|(thread, rows)| OneProfile {
+            event: options.event.name(),
+            unit: file_unit(unit),
+            weights: rows.iter().map(|(_, _, sum)| sum.amount(unit)).collect(),
+            samples: rows.iter().map(|(_, stack, _)| root_first(profile, *stack)).collect(),
+            end_value: rows.iter().fold(0, |end: u64, (_, _, sum)| end.saturating_add(sum.amount(unit))),
+            ..OneProfile::new(profile, thread)
+        })
+        .collect();
+    let file = File {
+        schema: SCHEMA,
+        exporter: concat!("zwhy ", env!("CARGO_PKG_VERSION")),
+        name: evidence.origins.first().map_or("", String::as_str),
+        shared: Shared { frames: profile.frames.iter().map(|(_, f)| FileFrame::new(profile, f)).collect() },
+        profiles: threads,
+    };
+    serde_json::to_writer(&mut *out, &file)?;
+    out.write_all(b"\n")
 }
 
 /// The units of the format; others are numbers without one.

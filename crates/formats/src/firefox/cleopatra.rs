@@ -4,12 +4,12 @@
 //! are lists of indexes into one table of names, root first; `profileJSON` is the list of samples of one
 //! thread, or holds several threads. Of markers nothing is taken.
 
+use super::NO_STACK;
 use super::file::{FrameTable, FuncTable, Libs, Meta, ResourceTable};
 use super::names::{self, Names};
-use super::{NO_STACK, Reader};
+use crate::interchange::Taken;
 use crate::interchange::json::{self, Cell, Few, NumberRows, Numbers, Text, Texts, index};
-use crate::interchange::rows::{Amount, Row, TOO_MANY};
-use crate::interchange::stacks::OVER_BUDGET;
+use crate::interchange::rows::{Amount, Row};
 use crate::{FormatError, ImportOptions, Input};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -23,7 +23,7 @@ pub fn looks_like(head: &[u8]) -> bool {
 }
 
 /// Takes all samples; what the file says of the host.
-pub fn read(input: &Input, options: &ImportOptions, reader: &mut Reader) -> Result<Meta, FormatError> {
+pub fn read(input: &Input, options: &ImportOptions, taken: &mut Taken) -> Result<Meta, FormatError> {
     let file: File = json::parse(input, &options.limits)?;
     let texts = Texts::default();
     let (libs, numbers) = (Libs::default(), Numbers::default());
@@ -40,25 +40,22 @@ pub fn read(input: &Input, options: &ImportOptions, reader: &mut Reader) -> Resu
     let mut made = FxHashMap::default();
     for thread in file.profile.0.iter() {
         let comm = if thread.name.0.is_empty() { "GeckoMain" } else { &thread.name.0 };
-        let id = reader.profile.thread(-1, -1, comm);
+        let id = taken.profile.thread(-1, -1, comm);
         let interval = file.meta.interval.0.parse().unwrap_or(0.0);
         let mut now = 0.0;
         for row in 0..thread.samples.frames.len() {
-            reader.stats.read += 1;
             let time = thread.samples.times.get(row).copied().unwrap_or(f64::NAN);
             now = if time.is_finite() { time } else { now + interval };
             let stack = thread.samples.frames.row(row);
-            match sample(reader, &names, &file.symbols, &mut made, stack, id, now) {
-                Ok(()) => reader.stats.kept += 1,
-                Err(reason) => reader.stats.drop(reason, 1),
-            }
+            let outcome = sample(taken, &names, &file.symbols, &mut made, stack, id, now);
+            taken.count(outcome);
         }
     }
     Ok(file.meta)
 }
 
 fn sample(
-    reader: &mut Reader,
+    taken: &mut Taken,
     names: &Names,
     symbols: &Symbols,
     made: &mut FxHashMap<usize, FrameId>,
@@ -70,18 +67,18 @@ fn sample(
         return Err("sample without a stack");
     }
     let mut frames = Vec::new();
-    for cell in root_first.iter().rev().take(reader.max_depth.saturating_add(1)) {
+    for cell in root_first.iter().rev().take(taken.max_depth.saturating_add(1)) {
         let at = index(*cell).ok_or(NO_STACK)?;
-        let profile = &mut reader.profile;
+        let profile = &mut taken.profile;
         frames.push(*made.entry(at).or_insert_with(|| match symbols.get(at) {
             Some(text) => names.gecko_frame(profile, text, None, 0),
             None => names::missing(profile),
         }));
     }
-    let stack = reader.maker.stack(&mut reader.profile, frames).ok_or(OVER_BUDGET)?;
+    let stack = taken.stack(frames)?;
     let t = Nanos((milliseconds * 1e6).round() as i64);
     let row = Row { t, cpu: -1, thread, stack, event: Event::Cpu, weight: Nanos(0) };
-    if reader.rows.push(row, Amount::Count(1)) { Ok(()) } else { Err(TOO_MANY) }
+    taken.push(row, Amount::Count(1))
 }
 
 #[derive(Debug, Default, Deserialize)]

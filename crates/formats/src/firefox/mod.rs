@@ -11,56 +11,43 @@ mod cleopatra;
 mod file;
 mod names;
 
+use crate::interchange::Taken;
 use crate::interchange::json::{self, index};
-use crate::interchange::rows::{Amount, Row, Rows, TOO_MANY};
-use crate::interchange::stacks::{OVER_BUDGET, StackMaker};
-use crate::{Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input};
+use crate::interchange::rows::{Amount, Row};
+use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use file::{File, Libs, Meta, SampleTable, Shared, StackTable, Thread, Threads};
 use names::Names;
 use rustc_hash::FxHashMap;
-use zwhy_evidence::Evidence;
 use zwhy_profile::{Event, FrameId, Nanos, Profile, StackId, ThreadId, Unit};
 
-pub(crate) struct Firefox;
+pub(crate) static IMPORTER: Importer = Importer { name: "firefox", sniff, read };
 
-impl Importer for Firefox {
-    fn name(&self) -> &'static str {
-        "firefox"
-    }
-
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        let has = |key| json::head_has_key(head, key);
-        if cleopatra::looks_like(head) {
-            Confidence::Certain
-        } else if !json::is_object(head) || !has("meta") {
-            Confidence::No
-        } else if has("preprocessedProfileVersion") {
-            Confidence::Certain
-        } else if has("stackTable") || (has("interval") && (has("stackwalk") || has("processType"))) {
-            Confidence::Likely
-        } else {
-            Confidence::No
-        }
-    }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let mut reader = Reader::new(input.bytes().len(), options.limits.max_depth);
-        if cleopatra::looks_like(input.bytes()) {
-            let meta = cleopatra::read(input, options, &mut reader)?;
-            return reader.finish(input, &File { meta, ..File::default() });
-        }
-        let file: File = json::parse(input, &options.limits)?;
-        reader.file(&file);
-        reader.finish(input, &file)
+fn sniff(head: &[u8]) -> Confidence {
+    let has = |key| json::head_has_key(head, key);
+    if cleopatra::looks_like(head) {
+        Confidence::Certain
+    } else if !json::is_object(head) || !has("meta") {
+        Confidence::No
+    } else if has("preprocessedProfileVersion") {
+        Confidence::Certain
+    } else if has("stackTable") || (has("interval") && (has("stackwalk") || has("processType"))) {
+        Confidence::Likely
+    } else {
+        Confidence::No
     }
 }
 
-struct Reader {
-    profile: Profile,
-    stats: ImportStats,
-    rows: Rows,
-    maker: StackMaker,
-    max_depth: usize,
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let mut reader =
+        Reader { taken: Taken::new("firefox", "samples", input.bytes().len(), options.limits.max_depth) };
+    let meta = if cleopatra::looks_like(input.bytes()) {
+        cleopatra::read(input, options, &mut reader.taken)?
+    } else {
+        let file: File = json::parse(input, &options.limits)?;
+        reader.file(&file);
+        file.meta
+    };
+    reader.finish(input, &meta)
 }
 
 /// A stack table with what was made of its rows so far.
@@ -109,17 +96,11 @@ struct OneThread<'a> {
 /// Why a sample with an impossible stack is dropped.
 const NO_STACK: &str = "stack that is not in the file";
 
-impl Reader {
-    fn new(bytes: usize, max_depth: usize) -> Reader {
-        Reader {
-            profile: Profile::new(),
-            stats: ImportStats::new("firefox", "samples"),
-            rows: Rows::default(),
-            maker: StackMaker::new(max_depth, bytes),
-            max_depth,
-        }
-    }
+struct Reader {
+    taken: Taken,
+}
 
+impl Reader {
     fn file(&mut self, file: &File) {
         self.threads(&file.meta, &file.libs, &file.shared, &file.threads.all);
         self.unread(&file.threads);
@@ -130,8 +111,8 @@ impl Reader {
 
     fn unread(&mut self, threads: &Threads) {
         if threads.unread > 0 {
-            self.stats.lost_bytes += threads.unread_bytes;
-            self.stats.warnings.push(format!(
+            self.taken.stats.lost_bytes += threads.unread_bytes;
+            self.taken.warn(format!(
                 "{} profiles of other processes are damaged, {} bytes: their samples are lost",
                 threads.unread, threads.unread_bytes
             ));
@@ -140,8 +121,7 @@ impl Reader {
 
     fn threads(&mut self, meta: &Meta, libs: &Libs, shared: &Shared, threads: &[Thread]) {
         if libs.unread {
-            let lost = "a list of mapped objects is damaged: addresses of its process have no module";
-            self.stats.warnings.push(lost.to_owned());
+            self.taken.warn("a list of mapped objects is damaged: addresses of its process have no module");
         }
         let shared_names = Names {
             meta,
@@ -166,7 +146,7 @@ impl Reader {
 
     fn thread(&mut self, thread: &Thread, names: &Names, stacks: &mut Stacks) {
         let comm = if thread.name.0.is_empty() { &thread.process_name.0 } else { &thread.name.0 };
-        let id = self.profile.thread(thread.pid.id(), thread.tid.id(), comm);
+        let id = self.taken.profile.thread(thread.pid.id(), thread.tid.id(), comm);
         let delta_ns = match names.meta.sample_units.thread_cpu_delta.0.as_str() {
             "ns" => 1.0,
             "µs" | "us" => 1e3,
@@ -174,22 +154,19 @@ impl Reader {
         };
         match thread.samples.weight_type.0.as_str() {
             "tracing-ms" => {
-                self.rows.measure_in(Event::Cpu, Unit::Nanos);
-                self.rows.measure_in(Event::Wait, Unit::Nanos);
+                self.taken.rows.measure_in(Event::Cpu, Unit::Nanos);
+                self.taken.rows.measure_in(Event::Wait, Unit::Nanos);
             }
-            "bytes" => self.rows.measure_in(Event::Count, Unit::Bytes),
+            "bytes" => self.taken.rows.measure_in(Event::Count, Unit::Bytes),
             _ => {}
         }
         let of = OneThread { samples: &thread.samples, id, names, delta_ns };
         let mut now = 0.0;
         for row in 0..thread.samples.rows() {
-            self.stats.read += 1;
             let delta = thread.samples.time_delta(row);
             now += if delta.is_finite() { delta } else { 0.0 };
-            match self.sample(&of, stacks, row, now) {
-                Ok(()) => self.stats.kept += 1,
-                Err(reason) => self.stats.drop(reason, 1),
-            }
+            let taken = self.sample(&of, stacks, row, now);
+            self.taken.count(taken);
         }
     }
 
@@ -216,7 +193,7 @@ impl Reader {
             // Casts of floats saturate, and NaN is 0.
             weight: Nanos((cpu_delta * of.delta_ns).max(0.0) as i64),
         };
-        if self.rows.push(row, amount) { Ok(()) } else { Err(TOO_MANY) }
+        self.taken.push(row, amount)
     }
 
     /// The stack of a row, making those it stands on first.
@@ -233,19 +210,19 @@ impl Reader {
                 break;
             }
             path.push(row);
-            if path.len() > self.max_depth {
+            if path.len() > self.taken.max_depth {
                 break;
             }
             at = stacks.prefix(row)?;
         }
-        let depth = self.profile.stacks.depth(base) as usize + path.len();
-        if depth > self.max_depth {
+        let depth = self.taken.profile.stacks.depth(base) as usize + path.len();
+        if depth > self.taken.max_depth {
             return self.deep_stack(names, stacks, row);
         }
         let mut stack = base;
         for row in path.into_iter().rev() {
-            let frame = stacks.frame(&mut self.profile, names, row);
-            stack = self.profile.stacks.child(stack, frame);
+            let frame = stacks.frame(&mut self.taken.profile, names, row);
+            stack = self.taken.profile.stacks.child(stack, frame);
             stacks.made[row] = Some(stack);
         }
         Ok(stack)
@@ -260,30 +237,26 @@ impl Reader {
     ) -> Result<StackId, &'static str> {
         let mut frames = Vec::new();
         let mut at = Some(row);
-        while let Some(row) = at.filter(|_| frames.len() <= self.max_depth) {
-            frames.push(stacks.frame(&mut self.profile, names, row));
+        while let Some(row) = at.filter(|_| frames.len() <= self.taken.max_depth) {
+            frames.push(stacks.frame(&mut self.taken.profile, names, row));
             at = stacks.prefix(row)?;
         }
-        self.maker.stack(&mut self.profile, frames).ok_or(OVER_BUDGET)
+        self.taken.stack(frames)
     }
 
-    fn finish(mut self, input: &Input, file: &File) -> Result<Imported, FormatError> {
-        if self.rows.is_empty() {
-            let found = match self.stats.read {
+    fn finish(mut self, input: &Input, meta: &Meta) -> Result<Imported, FormatError> {
+        if self.taken.rows.is_empty() {
+            let found = match self.taken.stats.read {
                 0 => "it holds no samples".to_owned(),
                 n => format!("none of its {n} samples has a stack and a weight"),
             };
             return Err(FormatError::read(ErrorKind::Empty, input.name(), found)
                 .hint("check that the profiler recorded stacks"));
         }
-        self.stats.warnings.extend(self.maker.warning());
-        self.rows.into_samples(&mut self.profile, &mut self.stats);
-        let mut evidence = Evidence { profile: self.profile, ..Evidence::default() };
         let known = |text: &json::Text| Some(text.0.clone()).filter(|t| !t.is_empty());
-        evidence.host.os = known(&file.meta.oscpu);
-        evidence.host.cpu_model = known(&file.meta.cpu_name);
-        evidence.origin(input.name());
-        Ok(Imported { evidence, stats: self.stats })
+        self.taken.host.os = known(&meta.oscpu);
+        self.taken.host.cpu_model = known(&meta.cpu_name);
+        Ok(self.taken.finish(input))
     }
 }
 

@@ -15,24 +15,14 @@ use rustc_hash::FxHashMap;
 use zwhy_evidence::Evidence;
 use zwhy_profile::{Event, FrameId, Profile, StackId, ThreadId};
 
-pub(crate) struct Folded;
+pub(crate) static IMPORTER: Importer = Importer { name: "folded", sniff, read };
 
-impl Importer for Folded {
-    fn name(&self) -> &'static str {
-        "folded"
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let mut reader = Reader::new(options.limits.max_depth, is_differential(input.bytes()));
+    for line in lines::raw_lines(input.bytes()) {
+        reader.line(line);
     }
-
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        sniff(head)
-    }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let mut reader = Reader::new(options.limits.max_depth, is_differential(input.bytes()));
-        for line in lines::raw_lines(input.bytes()) {
-            reader.line(line);
-        }
-        reader.finish(input.name())
-    }
+    reader.finish(input.name())
 }
 
 /// Nearly all lines end in a count, and some have `;` before it.

@@ -11,55 +11,43 @@ mod java;
 mod maps;
 mod words;
 
+use crate::interchange::Taken;
 use crate::interchange::frames::{self, Line, Place};
-use crate::interchange::rows::{Amount, Row, Rows, TOO_MANY};
-use crate::interchange::stacks::{OVER_BUDGET, StackMaker};
-use crate::{
-    Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input, Position,
-};
+use crate::interchange::rows::{Amount, Row};
+use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input, Position};
 use java::Names;
 use maps::Maps;
 use rustc_hash::FxHashMap;
 use words::{Header, Record, Records};
-use zwhy_evidence::Evidence;
-use zwhy_profile::{Event, FrameId, Nanos, Profile, Unit};
+use zwhy_profile::{Event, FrameId, Nanos, Unit};
 
-pub(crate) struct Gperftools;
+pub(crate) static IMPORTER: Importer = Importer { name: "gperftools", sniff, read };
 
-impl Importer for Gperftools {
-    fn name(&self) -> &'static str {
-        "gperftools"
-    }
+fn sniff(head: &[u8]) -> Confidence {
+    if Header::read(head).is_some() { Confidence::Certain } else { Confidence::No }
+}
 
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        if Header::read(head).is_some() { Confidence::Certain } else { Confidence::No }
-    }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let bytes = input.bytes();
-        let header = Header::read(bytes).ok_or_else(|| {
-            FormatError::read(
-                ErrorKind::Damaged,
-                input.name(),
-                "it has no header of a gperftools CPU profile",
-            )
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let bytes = input.bytes();
+    let header = Header::read(bytes).ok_or_else(|| {
+        FormatError::read(ErrorKind::Damaged, input.name(), "it has no header of a gperftools CPU profile")
             .at(Position::Byte(0))
             .hint("check what it is with `file`")
-        })?;
-        let records = Records::read(bytes, header);
-        let text = String::from_utf8_lossy(&bytes[records.end..]);
-        let mut reader = Reader::new(bytes, &records, options.limits.max_depth);
-        if header.java {
-            reader.code = Code::Java(Names::read(&text, &mut reader.profile));
-        } else {
-            reader.code = Code::Native(Maps::read(&text));
-            reader.skips = handler_frames(&records);
-        }
-        for (number, record) in records.all.iter().enumerate() {
-            reader.record(record, number);
-        }
-        reader.finish(input, &records, &text)
+    })?;
+    let records = Records::read(bytes, header);
+    let text = String::from_utf8_lossy(&bytes[records.end..]);
+    let mut reader = Reader::new(bytes, &records, options.limits.max_depth);
+    if header.java {
+        reader.code = Code::Java(Names::read(&text, &mut reader.taken.profile));
+    } else {
+        reader.code = Code::Native(Maps::read(&text));
+        reader.skips = handler_frames(&records);
     }
+    for (number, record) in records.all.iter().enumerate() {
+        let taken = reader.take(record, number);
+        reader.taken.count(taken);
+    }
+    reader.finish(input, &records, &text)
 }
 
 /// What is said of addresses.
@@ -71,10 +59,7 @@ enum Code<'a> {
 struct Reader<'a> {
     bytes: &'a [u8],
     header: Header,
-    profile: Profile,
-    stats: ImportStats,
-    rows: Rows,
-    maker: StackMaker,
+    taken: Taken,
     code: Code<'a>,
     /// By record, frames next to the leaf that are of the signal handler.
     skips: Vec<u8>,
@@ -82,34 +67,21 @@ struct Reader<'a> {
     made: FxHashMap<u64, FrameId>,
     /// Scratch.
     frames: Vec<FrameId>,
-    max_depth: usize,
 }
 
 impl<'a> Reader<'a> {
     fn new(bytes: &'a [u8], records: &Records, max_depth: usize) -> Reader<'a> {
-        let mut rows = Rows::default();
-        rows.measure_in(Event::Cpu, Unit::Nanos);
+        let mut taken = Taken::new("gperftools", "stacks", bytes.len(), max_depth);
+        taken.rows.measure_in(Event::Cpu, Unit::Nanos);
         Reader {
             bytes,
             header: records.header,
-            profile: Profile::new(),
-            stats: ImportStats::new("gperftools", "stacks"),
-            rows,
-            maker: StackMaker::new(max_depth, bytes.len()),
+            taken,
             code: Code::Native(Maps::default()),
             skips: Vec::new(),
             skipped: 0,
             made: FxHashMap::default(),
             frames: Vec::new(),
-            max_depth,
-        }
-    }
-
-    fn record(&mut self, record: &Record, number: usize) {
-        self.stats.read += 1;
-        match self.take(record, number) {
-            Ok(()) => self.stats.kept += 1,
-            Err(reason) => self.stats.drop(reason, 1),
         }
     }
 
@@ -120,15 +92,13 @@ impl<'a> Reader<'a> {
         self.resolve(record, self.skips.get(number).copied().unwrap_or(0));
         if self.frames.is_empty() {
             self.frames
-                .push(frames::unknown(&mut self.profile, "the profile holds no stack for this sample"));
+                .push(frames::unknown(&mut self.taken.profile, "the profile holds no stack for this sample"));
         }
-        let stack = self.maker.stack(&mut self.profile, self.frames.iter().copied()).ok_or(OVER_BUDGET)?;
-        let thread = self.profile.thread(-1, -1, "");
+        let stack = self.taken.stack(self.frames.iter().copied())?;
+        let thread = self.taken.profile.thread(-1, -1, "");
         let row = Row { t: Nanos(0), cpu: -1, thread, stack, event: Event::Cpu, weight: Nanos(0) };
         let time = record.count.saturating_mul(self.header.period_ns);
-        if !self.rows.push(row, Amount::Both(record.count, time)) {
-            return Err(TOO_MANY);
-        }
+        self.taken.push(row, Amount::Both(record.count, time))?;
         self.skipped += u64::from(self.skips.get(number).copied().unwrap_or(0) > 0);
         Ok(())
     }
@@ -139,7 +109,7 @@ impl<'a> Reader<'a> {
         let (bytes, header) = (self.bytes, self.header);
         let callers = record.callers(bytes, header, skip);
         let leaf = record.leaf(bytes, header);
-        let most = self.max_depth.saturating_add(1);
+        let most = self.taken.max_depth.saturating_add(1);
         if header.java {
             let all = leaf.into_iter().chain(callers);
             all.take(most).for_each(|address| self.frame(address));
@@ -154,7 +124,7 @@ impl<'a> Reader<'a> {
     }
 
     fn frame(&mut self, address: u64) {
-        let (profile, code) = (&mut self.profile, &self.code);
+        let (profile, code) = (&mut self.taken.profile, &self.code);
         let frame = *self.made.entry(address).or_insert_with(|| match code {
             Code::Java(names) => names
                 .get(address)
@@ -176,18 +146,16 @@ impl<'a> Reader<'a> {
     fn finish(mut self, input: &Input, records: &Records, text: &str) -> Result<Imported, FormatError> {
         if records.cut {
             let left = (self.bytes.len() - records.end) as u64;
-            self.stats.cut_at = Some(records.end as u64);
+            self.taken.stats.cut_at = Some(records.end as u64);
             if left > 0 {
-                self.stats.read += 1;
-                self.stats.lost += 1;
-                self.stats.lost_bytes = left;
+                self.taken.lose(left);
             }
-            self.stats.warnings.push(format!(
+            self.taken.warn(format!(
                 "the profile breaks off at byte {}: stacks after that are lost, and so is the list of mapped objects, so that addresses have no module: copy it again, or let the program end by itself",
                 records.end
             ));
         }
-        if self.rows.is_empty() {
+        if self.taken.rows.is_empty() {
             let error = match records.cut {
                 true => FormatError::read(
                     ErrorKind::Damaged,
@@ -202,16 +170,12 @@ impl<'a> Reader<'a> {
             return Err(error);
         }
         self.warn(records, text);
-        self.stats.warnings.extend(self.maker.warning());
-        self.rows.into_samples(&mut self.profile, &mut self.stats);
-        let mut evidence = Evidence { profile: self.profile, ..Evidence::default() };
-        evidence.origin(input.name());
-        Ok(Imported { evidence, stats: self.stats })
+        Ok(self.taken.finish(input))
     }
 
     fn warn(&mut self, records: &Records, text: &str) {
         if self.skipped > 0 {
-            self.stats.warnings.push(format!(
+            self.taken.warn(format!(
                 "in {} stacks an address of the profiler's signal handler stands next to the leaf: left out, as pprof does",
                 self.skipped
             ));
@@ -222,11 +186,11 @@ impl<'a> Reader<'a> {
         };
         if empty && !records.cut {
             let what = if self.header.java { "names" } else { "mapped objects" };
-            self.stats.warnings.push(format!("the profile has no list of {what}: addresses say nothing"));
+            self.taken.warn(format!("the profile has no list of {what}: addresses say nothing"));
         }
         if odd > 0 {
             let broken = if text.ends_with('\n') { "" } else { "; the last line has no end: copy it again" };
-            self.stats.warnings.push(format!(
+            self.taken.warn(format!(
                 "{odd} lines after the samples are neither a mapped object nor a name: not taken{broken}"
             ));
         }

@@ -2,6 +2,7 @@
 //! without names.
 
 use crate::text::names;
+use std::borrow::Cow;
 use zwhy_profile::{Frame, FrameId, FrameKind, Profile};
 
 /// Lines that one address may stand for; more are not believed.
@@ -57,6 +58,23 @@ impl Place<'_> {
             ..Frame::default()
         };
         profile.frames.intern(frame)
+    }
+
+    /// Frames of all lines here, leaf first, one where there is none. A line has a function, whose name and
+    /// file `function` tells, and a number.
+    pub fn frames<'n>(
+        &self,
+        profile: &mut Profile,
+        lines: &[[u64; 2]],
+        function: impl Fn(u64) -> (Cow<'n, str>, Cow<'n, str>),
+    ) -> Vec<FrameId> {
+        let lines = if lines.is_empty() { &[[0, 0]] } else { lines };
+        let frame = |(i, [id, number]): (usize, &[u64; 2])| {
+            let (name, file) = function(*id);
+            let line = Line { function: &name, file: &file, line: line_number(*number as i64) };
+            self.frame(profile, line, i + 1 < lines.len())
+        };
+        lines.iter().enumerate().map(frame).collect()
     }
 
     fn unnamed(&self, profile: &mut Profile, module: &str, kind: FrameKind) -> FrameId {

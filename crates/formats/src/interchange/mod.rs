@@ -2,14 +2,17 @@
 //! tables to frames and stacks, foreign values to sample counts.
 //!
 //! Invariants: every index of a file is checked before use; memory stays within a small multiple of the
-//! input (see [`stacks::StackMaker`]); text of the file reaches warnings only through [`shown`].
+//! input (see `stacks.rs`); text of the file reaches warnings only through [`shown`].
 
 pub mod frames;
 pub mod json;
 pub mod meaning;
 pub mod protobuf;
 pub mod rows;
-pub mod stacks;
+mod stacks;
+mod taken;
+
+pub use taken::Taken;
 
 /// Bytes of a name that are looked at: many small entries of a file may point to one very long name.
 pub const MAX_NAME: usize = 1 << 16;

@@ -96,6 +96,17 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
+/// The last number in each of these fields of a message; 0 where there is none, as an absent field means.
+pub fn numbers_in<const N: usize>(message: &[u8], fields: [u32; N]) -> [u64; N] {
+    let mut found = [0; N];
+    for field in Fields::new(message) {
+        if let Some(at) = fields.iter().position(|number| *number == field.number) {
+            found[at] = field.value.number();
+        }
+    }
+    found
+}
+
 /// The number at the start of `bytes` and its length.
 fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     let mut value = 0u64;

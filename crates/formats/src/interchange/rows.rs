@@ -9,8 +9,6 @@ use zwhy_profile::{Event, Measure, Nanos, Profile, Sample, StackId, ThreadId, Un
 
 /// Rows that are kept: a few bytes of a file can each be one, and each takes about 80 in memory.
 const MAX_KEPT: usize = 1 << 25;
-/// Why a sample beyond that is dropped.
-pub const TOO_MANY: &str = "more samples than are read";
 /// Rows that one count may be spread over (a row holds up to `u32::MAX`); larger ones are kept as weights.
 const MAX_ROWS: u64 = 16;
 

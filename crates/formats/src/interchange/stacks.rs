@@ -56,9 +56,6 @@ impl StackMaker {
     }
 }
 
-/// Why a sample whose stack the budget did not allow is dropped.
-pub const OVER_BUDGET: &str = "stack of more frames than the file has bytes for";
-
 #[cfg(test)]
 mod tests {
     use super::*;

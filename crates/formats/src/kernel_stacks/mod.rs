@@ -16,29 +16,19 @@ use line::KernelLine;
 use task::{Task, Unsure};
 use zwhy_evidence::{OriginId, PctStack, Table};
 
-pub(crate) struct KernelStacks;
+pub(crate) static IMPORTER: Importer = Importer { name: "kernel-stacks", sniff, read };
 
-impl Importer for KernelStacks {
-    fn name(&self) -> &'static str {
-        "kernel-stacks"
-    }
+fn sniff(head: &[u8]) -> Confidence {
+    blocks::sniff(head, &KernelStackBlock, 0.9)
+}
 
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        if head.contains(&0) {
-            return Confidence::No;
-        }
-        let (share, kept) = blocks::recognised(head, &[&KernelStackBlock]);
-        if kept > 0 && share >= 0.9 { Confidence::Likely } else { Confidence::No }
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let imported = blocks::read("kernel-stacks", input, &[&KernelStackBlock], options.limits.max_depth)?;
+    if imported.evidence.trees.is_empty() {
+        return Err(FormatError::read(ErrorKind::Empty, input.name(), "no line of it is a kernel stack")
+            .hint("take one with `cat /proc/PID/stack` or `echo w > /proc/sysrq-trigger; dmesg`"));
     }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let imported = blocks::read(self.name(), input, &[&KernelStackBlock], options.limits.max_depth)?;
-        if imported.evidence.trees.is_empty() {
-            return Err(FormatError::read(ErrorKind::Empty, input.name(), "no line of it is a kernel stack")
-                .hint("take one with `cat /proc/PID/stack` or `echo w > /proc/sysrq-trigger; dmesg`"));
-        }
-        Ok(imported)
-    }
+    Ok(imported)
 }
 
 /// A run of kernel messages with stacks in it.

@@ -3,8 +3,8 @@
 //! Invariant: index 0 of every table means "not set", and an index may lead nowhere.
 
 use crate::interchange::MAX_NAME;
-use crate::interchange::frames::{self, Line, MAX_INLINED, Place};
-use crate::interchange::protobuf::{Field, Fields, MAX_ENTRIES};
+use crate::interchange::frames::{self, MAX_INLINED, Place};
+use crate::interchange::protobuf::{Field, Fields, MAX_ENTRIES, numbers_in};
 use std::borrow::Cow;
 use zwhy_profile::{FrameId, FrameKind, Profile};
 
@@ -152,48 +152,24 @@ impl<'a> Dictionary<'a> {
 
     fn resolve(&mut self, profile: &mut Profile, location: &'a [u8]) {
         let (mut mapping, mut address, mut kind) = (0, 0, None);
-        let mut lines: Vec<(u64, i64)> = Vec::new();
+        let mut lines = Vec::new();
         for field in Fields::new(location) {
             match field.number {
                 1 => mapping = field.value.number(),
                 2 => address = field.value.number(),
-                3 if lines.len() < MAX_INLINED => lines.push(line(field.value.bytes())),
+                3 if lines.len() < MAX_INLINED => lines.push(numbers_in(field.value.bytes(), [1, 2])),
                 4 => kind = field.value.numbers().find_map(|i| self.frame_type(i)).or(kind),
                 _ => {}
             }
         }
-        let (mut start, mut offset, mut file) = (0, 0, 0);
-        for field in Fields::new(entry(&self.mappings, mapping)) {
-            match field.number {
-                1 => start = field.value.number(),
-                3 => offset = field.value.number(),
-                4 => file = field.value.number(),
-                _ => {}
-            }
-        }
-        let module = self.text(file);
-        let place = Place { module: &module, address, start, offset, kind };
-        if lines.is_empty() {
-            lines.push((0, 0));
-        }
-        let outermost = lines.len() - 1;
-        for (i, (function, line)) in lines.into_iter().enumerate() {
-            let (name, file) = self.function(function);
-            let line = Line { function: &name, file: &file, line: frames::line_number(line) };
-            self.frames.push(place.frame(profile, line, i < outermost));
-        }
+        let [start, offset, file] = numbers_in(entry(&self.mappings, mapping), [1, 3, 4]);
+        let place = Place { module: &self.text(file), address, start, offset, kind };
+        let frames = place.frames(profile, &lines, |function| self.function(function));
+        self.frames.extend(frames);
     }
 
     fn function(&self, index: u64) -> (Cow<'a, str>, Cow<'a, str>) {
-        let (mut name, mut system_name, mut file) = (0, 0, 0);
-        for field in Fields::new(entry(&self.functions, index)) {
-            match field.number {
-                1 => name = field.value.number(),
-                2 => system_name = field.value.number(),
-                3 => file = field.value.number(),
-                _ => {}
-            }
-        }
+        let [name, system_name, file] = numbers_in(entry(&self.functions, index), [1, 2, 3]);
         let name = if self.text(name).is_empty() { system_name } else { name };
         (self.text(name), self.text(file))
     }
@@ -208,16 +184,4 @@ impl<'a> Dictionary<'a> {
             _ => None,
         }
     }
-}
-
-fn line(bytes: &[u8]) -> (u64, i64) {
-    let mut line = (0, 0);
-    for field in Fields::new(bytes) {
-        match field.number {
-            1 => line.0 = field.value.number(),
-            2 => line.1 = field.value.number() as i64,
-            _ => {}
-        }
-    }
-    line
 }

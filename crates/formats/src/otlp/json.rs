@@ -34,9 +34,9 @@ pub fn read(input: &Input, options: &ImportOptions, taken: &mut Taken) -> Result
         rest = rest.trim_start();
         if rest.is_empty() {
             return match refused {
-                Some(error) if taken.rows.is_empty() => Err(error),
+                Some(error) if taken.all.rows.is_empty() => Err(error),
                 Some(error) => {
-                    taken.stats.warnings.push(format!("messages of the file are not taken: {error}"));
+                    taken.all.warn(format!("messages of the file are not taken: {error}"));
                     Ok(())
                 }
                 None => Ok(()),
@@ -47,20 +47,20 @@ pub fn read(input: &Input, options: &ImportOptions, taken: &mut Taken) -> Result
             Some(Ok(Data(bytes))) => {
                 let end = deserializer.byte_offset();
                 if let Err(error) = taken.message(input, &bytes, Some(Layout::From110)) {
-                    taken.stats.lost_bytes += end as u64;
+                    taken.all.stats.lost_bytes += end as u64;
                     refused.get_or_insert(error);
                 }
                 rest = &rest[end..];
             }
-            Some(Err(error)) if taken.rows.is_empty() => {
+            Some(Err(error)) if taken.all.rows.is_empty() => {
                 return Err(json::damaged(input, &error)
                     .hint("check that it was copied whole: the names are usually at its end"));
             }
             _ => {
                 let at = (text.len() - rest.len()) as u64;
-                taken.stats.lost_bytes += rest.len() as u64;
-                taken.stats.cut_at = Some(at);
-                taken.stats.warnings.push(format!(
+                taken.all.stats.lost_bytes += rest.len() as u64;
+                taken.all.stats.cut_at = Some(at);
+                taken.all.warn(format!(
                     "from byte {at} on the file is no valid JSON: the messages there are lost: copy it again"
                 ));
                 return Ok(());

@@ -13,38 +13,28 @@ mod sample;
 use crate::interchange::frames;
 use crate::interchange::meaning::{self, Meaning, Unit};
 use crate::interchange::protobuf::{Fields, MAX_ENTRIES, Value};
-use crate::interchange::rows::{Amount, Row, Rows, TOO_MANY};
-use crate::interchange::shown;
-use crate::interchange::stacks::{OVER_BUDGET, StackMaker};
+use crate::interchange::rows::{Amount, Row};
+use crate::interchange::{self, shown};
 use crate::pprof::Key;
-use crate::{
-    Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input, Position,
-};
+use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input, Position};
 use dictionary::{Attribute, Dictionary};
 use sample::{Layout, ProfileHead, Sample};
-use zwhy_evidence::Evidence;
 use zwhy_profile::{Event, FrameId, Nanos, StackId};
 
-pub(crate) struct Otlp;
+pub(crate) static IMPORTER: Importer = Importer { name: "otlp", sniff, read };
 
-impl Importer for Otlp {
-    fn name(&self) -> &'static str {
-        "otlp"
-    }
+fn sniff(head: &[u8]) -> Confidence {
+    if looks_like(head) || json::looks_like(head) { Confidence::Certain } else { Confidence::No }
+}
 
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        if looks_like(head) || json::looks_like(head) { Confidence::Certain } else { Confidence::No }
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let mut taken = Taken::new(input.bytes().len(), options.limits.max_depth);
+    if json::looks_like(input.bytes()) && !looks_like(input.bytes()) {
+        json::read(input, options, &mut taken)?;
+        return taken.finish(input, None);
     }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let mut taken = Taken::new(input.bytes().len(), options.limits.max_depth);
-        if json::looks_like(input.bytes()) && !looks_like(input.bytes()) {
-            json::read(input, options, &mut taken)?;
-            return taken.finish(input, None);
-        }
-        let damage = taken.message(input, input.bytes(), None)?;
-        taken.finish(input, damage)
-    }
+    let damage = taken.message(input, input.bytes(), None)?;
+    taken.finish(input, damage)
 }
 
 /// Messages in a field of another message.
@@ -108,26 +98,18 @@ fn looks_like(head: &[u8]) -> bool {
 
 /// What was read of all messages so far.
 struct Taken {
-    evidence: Evidence,
-    stats: ImportStats,
-    rows: Rows,
-    maker: StackMaker,
+    all: interchange::Taken,
     /// Scratch.
     sample: Sample,
     frames: Vec<FrameId>,
-    max_depth: usize,
 }
 
 impl Taken {
     fn new(bytes: usize, max_depth: usize) -> Taken {
         Taken {
-            evidence: Evidence::default(),
-            stats: ImportStats::new("otlp", "samples"),
-            rows: Rows::default(),
-            maker: StackMaker::new(max_depth, bytes),
+            all: interchange::Taken::new("otlp", "samples", bytes, max_depth),
             sample: Sample::default(),
             frames: Vec::new(),
-            max_depth,
         }
     }
 
@@ -173,21 +155,16 @@ impl Taken {
     fn finish(mut self, input: &Input, damage: Option<usize>) -> Result<Imported, FormatError> {
         if let Some(at) = damage {
             let left = (input.bytes().len() - at) as u64;
-            self.stats.read += 1;
-            self.stats.lost += 1;
-            self.stats.lost_bytes = left;
-            self.stats.warnings.push(format!(
+            self.all.lose(left);
+            self.all.warn(format!(
                 "the file breaks off {left} bytes before its end: what stood there is lost: copy it again"
             ));
         }
-        if self.rows.is_empty() {
+        if self.all.rows.is_empty() {
             return Err(nothing(input, damage, "it has no samples that can be taken"));
         }
-        self.stats.warnings.extend(self.maker.warning());
-        self.rows.start_at_zero();
-        self.rows.into_samples(&mut self.evidence.profile, &mut self.stats);
-        self.evidence.origin(input.name());
-        Ok(Imported { evidence: self.evidence, stats: self.stats })
+        self.all.rows.start_at_zero();
+        Ok(self.all.finish(input))
     }
 }
 
@@ -195,8 +172,8 @@ impl Taken {
 struct Reader<'a, 't> {
     dictionary: Dictionary<'a>,
     layout: Layout,
-    /// Stacks of the table that were made; `None` inside for one over the budget.
-    stacks: Vec<Option<Option<StackId>>>,
+    /// Stacks of the table that were made; an error inside for one over the budget.
+    stacks: Vec<Option<Result<StackId, &'static str>>>,
     /// pid of the resource at hand, where it says one.
     pid: i32,
     taken: &'t mut Taken,
@@ -219,7 +196,7 @@ impl<'a> Reader<'a, '_> {
     fn resource_attribute(&mut self, attribute: &'a [u8]) {
         let key = inside(attribute, 1).next().unwrap_or(b"");
         let value = inside(attribute, 2).next().and_then(|v| self.dictionary.any_value(v));
-        let host = &mut self.taken.evidence.host;
+        let host = &mut self.taken.all.host;
         match (key, value) {
             (b"process.pid", Some(Attribute::Number(pid))) => self.pid = i32::try_from(pid).unwrap_or(-1),
             (b"host.name", Some(Attribute::Text(name))) if host.name.is_none() => {
@@ -251,56 +228,52 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn meaning(&self, head: &ProfileHead) -> Meaning {
-        Meaning::of(&self.dictionary.text(head.value_type.0), &self.dictionary.text(head.value_type.1))
+        Meaning::of(&self.dictionary.text(head.value_type[0]), &self.dictionary.text(head.value_type[1]))
     }
 
     fn skip(&mut self, profile: &[u8], head: &ProfileHead) {
         let count = samples(profile).count() as u64;
-        self.taken.stats.read += count;
-        self.taken.stats.drop("same samples in another unit", count);
-        let name = self.dictionary.text(head.value_type.0);
-        let unit = self.dictionary.text(head.value_type.1);
+        self.taken.all.stats.read += count;
+        self.taken.all.stats.drop("same samples in another unit", count);
+        let name = self.dictionary.text(head.value_type[0]);
+        let unit = self.dictionary.text(head.value_type[1]);
         let (name, unit) = (shown(&name), shown(&unit));
         self.warn_once(format!("the file also holds `{name}` in {unit}: not taken"));
     }
 
     fn warn_once(&mut self, warning: String) {
-        if !self.taken.stats.warnings.contains(&warning) && self.taken.stats.warnings.len() < 20 {
-            self.taken.stats.warnings.push(warning);
+        if !self.taken.all.stats.warnings.contains(&warning) && self.taken.all.stats.warnings.len() < 20 {
+            self.taken.all.stats.warnings.push(warning);
         }
     }
 
     fn profile(&mut self, profile: &'a [u8], head: &ProfileHead, meaning: Meaning) {
-        let name = self.dictionary.text(head.value_type.0);
+        let name = self.dictionary.text(head.value_type[0]);
         if meaning::is_wall(&name) {
             let name = shown(&name);
             self.warn_once(format!("`{name}` is wall clock time: sleeping threads are in it"));
         }
         let period = head.period(&self.dictionary.text(head.period_unit));
         if meaning.unit != Unit::Count {
-            let unit = self.dictionary.text(head.value_type.1);
-            self.taken.rows.measure_in(meaning.event, meaning.unit.of_amounts(&name, &unit));
+            let unit = self.dictionary.text(head.value_type[1]);
+            self.taken.all.rows.measure_in(meaning.event, meaning.unit.of_amounts(&name, &unit));
         }
         let mut fields = Fields::new(profile);
         for field in fields.by_ref().filter(|f| f.number == 2) {
             self.sample(field.value.bytes(), meaning, period);
         }
         if fields.damage().is_some() {
-            self.taken.stats.read += 1;
-            self.taken.stats.lost += 1;
+            self.taken.all.lose(0);
         }
     }
 
     fn sample(&mut self, message: &[u8], meaning: Meaning, period: u64) {
-        self.taken.stats.read += 1;
         let mut sample = std::mem::take(&mut self.taken.sample);
         if !sample.read(message, self.layout) {
-            self.taken.stats.lost += 1;
+            self.taken.all.lose(0);
         } else {
-            match self.take(&sample, meaning, period) {
-                Ok(()) => self.taken.stats.kept += 1,
-                Err(reason) => self.taken.stats.drop(reason, 1),
-            }
+            let taken = self.take(&sample, meaning, period);
+            self.taken.all.count(taken);
         }
         self.taken.sample = sample;
     }
@@ -312,7 +285,7 @@ impl<'a> Reader<'a, '_> {
         if sample.points().all(|(_, value)| value == 0) {
             return Err("value of zero");
         }
-        let stack = self.stack(sample.stack).ok_or(OVER_BUDGET)?;
+        let stack = self.stack(sample.stack)?;
         let (mut comm, mut pid, mut tid, mut cpu) = (String::new(), self.pid, -1, -1);
         for (key, value) in sample.attributes.iter().filter_map(|i| self.dictionary.attribute(*i)) {
             let number = match &value {
@@ -327,32 +300,30 @@ impl<'a> Reader<'a, '_> {
                 _ => {}
             }
         }
-        let thread = self.taken.evidence.profile.thread(pid, tid, &comm);
+        let thread = self.taken.all.profile.thread(pid, tid, &comm);
         for (time, value) in sample.points().filter(|(_, value)| *value > 0) {
             let t = Nanos(i64::try_from(time).unwrap_or(0));
             let (amount, weight) = amount(value, meaning.unit, period);
             let row = Row { t, cpu, thread, stack, event: meaning.event, weight };
-            if !self.taken.rows.push(row, amount) {
-                return Err(TOO_MANY);
-            }
+            self.taken.all.push(row, amount)?;
         }
         Ok(())
     }
 
-    /// The stack of an entry of the stack table; `None` when the file has used up its nodes.
-    fn stack(&mut self, index: u64) -> Option<StackId> {
+    /// The stack of an entry of the stack table.
+    fn stack(&mut self, index: u64) -> Result<StackId, &'static str> {
         let slot = usize::try_from(index).ok().filter(|i| *i < self.stacks.len());
         if let Some(made) = slot.and_then(|i| self.stacks[i]) {
             return made;
         }
-        let profile = &mut self.taken.evidence.profile;
+        let profile = &mut self.taken.all.profile;
         self.taken.frames.clear();
-        let most = self.taken.max_depth.saturating_add(1);
+        let most = self.taken.all.max_depth.saturating_add(1);
         let known = slot.and_then(|i| self.dictionary.stack_frames(profile, i, most, &mut self.taken.frames));
         if known.is_none() || self.taken.frames.is_empty() {
             self.taken.frames.push(frames::unknown(profile, "the profile holds no stack for this sample"));
         }
-        let made = self.taken.maker.stack(profile, self.taken.frames.iter().copied());
+        let made = self.taken.all.stack(self.taken.frames.iter().copied());
         if let Some(i) = slot {
             self.stacks[i] = Some(made);
         }

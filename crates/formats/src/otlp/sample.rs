@@ -1,7 +1,7 @@
 //! Profile and Sample messages, whose field numbers differ between versions 1.8 and 1.10 of the protocol.
 
 use crate::interchange::meaning::{Meaning, Unit};
-use crate::interchange::protobuf::{Fields, Value};
+use crate::interchange::protobuf::{Fields, Value, numbers_in};
 
 /// Field numbers of Sample. Both versions call themselves v1development.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn is_before_18(sample: &[u8]) -> bool {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProfileHead {
     /// Indexes of name and unit.
-    pub value_type: (u64, u64),
+    pub value_type: [u64; 2],
     pub time: u64,
     pub period_unit: u64,
     pub period: i64,
@@ -59,9 +59,9 @@ impl ProfileHead {
         let mut head = ProfileHead::default();
         for field in Fields::new(profile) {
             match (field.number, field.value) {
-                (1, Value::Bytes(bytes)) => head.value_type = pair(bytes),
+                (1, Value::Bytes(bytes)) => head.value_type = numbers_in(bytes, [1, 2]),
                 (3, Value::Fixed64(time)) => head.time = time,
-                (5, Value::Bytes(bytes)) => head.period_unit = pair(bytes).1,
+                (5, Value::Bytes(bytes)) => [head.period_unit] = numbers_in(bytes, [2]),
                 (6, value) => head.period = value.number() as i64,
                 _ => {}
             }
@@ -76,18 +76,6 @@ impl ProfileHead {
             _ => 0,
         }
     }
-}
-
-fn pair(bytes: &[u8]) -> (u64, u64) {
-    let mut pair = (0, 0);
-    for field in Fields::new(bytes) {
-        match field.number {
-            1 => pair.0 = field.value.number(),
-            2 => pair.1 = field.value.number(),
-            _ => {}
-        }
-    }
-    pair
 }
 
 /// Attributes of a sample that are looked at.

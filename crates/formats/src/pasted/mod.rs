@@ -23,56 +23,48 @@ static STACKS: [(u16, &dyn Block); 6] = [
     (78, &FoldedLines),
 ];
 
-pub(crate) struct Pasted;
+pub(crate) static IMPORTER: Importer = Importer { name: "pasted", sniff, read };
 
-impl Importer for Pasted {
-    fn name(&self) -> &'static str {
-        "pasted"
-    }
+/// Any text at all: the taker of last resort.
+fn sniff(head: &[u8]) -> Confidence {
+    let odd = head.iter().filter(|b| **b < b' ' && !matches!(b, b'\n' | b'\r' | b'\t' | 0x1b | 0x0c)).count();
+    if head.contains(&0) || odd * 50 > head.len() { Confidence::No } else { Confidence::Possible }
+}
 
-    /// Any text at all: the taker of last resort.
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        let odd =
-            head.iter().filter(|b| **b < b' ' && !matches!(b, b'\n' | b'\r' | b'\t' | 0x1b | 0x0c)).count();
-        if head.contains(&0) || odd * 50 > head.len() { Confidence::No } else { Confidence::Possible }
-    }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let embedded;
-        let tools = match &options.tools {
-            Some(tools) => tools,
-            None => {
-                embedded = Tools::embedded();
-                &embedded
-            }
-        };
-        let readers = zwhy_paste::ranked(tools, &STACKS);
-        let mut imported = blocks::read(self.name(), input, &readers, options.limits.max_depth)?;
-        let e = &imported.evidence;
-        let nothing = e.profile.samples.is_empty()
-            && e.flat.is_empty()
-            && e.trees.is_empty()
-            && e.threads.is_empty()
-            && e.kstats.is_empty()
-            && e.params.is_empty()
-            && e.properties.is_empty()
-            && e.tables.is_empty()
-            && e.host == Default::default();
-        if nothing {
-            let found =
-                format!("none of its {} lines is output of a tool that zwhy knows", imported.stats.read);
-            return Err(FormatError::read(ErrorKind::Empty, input.name(), found).hint(
-                "paste output of perf, top, arcstats, zfs get or zpool iostat as it stands in the terminal",
-            ));
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let embedded;
+    let tools = match &options.tools {
+        Some(tools) => tools,
+        None => {
+            embedded = Tools::embedded();
+            &embedded
         }
-        let unknown = imported.stats.dropped.get(blocks::NOT_RECOGNISED).copied().unwrap_or(0);
-        if unknown > 0 {
-            let text = format!(
-                "{unknown} of {} lines were not recognised (sentences, or output of other tools)",
-                imported.stats.read
-            );
-            imported.stats.warnings.push(text);
-        }
-        Ok(imported)
+    };
+    let readers = zwhy_paste::ranked(tools, &STACKS);
+    let mut imported = blocks::read("pasted", input, &readers, options.limits.max_depth)?;
+    let e = &imported.evidence;
+    let nothing = e.profile.samples.is_empty()
+        && e.flat.is_empty()
+        && e.trees.is_empty()
+        && e.threads.is_empty()
+        && e.kstats.is_empty()
+        && e.params.is_empty()
+        && e.properties.is_empty()
+        && e.tables.is_empty()
+        && e.host == Default::default();
+    if nothing {
+        let found = format!("none of its {} lines is output of a tool that zwhy knows", imported.stats.read);
+        return Err(FormatError::read(ErrorKind::Empty, input.name(), found).hint(
+            "paste output of perf, top, arcstats, zfs get or zpool iostat as it stands in the terminal",
+        ));
     }
+    let unknown = imported.stats.dropped.get(blocks::NOT_RECOGNISED).copied().unwrap_or(0);
+    if unknown > 0 {
+        let text = format!(
+            "{unknown} of {} lines were not recognised (sentences, or output of other tools)",
+            imported.stats.read
+        );
+        imported.stats.warnings.push(text);
+    }
+    Ok(imported)
 }

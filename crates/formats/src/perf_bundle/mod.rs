@@ -24,56 +24,48 @@ const MODULES: &str = "modules.zst";
 const NAMES: &str = "names.json.zst";
 const VERSION: u64 = 1;
 
-pub(crate) struct PerfBundle;
+pub(crate) static IMPORTER: Importer = Importer { name: "perf-bundle", sniff, read };
 
-impl Importer for PerfBundle {
-    fn name(&self) -> &'static str {
-        "perf-bundle"
+fn sniff(head: &[u8]) -> Confidence {
+    // A zip whose first entry is the manifest.
+    let first = head.get(30..30 + MANIFEST.len());
+    let is = head.starts_with(b"PK\x03\x04") && first == Some(MANIFEST.as_bytes());
+    if is { Confidence::Certain } else { Confidence::No }
+}
+
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let damaged = |found: String| {
+        FormatError::read(ErrorKind::Damaged, input.name(), found)
+            .hint("copy the bundle again, or pack it again on the recorded host")
+    };
+    let mut archive = ZipArchive::new(Cursor::new(input.bytes()))
+        .map_err(|e| damaged(format!("its archive is broken: {e}")))?;
+    let mut left = options.limits.max_decompressed;
+    let manifest = entry(&mut archive, MANIFEST, &mut left).map_err(|e| damaged(e.describe(MANIFEST)))?;
+    let version =
+        serde_json::from_slice(&manifest).ok().and_then(|m: serde_json::Value| m["zwhy_bundle"].as_u64());
+    if version.is_none_or(|v| v > VERSION) {
+        let found = format!("it is a bundle of version {}, known is {VERSION}", version.unwrap_or(0));
+        return Err(FormatError::read(ErrorKind::Unsupported, input.name(), found).hint("use a newer zwhy"));
     }
-
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        // A zip whose first entry is the manifest.
-        let first = head.get(30..30 + MANIFEST.len());
-        let is = head.starts_with(b"PK\x03\x04") && first == Some(MANIFEST.as_bytes());
-        if is { Confidence::Certain } else { Confidence::No }
-    }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let damaged = |found: String| {
-            FormatError::read(ErrorKind::Damaged, input.name(), found)
-                .hint("copy the bundle again, or pack it again on the recorded host")
-        };
-        let mut archive = ZipArchive::new(Cursor::new(input.bytes()))
-            .map_err(|e| damaged(format!("its archive is broken: {e}")))?;
-        let mut left = options.limits.max_decompressed;
-        let manifest = entry(&mut archive, MANIFEST, &mut left).map_err(|e| damaged(e.describe(MANIFEST)))?;
-        let version =
-            serde_json::from_slice(&manifest).ok().and_then(|m: serde_json::Value| m["zwhy_bundle"].as_u64());
-        if version.is_none_or(|v| v > VERSION) {
-            let found = format!("it is a bundle of version {}, known is {VERSION}", version.unwrap_or(0));
-            return Err(
-                FormatError::read(ErrorKind::Unsupported, input.name(), found).hint("use a newer zwhy")
-            );
+    let data = entry(&mut archive, DATA, &mut left).map_err(|e| damaged(e.describe(DATA)))?;
+    let mut warnings = Vec::new();
+    let mut optional = |name: &str| match entry(&mut archive, name, &mut left) {
+        Ok(bytes) => Some(bytes),
+        Err(Failure::Absent) => None,
+        Err(failure) => {
+            warnings.push(format!("{}: names from it are missing", failure.describe(name)));
+            None
         }
-        let data = entry(&mut archive, DATA, &mut left).map_err(|e| damaged(e.describe(DATA)))?;
-        let mut warnings = Vec::new();
-        let mut optional = |name: &str| match entry(&mut archive, name, &mut left) {
-            Ok(bytes) => Some(bytes),
-            Err(Failure::Absent) => None,
-            Err(failure) => {
-                warnings.push(format!("{}: names from it are missing", failure.describe(name)));
-                None
-            }
-        };
-        let (kallsyms, modules) = (optional(KALLSYMS), optional(MODULES));
-        let objects = optional(NAMES).map(|json| names::decode(&json)).unwrap_or_default();
-        let known = Known { kallsyms, modules, objects };
-        let data = Input::from_bytes(input.name(), data);
-        let (mut imported, _) = perf_data::read(&data, options, known, false)?;
-        imported.stats.format = self.name().to_owned();
-        imported.stats.warnings.splice(0..0, warnings);
-        Ok(imported)
-    }
+    };
+    let (kallsyms, modules) = (optional(KALLSYMS), optional(MODULES));
+    let objects = optional(NAMES).map(|json| names::decode(&json)).unwrap_or_default();
+    let known = Known { kallsyms, modules, objects };
+    let data = Input::from_bytes(input.name(), data);
+    let (mut imported, _) = perf_data::read(&data, options, known, false)?;
+    imported.stats.format = "perf-bundle".to_owned();
+    imported.stats.warnings.splice(0..0, warnings);
+    Ok(imported)
 }
 
 /// Why an entry cannot be had.

@@ -1,7 +1,6 @@
 //! Packing a recording with the names it needs, on the host that was recorded.
 
 use super::{DATA, KALLSYMS, MANIFEST, MODULES, NAMES, VERSION, names};
-use crate::Importer;
 use crate::perf_data::{self, Known};
 use crate::{ErrorKind, FormatError, ImportOptions, ImportStats, Input};
 use std::fs::File;
@@ -17,7 +16,7 @@ use zwhy_place::{Place, PlaceError};
 /// When `path` is no readable perf.data, or `out` cannot be written; then no `out` is left.
 pub fn pack_perf_data(path: &Path, out: &Path, options: &ImportOptions) -> Result<ImportStats, FormatError> {
     let input = Input::open(path, &options.limits)?;
-    if perf_data::PerfData.sniff(input.bytes()) == crate::Confidence::No {
+    if (perf_data::IMPORTER.sniff)(input.bytes()) == crate::Confidence::No {
         let found = "it is not a perf.data, and other formats need no bundle";
         return Err(FormatError::read(ErrorKind::Unsupported, input.name(), found).hint("import it as it is"));
     }

@@ -39,20 +39,14 @@ use weights::Weights;
 use zwhy_perf::attr::Schema;
 use zwhy_profile::{Nanos, Profile, StringTable};
 
-pub(crate) struct PerfData;
+pub(crate) static IMPORTER: Importer = Importer {
+    name: "perf.data",
+    sniff,
+    read: |input, options| Ok(read(input, options, Known::default(), false)?.0),
+};
 
-impl Importer for PerfData {
-    fn name(&self) -> &'static str {
-        "perf.data"
-    }
-
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        if header::byte_order(head).is_some() { Confidence::Certain } else { Confidence::No }
-    }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        Ok(read(input, options, Known::default(), false)?.0)
-    }
+fn sniff(head: &[u8]) -> Confidence {
+    if header::byte_order(head).is_some() { Confidence::Certain } else { Confidence::No }
 }
 
 /// Reads a recording with what is `known` of it; `keep` gives back the names of user code it needed.

@@ -13,33 +13,23 @@ use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importe
 use row::Columns;
 use zwhy_evidence::FlatRow;
 
-pub(crate) struct PerfReport;
+pub(crate) static IMPORTER: Importer = Importer { name: "perf-report", sniff, read };
 
-impl Importer for PerfReport {
-    fn name(&self) -> &'static str {
-        "perf-report"
-    }
+fn sniff(head: &[u8]) -> Confidence {
+    blocks::sniff(head, &PerfRows, 0.8)
+}
 
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        if head.contains(&0) {
-            return Confidence::No;
-        }
-        let (share, kept) = blocks::recognised(head, &[&PerfRows]);
-        if kept > 0 && share >= 0.8 { Confidence::Likely } else { Confidence::No }
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let imported = blocks::read("perf-report", input, &[&PerfRows], options.limits.max_depth)?;
+    if imported.evidence.flat.is_empty() && imported.evidence.trees.is_empty() {
+        return Err(FormatError::read(
+            ErrorKind::Empty,
+            input.name(),
+            "no line is a row of perf report or perf top",
+        )
+        .hint("write it with `perf report --stdio -i perf.data`, or import perf.data itself"));
     }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let imported = blocks::read(self.name(), input, &[&PerfRows], options.limits.max_depth)?;
-        if imported.evidence.flat.is_empty() && imported.evidence.trees.is_empty() {
-            return Err(FormatError::read(
-                ErrorKind::Empty,
-                input.name(),
-                "no line is a row of perf report or perf top",
-            )
-            .hint("write it with `perf report --stdio -i perf.data`, or import perf.data itself"));
-        }
-        Ok(imported)
-    }
+    Ok(imported)
 }
 
 /// Rows of perf with their trees, and the comment lines around them.

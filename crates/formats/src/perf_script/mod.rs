@@ -16,36 +16,26 @@ use crate::text::lines;
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use std::borrow::Cow;
 
-pub(crate) struct PerfScript;
+pub(crate) static IMPORTER: Importer = Importer { name: "perf-script", sniff, read };
 
-impl Importer for PerfScript {
-    fn name(&self) -> &'static str {
-        "perf-script"
-    }
-
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        sniff(head)
-    }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let bytes = spaced(without_carriage_returns(input.bytes()));
-        let tidied = tidy::tidied(&bytes);
-        let odd = tidied.as_ref().map_or(0, |t| t.odd);
-        let bytes = tidied.map_or(bytes, |t| Cow::Owned(t.text));
-        let done_with = |from, to| {
-            if matches!(bytes, Cow::Borrowed(_)) {
-                input.release(from, to);
-            }
-        };
-        let mut imported = reader::read(&bytes, input.name(), options, &done_with);
-        imported.stats.read += odd;
-        imported.stats.drop("line is no sample", odd);
-        if imported.stats.kept == 0 {
-            return Err(FormatError::read(ErrorKind::Empty, input.name(), "no line of it is a sample")
-                .hint("write it with `perf script -i perf.data`, without -F or with at least comm,tid,time,event,ip,sym,dso"));
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let bytes = spaced(without_carriage_returns(input.bytes()));
+    let tidied = tidy::tidied(&bytes);
+    let odd = tidied.as_ref().map_or(0, |t| t.odd);
+    let bytes = tidied.map_or(bytes, |t| Cow::Owned(t.text));
+    let done_with = |from, to| {
+        if matches!(bytes, Cow::Borrowed(_)) {
+            input.release(from, to);
         }
-        Ok(imported)
+    };
+    let mut imported = reader::read(&bytes, input.name(), options, &done_with);
+    imported.stats.read += odd;
+    imported.stats.drop("line is no sample", odd);
+    if imported.stats.kept == 0 {
+        return Err(FormatError::read(ErrorKind::Empty, input.name(), "no line of it is a sample")
+            .hint("write it with `perf script -i perf.data`, without -F or with at least comm,tid,time,event,ip,sym,dso"));
     }
+    Ok(imported)
 }
 
 /// A header and a frame below it is sure; many lines with a place and a name are likely.

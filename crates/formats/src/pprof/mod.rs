@@ -10,46 +10,36 @@ mod tables;
 
 use crate::interchange::meaning::{self, Choice, Meaning, Unit};
 use crate::interchange::protobuf::{Fields, MAX_ENTRIES, Value};
-use crate::interchange::rows::{Amount, Row, Rows, TOO_MANY};
-use crate::interchange::stacks::{OVER_BUDGET, StackMaker};
-use crate::interchange::{frames, shown};
-use crate::{
-    Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input, Position,
-};
+use crate::interchange::rows::{Amount, Row};
+use crate::interchange::{Taken, frames, shown};
+use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input, Position};
 use labels::Context;
 pub(crate) use labels::Key;
 use tables::Tables;
-use zwhy_evidence::Evidence;
-use zwhy_profile::{Event, FrameId, Nanos, Profile, Unit as Amounts};
+use zwhy_profile::{Event, FrameId, Nanos, Unit as Amounts};
 
-pub(crate) struct Pprof;
+pub(crate) static IMPORTER: Importer = Importer { name: "pprof", sniff, read };
 
-impl Importer for Pprof {
-    fn name(&self) -> &'static str {
-        "pprof"
+fn sniff(head: &[u8]) -> Confidence {
+    if looks_like(head) { Confidence::Certain } else { Confidence::No }
+}
+
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let tables = Tables::read(input.bytes());
+    if tables.entries > MAX_ENTRIES {
+        let found = format!("its tables have {} entries, at most {MAX_ENTRIES} are read", tables.entries);
+        return Err(
+            FormatError::read(ErrorKind::TooLarge, input.name(), found).hint("record for a shorter time")
+        );
     }
-
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        if looks_like(head) { Confidence::Certain } else { Confidence::No }
+    if tables.samples == 0 || !tables.has_strings() {
+        return Err(nothing(input, &tables));
     }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let tables = Tables::read(input.bytes());
-        if tables.entries > MAX_ENTRIES {
-            let found = format!("its tables have {} entries, at most {MAX_ENTRIES} are read", tables.entries);
-            return Err(
-                FormatError::read(ErrorKind::TooLarge, input.name(), found).hint("record for a shorter time")
-            );
-        }
-        if tables.samples == 0 || !tables.has_strings() {
-            return Err(nothing(input, &tables));
-        }
-        let mut reader = Reader::new(tables, input.bytes().len(), options.limits.max_depth);
-        for field in Fields::new(input.bytes()).filter(|f| f.number == 2) {
-            reader.sample(field.value);
-        }
-        reader.finish(input)
+    let mut reader = Reader::new(tables, input.bytes().len(), options.limits.max_depth);
+    for field in Fields::new(input.bytes()).filter(|f| f.number == 2) {
+        reader.sample(field.value);
     }
+    reader.finish(input)
 }
 
 fn nothing(input: &Input, tables: &Tables) -> FormatError {
@@ -92,10 +82,7 @@ fn looks_like(head: &[u8]) -> bool {
 
 struct Reader<'a> {
     tables: Tables<'a>,
-    profile: Profile,
-    stats: ImportStats,
-    rows: Rows,
-    stacks: StackMaker,
+    taken: Taken,
     choice: Choice,
     /// What a value of the chosen column is multiplied by: nanoseconds of a time, else 1.
     scale: u32,
@@ -105,7 +92,6 @@ struct Reader<'a> {
     /// Scratch: frames of the sample at hand, leaf first.
     frames: Vec<FrameId>,
     without_stack: u64,
-    max_depth: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -123,25 +109,23 @@ impl<'a> Reader<'a> {
             // A file without types: its first value can only be a count.
             (choice.amount, choice.count) = (Some(0), Some(0));
         }
-        let mut stats = ImportStats::new("pprof", "samples");
+        let mut taken = Taken::new("pprof", "samples", bytes, max_depth);
         for (i, (name, unit)) in names.iter().enumerate() {
             let (name, unit) = (shown(name), shown(unit));
             if !choice.takes(i) {
-                stats.warnings.push(format!("the profile also holds `{name}` in {unit}: not taken"));
+                taken.warn(format!("the profile also holds `{name}` in {unit}: not taken"));
             } else if meaning::is_wall(&name) {
-                stats.warnings.push(format!("`{name}` is wall clock time: sleeping threads are in it"));
+                taken.warn(format!("`{name}` is wall clock time: sleeping threads are in it"));
             } else if choice.event == Event::Count {
-                let warning = format!("the profile is of `{name}` in {unit}, not of CPU time");
-                stats.warnings.push(warning);
+                taken.warn(format!("the profile is of `{name}` in {unit}, not of CPU time"));
             }
         }
-        let mut rows = Rows::default();
         let chosen = choice.amount.and_then(|i| meanings.get(i).zip(names.get(i)));
         let unit = chosen.map_or(Unit::Count, |(m, _)| m.unit);
         if let Some((meaning, (name, unit_name))) = chosen
             && (choice.count != choice.amount || !meaning.samples)
         {
-            rows.measure_in(choice.event, unit.of_amounts(name, unit_name));
+            taken.rows.measure_in(choice.event, unit.of_amounts(name, unit_name));
         }
         // Of events that were counted, their own column says nothing of samples.
         if choice.count == choice.amount && chosen.is_some_and(|(m, _)| !m.samples) {
@@ -151,22 +135,17 @@ impl<'a> Reader<'a> {
         let period = period_in(&tables, unit);
         Reader {
             tables,
-            profile: Profile::new(),
-            stats,
-            rows,
-            stacks: StackMaker::new(max_depth, bytes),
+            taken,
             choice,
             scale,
             period,
             context: Context::default(),
             frames: Vec::new(),
             without_stack: 0,
-            max_depth,
         }
     }
 
     fn sample(&mut self, message: Value) {
-        self.stats.read += 1;
         let mut values = Values::new(self.choice, self.scale);
         self.context.clear();
         self.frames.clear();
@@ -180,42 +159,38 @@ impl<'a> Reader<'a> {
             }
         }
         if fields.damage().is_some() {
-            self.stats.lost += 1;
-            return;
+            return self.taken.lose(0);
         }
-        let amount = match values.amount(self.period) {
-            Ok(amount) => amount,
-            Err(reason) => return self.stats.drop(reason, 1),
-        };
+        let taken = self.take(&values);
+        self.taken.count(taken);
+    }
+
+    fn take(&mut self, values: &Values) -> Result<(), &'static str> {
+        let amount = values.amount(self.period)?;
         if self.frames.is_empty() {
             self.without_stack += 1;
-            self.frames
-                .push(frames::unknown(&mut self.profile, "the profile holds no stack for this sample"));
+            let unknown = "the profile holds no stack for this sample";
+            self.frames.push(frames::unknown(&mut self.taken.profile, unknown));
         }
-        let Some(stack) = self.stacks.stack(&mut self.profile, self.frames.iter().copied()) else {
-            return self.stats.drop(OVER_BUDGET, 1);
-        };
+        let stack = self.taken.stack(self.frames.iter().copied())?;
         let row = Row {
             t: Nanos(0),
             cpu: self.context.cpu.unwrap_or(-1),
-            thread: self.context.thread(&mut self.profile),
+            thread: self.context.thread(&mut self.taken.profile),
             stack,
             event: self.choice.event,
             weight: values.weight(),
         };
-        if !self.rows.push(row, amount) {
-            return self.stats.drop(TOO_MANY, 1);
-        }
-        self.stats.kept += 1;
+        self.taken.push(row, amount)
     }
 
     /// Frames of location ids, leaf first, one more than the limit at most.
     fn locations(&mut self, ids: Value) {
         for id in ids.numbers() {
-            if self.frames.len() > self.max_depth {
+            if self.frames.len() > self.taken.max_depth {
                 return;
             }
-            let frames = self.tables.frames(&mut self.profile, id);
+            let frames = self.tables.frames(&mut self.taken.profile, id);
             self.frames.extend_from_slice(frames);
         }
     }
@@ -223,34 +198,28 @@ impl<'a> Reader<'a> {
     fn finish(mut self, input: &Input) -> Result<Imported, FormatError> {
         if let Some(at) = self.tables.damage {
             let left = (input.bytes().len() - at) as u64;
-            self.stats.read += 1;
-            self.stats.lost += 1;
-            self.stats.lost_bytes = left;
-            self.stats.warnings.push(format!(
+            self.taken.lose(left);
+            self.taken.warn(format!(
                 "the profile breaks off {left} bytes before its end: samples after that are lost, and names that stood there: copy the file again"
             ));
         }
-        if self.rows.is_empty() {
-            let reasons: Vec<&str> = self.stats.dropped.keys().map(String::as_str).collect();
-            let found =
-                format!("none of its {} samples can be taken ({})", self.stats.read, reasons.join(", "));
+        let stats = &self.taken.stats;
+        if self.taken.rows.is_empty() {
+            let reasons: Vec<&str> = stats.dropped.keys().map(String::as_str).collect();
+            let found = format!("none of its {} samples can be taken ({})", stats.read, reasons.join(", "));
             return Err(FormatError::read(ErrorKind::Empty, input.name(), found)
                 .hint("check that it is a CPU profile, not the difference of two"));
         }
         if self.without_stack > 0 {
-            self.stats.warnings.push(format!("{} samples have no stack", self.without_stack));
+            self.taken.warn(format!("{} samples have no stack", self.without_stack));
         }
         if self.choice.count.is_none() && self.period > 0 {
-            self.stats.warnings.push(format!(
+            self.taken.warn(format!(
                 "the profile says how much time samples took, not how many there were: their number is taken from its period, {}",
                 Amounts::Nanos.words(self.period)
             ));
         }
-        self.stats.warnings.extend(self.stacks.warning());
-        self.rows.into_samples(&mut self.profile, &mut self.stats);
-        let mut evidence = Evidence { profile: self.profile, ..Evidence::default() };
-        evidence.origin(input.name());
-        Ok(Imported { evidence, stats: self.stats })
+        Ok(self.taken.finish(input))
     }
 }
 

@@ -3,8 +3,8 @@
 //! Invariant: nothing is resolved here; ids and string indexes are looked up, and may lead nowhere, later.
 
 use crate::interchange::MAX_NAME;
-use crate::interchange::frames::{self, Line, MAX_INLINED, Place};
-use crate::interchange::protobuf::{Fields, MAX_ENTRIES};
+use crate::interchange::frames::{self, MAX_INLINED, Place};
+use crate::interchange::protobuf::{Fields, MAX_ENTRIES, numbers_in};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use zwhy_profile::{FrameId, Profile};
@@ -21,15 +21,8 @@ pub struct ValueType {
 
 impl ValueType {
     fn read(bytes: &[u8]) -> ValueType {
-        let mut value_type = ValueType::default();
-        for field in Fields::new(bytes) {
-            match field.number {
-                1 => value_type.name = field.value.number(),
-                2 => value_type.unit = field.value.number(),
-                _ => {}
-            }
-        }
-        value_type
+        let [name, unit] = numbers_in(bytes, [1, 2]);
+        ValueType { name, unit }
     }
 }
 
@@ -97,31 +90,13 @@ impl<'a> Tables<'a> {
     }
 
     fn mapping(&mut self, bytes: &[u8]) {
-        let (mut id, mut mapping) = (0, Mapping::default());
-        for field in Fields::new(bytes) {
-            match field.number {
-                1 => id = field.value.number(),
-                2 => mapping.start = field.value.number(),
-                4 => mapping.offset = field.value.number(),
-                5 => mapping.file = field.value.number(),
-                _ => {}
-            }
-        }
-        self.mappings.insert(id, mapping);
+        let [id, start, offset, file] = numbers_in(bytes, [1, 2, 4, 5]);
+        self.mappings.insert(id, Mapping { start, offset, file });
     }
 
     fn function(&mut self, bytes: &[u8]) {
-        let (mut id, mut function) = (0, Function::default());
-        for field in Fields::new(bytes) {
-            match field.number {
-                1 => id = field.value.number(),
-                2 => function.name = field.value.number(),
-                3 => function.system_name = field.value.number(),
-                4 => function.file = field.value.number(),
-                _ => {}
-            }
-        }
-        self.functions.insert(id, function);
+        let [id, name, system_name, file] = numbers_in(bytes, [1, 2, 3, 4]);
+        self.functions.insert(id, Function { name, system_name, file });
     }
 
     fn location(&mut self, bytes: &'a [u8]) {
@@ -174,44 +149,25 @@ impl<'a> Tables<'a> {
 
     fn resolve_lines(&mut self, profile: &mut Profile, location: &[u8]) {
         let (mut mapping, mut address) = (0, 0);
-        let mut lines: Vec<(u64, i64)> = Vec::new();
+        let mut lines = Vec::new();
         for field in Fields::new(location) {
             match field.number {
                 2 => mapping = field.value.number(),
                 3 => address = field.value.number(),
-                4 if lines.len() < MAX_INLINED => lines.push(line(field.value.bytes())),
+                4 if lines.len() < MAX_INLINED => lines.push(numbers_in(field.value.bytes(), [1, 2])),
                 _ => {}
             }
         }
-        let mapping = self.mappings.get(&mapping).copied().unwrap_or_default();
-        let module = self.text(mapping.file);
-        let (start, offset) = (mapping.start, mapping.offset);
-        let place = Place { module: &module, address, start, offset, kind: None };
-        if lines.is_empty() {
-            lines.push((0, 0));
-        }
-        let outermost = lines.len() - 1;
-        for (i, (function, line)) in lines.into_iter().enumerate() {
-            let function = self.functions.get(&function).copied().unwrap_or_default();
-            let mut name = self.text(function.name);
-            if name.is_empty() {
-                name = self.text(function.system_name);
-            }
-            let file = self.text(function.file);
-            let line = Line { function: &name, file: &file, line: frames::line_number(line) };
-            self.frames.push(place.frame(profile, line, i < outermost));
-        }
+        let Mapping { start, offset, file } = self.mappings.get(&mapping).copied().unwrap_or_default();
+        let place = Place { module: &self.text(file), address, start, offset, kind: None };
+        let frames = place.frames(profile, &lines, |function| self.name_and_file(function));
+        self.frames.extend(frames);
     }
-}
 
-fn line(bytes: &[u8]) -> (u64, i64) {
-    let mut line = (0, 0);
-    for field in Fields::new(bytes) {
-        match field.number {
-            1 => line.0 = field.value.number(),
-            2 => line.1 = field.value.number() as i64,
-            _ => {}
-        }
+    fn name_and_file(&self, function: u64) -> (Cow<'a, str>, Cow<'a, str>) {
+        let function = self.functions.get(&function).copied().unwrap_or_default();
+        let name = self.text(function.name);
+        let name = if name.is_empty() { self.text(function.system_name) } else { name };
+        (name, self.text(function.file))
     }
-    line
 }

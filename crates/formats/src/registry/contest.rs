@@ -19,10 +19,10 @@ const POOR: f64 = 0.5;
 /// The one of `claims` that keeps most of the head; the surest and of those the first where they are
 /// alike. `None` where the surest is of no text, and nothing has to be tried.
 pub fn settle(
-    claims: &[(Confidence, &'static dyn Importer)],
-    all: &'static [&'static dyn Importer],
+    claims: &[(Confidence, &'static Importer)],
+    all: &'static [&'static Importer],
     input: &Input,
-) -> Option<&'static dyn Importer> {
+) -> Option<&'static Importer> {
     let mut claims = claims.to_vec();
     claims.sort_by_key(|(sure, _)| std::cmp::Reverse(*sure)); // stable: the list's order stays
     let (surest, first) = *claims.first()?;
@@ -32,17 +32,17 @@ pub fn settle(
     let head = head(input.bytes());
     // Who would take anything does not compete with those who know a shape.
     let rivals = claims.iter().filter(|(sure, i)| is_text(*i) && *sure >= surest.min(Confidence::Likely));
-    let claimed = |importer: &dyn Importer| claims.iter().any(|(_, i)| i.name() == importer.name());
-    let share = |importer: &dyn Importer| {
+    let claimed = |importer: &Importer| claims.iter().any(|(_, i)| i.name == importer.name);
+    let share = |importer: &Importer| {
         let options = ImportOptions { host_symbols: false, ..ImportOptions::default() };
-        let read = importer.read(&Input::from_bytes(input.name(), head.to_vec()), &options);
+        let read = (importer.read)(&Input::from_bytes(input.name(), head.to_vec()), &options);
         let read = read.ok().filter(|imported| claimed(importer) || mostly_named(imported));
         read.map_or(0.0, |imported| self::share(&imported.stats))
     };
     let best = best(rivals.map(|(_, importer)| *importer), share);
     match best {
         Some((_, most)) if most < POOR => {
-            let others = all.iter().copied().filter(|i| is_text(*i) && i.name() != first.name());
+            let others = all.iter().copied().filter(|i| is_text(*i) && i.name != first.name);
             self::best(std::iter::once(first).chain(others), share)
         }
         best => best,
@@ -50,8 +50,8 @@ pub fn settle(
     .map(|(importer, _)| importer)
 }
 
-fn is_text(importer: &dyn Importer) -> bool {
-    TEXT.contains(&importer.name())
+fn is_text(importer: &Importer) -> bool {
+    TEXT.contains(&importer.name)
 }
 
 /// Whole lines from the start.
@@ -64,10 +64,10 @@ fn head(bytes: &[u8]) -> &[u8] {
 }
 
 fn best(
-    importers: impl Iterator<Item = &'static dyn Importer>,
-    share: impl Fn(&dyn Importer) -> f64,
-) -> Option<(&'static dyn Importer, f64)> {
-    let mut best: Option<(&'static dyn Importer, f64)> = None;
+    importers: impl Iterator<Item = &'static Importer>,
+    share: impl Fn(&Importer) -> f64,
+) -> Option<(&'static Importer, f64)> {
+    let mut best: Option<(&'static Importer, f64)> = None;
     for importer in importers {
         let share = share(importer);
         if best.is_none_or(|(_, most)| share > most + CLEARLY) {

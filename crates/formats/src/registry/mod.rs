@@ -9,28 +9,28 @@ use std::path::Path;
 
 /// Every format there is, one line each; of two equally sure ones the first is taken, and of texts the one
 /// that keeps most (`contest`).
-static IMPORTERS: &[&dyn Importer] = &[
-    &crate::perf_data::PerfData,
-    &crate::perf_bundle::PerfBundle,
-    &crate::evidence_json::EvidenceJson,
-    &crate::pprof::Pprof,
-    &crate::gperftools::Gperftools,
-    &crate::otlp::Otlp,
-    &crate::speedscope::Speedscope,
-    &crate::firefox::Firefox,
-    &crate::svg::FlameSvg,
-    &crate::perf_script::PerfScript,
-    &crate::perf_report::PerfReport,
-    &crate::kernel_stacks::KernelStacks,
-    &crate::bpftrace::Bpftrace,
-    &crate::dtrace::DTrace,
-    &crate::folded::Folded,
+static IMPORTERS: &[&Importer] = &[
+    &crate::perf_data::IMPORTER,
+    &crate::perf_bundle::IMPORTER,
+    &crate::evidence_json::IMPORTER,
+    &crate::pprof::IMPORTER,
+    &crate::gperftools::IMPORTER,
+    &crate::otlp::IMPORTER,
+    &crate::speedscope::IMPORTER,
+    &crate::firefox::IMPORTER,
+    &crate::svg::IMPORTER,
+    &crate::perf_script::IMPORTER,
+    &crate::perf_report::IMPORTER,
+    &crate::kernel_stacks::IMPORTER,
+    &crate::bpftrace::IMPORTER,
+    &crate::dtrace::IMPORTER,
+    &crate::folded::IMPORTER,
     // Any text; must stay last.
-    &crate::pasted::Pasted,
+    &crate::pasted::IMPORTER,
 ];
 
 /// Every format there is.
-pub fn importers() -> &'static [&'static dyn Importer] {
+pub fn importers() -> &'static [&'static Importer] {
     IMPORTERS
 }
 
@@ -52,30 +52,30 @@ pub fn import(input: Input, options: &ImportOptions) -> Result<Imported, FormatE
         Some(name) => forced(name, &input)?,
         None => detect(&input)?,
     };
-    let mut imported = importer.read(&input, options).map_err(|error| better(error, importer, &input))?;
+    let mut imported = (importer.read)(&input, options).map_err(|error| better(error, importer, &input))?;
     imported.stats.warnings.splice(0..0, input.notes().iter().cloned());
     imported.stats.cut_at = imported.stats.cut_at.or(input.cut_at());
-    debug_assert!(imported.stats.balanced(), "{}: {:?}", importer.name(), imported.stats);
+    debug_assert!(imported.stats.balanced(), "{}: {:?}", importer.name, imported.stats);
     Ok(imported)
 }
 
-fn forced(name: &str, input: &Input) -> Result<&'static dyn Importer, FormatError> {
-    let found = IMPORTERS.iter().copied().find(|i| i.name() == name);
+fn forced(name: &str, input: &Input) -> Result<&'static Importer, FormatError> {
+    let found = IMPORTERS.iter().copied().find(|i| i.name == name);
     found.ok_or_else(|| {
         FormatError::read(ErrorKind::UnknownFormat, input.name(), format!("no format is called `{name}`"))
             .hint(format!("use one of {}", names()))
     })
 }
 
-fn detect(input: &Input) -> Result<&'static dyn Importer, FormatError> {
+fn detect(input: &Input) -> Result<&'static Importer, FormatError> {
     let bytes = input.bytes();
     if bytes.is_empty() {
         return Err(FormatError::read(ErrorKind::Empty, input.name(), "it is empty")
             .hint("check that the recording ended without an error"));
     }
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
-    let claims: Vec<(Confidence, &'static dyn Importer)> =
-        IMPORTERS.iter().map(|i| (i.sniff(head), *i)).filter(|(sure, _)| *sure > Confidence::No).collect();
+    let claims: Vec<(Confidence, &'static Importer)> =
+        IMPORTERS.iter().map(|i| ((i.sniff)(head), *i)).filter(|(sure, _)| *sure > Confidence::No).collect();
     let surest = claims.iter().map(|(sure, _)| *sure).max();
     // Text that only the taker of last resort would have may still be of a kind with a name.
     if surest.is_none_or(|sure| sure == Confidence::Possible)
@@ -89,8 +89,8 @@ fn detect(input: &Input) -> Result<&'static dyn Importer, FormatError> {
 }
 
 /// Nothing was found in a text: when it is JSON, its keys help more than its number of lines.
-fn better(error: FormatError, importer: &dyn Importer, input: &Input) -> FormatError {
-    if importer.sniff(b"") != Confidence::Possible || error.kind() != ErrorKind::Empty {
+fn better(error: FormatError, importer: &Importer, input: &Input) -> FormatError {
+    if (importer.sniff)(b"") != Confidence::Possible || error.kind() != ErrorKind::Empty {
         return error;
     }
     let head = &input.bytes()[..input.bytes().len().min(HEAD_BYTES)];
@@ -101,5 +101,5 @@ fn better(error: FormatError, importer: &dyn Importer, input: &Input) -> FormatE
 }
 
 fn names() -> String {
-    IMPORTERS.iter().map(|i| i.name()).collect::<Vec<_>>().join(", ")
+    IMPORTERS.iter().map(|i| i.name).collect::<Vec<_>>().join(", ")
 }

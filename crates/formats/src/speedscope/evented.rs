@@ -7,60 +7,63 @@
 
 use super::file::{EventKind, OneProfile};
 use super::{Common, Reader};
-use crate::interchange::stacks::OVER_BUDGET;
 use zwhy_profile::FrameId;
 
 /// Reads one evented profile into the reader.
 pub fn read(reader: &mut Reader, profile: &OneProfile, common: &Common) {
     let mut open: Vec<FrameId> = Vec::new();
     let mut last = common.start;
-    let mut lost_time = 0u64;
+    let (mut lost_time, mut why) = (0u64, "");
+    let mut pass = |reader: &mut Reader, open: &[FrameId], start: f64, end: f64| {
+        if let Err(reason) = spend(reader, common, open, start, end) {
+            (lost_time, why) = (lost_time + 1, reason);
+        }
+    };
     for event in &profile.events {
-        reader.stats.read += 1;
         let Some(frame) = reader.frame(event.frame.0) else {
-            reader.stats.drop("event of a frame that is not in the file", 1);
+            reader.taken.count(Err("event of a frame that is not in the file"));
             continue;
         };
         // Time that runs backwards or is missing takes no time.
         let at = if event.at.0 >= last { event.at.0 } else { last };
-        lost_time += u64::from(!spend(reader, common, &open, last, at));
+        pass(reader, &open, last, at);
         last = at;
-        match event.kind {
-            EventKind::Open => open.push(frame),
-            EventKind::Close => {
-                let Some(depth) = open.iter().rposition(|f| *f == frame) else {
-                    reader.stats.drop("close of a frame that is not open", 1);
-                    continue;
-                };
+        reader.taken.count(match event.kind {
+            EventKind::Open => {
+                open.push(frame);
+                Ok(())
+            }
+            EventKind::Close => match open.iter().rposition(|f| *f == frame) {
                 // Frames that were opened inside and never closed end with it.
-                open.truncate(depth);
-            }
-            EventKind::Other => {
-                reader.stats.drop("event of an unknown type", 1);
-                continue;
-            }
-        }
-        reader.stats.kept += 1;
+                Some(depth) => {
+                    open.truncate(depth);
+                    Ok(())
+                }
+                None => Err("close of a frame that is not open"),
+            },
+            EventKind::Other => Err("event of an unknown type"),
+        });
     }
     if profile.end_value.0 > last {
-        lost_time += u64::from(!spend(reader, common, &open, last, profile.end_value.0));
+        pass(reader, &open, last, profile.end_value.0);
     }
     if lost_time > 0 {
-        reader
-            .stats
-            .warnings
-            .push(format!("the time between {lost_time} events is not taken: {OVER_BUDGET}"));
+        reader.taken.warn(format!("the time between {lost_time} events is not taken: {why}"));
     }
 }
 
-/// Counts the time from `start` to `end` for the open frames; `false` when that was not possible.
-fn spend(reader: &mut Reader, common: &Common, open: &[FrameId], start: f64, end: f64) -> bool {
+/// Counts the time from `start` to `end` for the open frames, or says why that was not possible.
+fn spend(
+    reader: &mut Reader,
+    common: &Common,
+    open: &[FrameId],
+    start: f64,
+    end: f64,
+) -> Result<(), &'static str> {
     if open.is_empty() || end <= start {
-        return true;
+        return Ok(());
     }
-    let Ok(amount) = reader.amount(end - start, common.unit) else { return true };
-    match reader.stacks.stack(&mut reader.profile, open.iter().rev().copied()) {
-        Some(stack) => reader.push(common, start - common.start, stack, amount).is_ok(),
-        None => false,
-    }
+    let Ok(amount) = reader.amount(end - start, common.unit) else { return Ok(()) };
+    let stack = reader.taken.stack(open.iter().rev().copied())?;
+    reader.push(common, start - common.start, stack, amount)
 }

@@ -12,52 +12,41 @@ mod file;
 
 use crate::interchange::json::{self, index};
 use crate::interchange::meaning::Unit;
-use crate::interchange::rows::{Amount, Row, Rows, TOO_MANY};
-use crate::interchange::shown;
-use crate::interchange::stacks::{OVER_BUDGET, StackMaker};
+use crate::interchange::rows::{Amount, Row};
+use crate::interchange::{Taken, shown};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input};
 use file::{File, OneProfile};
-use zwhy_evidence::Evidence;
-use zwhy_profile::{Event, FrameId, Nanos, Profile, StackId, ThreadId, Unit as Amounts};
+use zwhy_profile::{Event, FrameId, Nanos, StackId, ThreadId, Unit as Amounts};
 
-pub(crate) struct Speedscope;
+pub(crate) static IMPORTER: Importer = Importer { name: "speedscope", sniff, read };
 
 /// The value of `$schema`.
 pub(crate) const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 
-impl Importer for Speedscope {
-    fn name(&self) -> &'static str {
-        "speedscope"
-    }
-
-    fn sniff(&self, head: &[u8]) -> Confidence {
-        let has = |key| json::head_has_key(head, key);
-        if !json::is_object(head) {
-            Confidence::No
-        } else if has(SCHEMA) {
-            Confidence::Certain
-        } else if has("profiles") && (has("shared") || has("startValue")) {
-            Confidence::Likely
-        } else {
-            Confidence::No
-        }
-    }
-
-    fn read(&self, input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-        let file: File = json::parse(input, &options.limits)?;
-        let mut reader = Reader::new(&file, input.bytes().len(), options.limits.max_depth);
-        for profile in file.profiles.iter() {
-            reader.profile(profile);
-        }
-        reader.finish(input)
+fn sniff(head: &[u8]) -> Confidence {
+    let has = |key| json::head_has_key(head, key);
+    if !json::is_object(head) {
+        Confidence::No
+    } else if has(SCHEMA) {
+        Confidence::Certain
+    } else if has("profiles") && (has("shared") || has("startValue")) {
+        Confidence::Likely
+    } else {
+        Confidence::No
     }
 }
 
+fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
+    let file: File = json::parse(input, &options.limits)?;
+    let mut reader = Reader::new(&file, input.bytes().len(), options.limits.max_depth);
+    for profile in file.profiles.iter() {
+        reader.profile(profile);
+    }
+    reader.finish(input)
+}
+
 struct Reader {
-    profile: Profile,
-    stats: ImportStats,
-    rows: Rows,
-    stacks: StackMaker,
+    taken: Taken,
     frames: Vec<FrameId>,
     /// Weights without a unit are multiplied by this to make them whole.
     scale: f64,
@@ -74,12 +63,10 @@ struct Common {
 
 impl Reader {
     fn new(file: &File, bytes: usize, max_depth: usize) -> Reader {
-        let mut profile = Profile::new();
-        let frames = file.shared.frames.iter().map(|frame| frame.intern(&mut profile)).collect();
-        let mut stats = ImportStats::new("speedscope", "samples and events");
-        let scale = decimals(file, &mut stats);
-        let stacks = StackMaker::new(max_depth, bytes);
-        Reader { profile, stats, rows: Rows::default(), stacks, frames, scale, bytes_seen: false }
+        let mut taken = Taken::new("speedscope", "samples and events", bytes, max_depth);
+        let frames = file.shared.frames.iter().map(|frame| frame.intern(&mut taken.profile)).collect();
+        let scale = decimals(file, &mut taken.stats);
+        Reader { taken, frames, scale, bytes_seen: false }
     }
 
     fn profile(&mut self, profile: &OneProfile) {
@@ -91,10 +78,10 @@ impl Reader {
             None => Event::Cpu,
         };
         let (comm, pid, tid) = profile.thread();
-        let thread = self.profile.thread(pid, tid, comm);
+        let thread = self.taken.profile.thread(pid, tid, comm);
         match unit {
-            Unit::Time(_) => self.rows.measure_in(event, Amounts::Nanos),
-            Unit::Other => self.rows.measure_in(event, Amounts::Bytes),
+            Unit::Time(_) => self.taken.rows.measure_in(event, Amounts::Nanos),
+            Unit::Other => self.taken.rows.measure_in(event, Amounts::Bytes),
             Unit::Count => {}
         }
         let common = Common { thread, event, unit, start: profile.start_value.0 };
@@ -108,24 +95,15 @@ impl Reader {
     fn sampled(&mut self, profile: &OneProfile, common: &Common) {
         let mut at = 0.0;
         for i in 0..profile.samples.len() {
-            self.stats.read += 1;
             // A file without weights: every sample counts once.
             let weight = if profile.weights.is_empty() { 1.0 } else { profile.weights.get(i) };
-            let reason = match self.sample(profile.samples.row(i), at, weight, common) {
-                Ok(()) => {
-                    self.stats.kept += 1;
-                    None
-                }
-                Err(reason) => Some(reason),
-            };
+            let taken = self.sample(profile.samples.row(i), at, weight, common);
+            self.taken.count(taken);
             at += if weight.is_finite() { weight } else { 0.0 };
-            if let Some(reason) = reason {
-                self.stats.drop(reason, 1);
-            }
         }
         let without_sample = profile.weights.len().saturating_sub(profile.samples.len()) as u64;
-        self.stats.read += without_sample;
-        self.stats.drop("weight without a sample", without_sample);
+        self.taken.stats.read += without_sample;
+        self.taken.stats.drop("weight without a sample", without_sample);
     }
 
     fn sample(&mut self, row: &[f64], at: f64, weight: f64, common: &Common) -> Result<(), &'static str> {
@@ -138,7 +116,7 @@ impl Reader {
         }
         let frames = &self.frames;
         let leaf_first = row.iter().rev().filter_map(|cell| frames.get(index(*cell)?).copied());
-        let stack = self.stacks.stack(&mut self.profile, leaf_first).ok_or(OVER_BUDGET)?;
+        let stack = self.taken.stack(leaf_first)?;
         self.push(common, at, stack, amount)
     }
 
@@ -152,7 +130,7 @@ impl Reader {
             _ => Nanos(0),
         };
         let row = Row { t, cpu: -1, thread: common.thread, stack, event: common.event, weight: Nanos(0) };
-        if self.rows.push(row, amount) { Ok(()) } else { Err(TOO_MANY) }
+        self.taken.push(row, amount)
     }
 
     fn amount(&self, weight: f64, unit: Unit) -> Result<Amount, &'static str> {
@@ -168,23 +146,19 @@ impl Reader {
     }
 
     fn finish(mut self, input: &Input) -> Result<Imported, FormatError> {
-        if self.rows.is_empty() {
+        let stats = &self.taken.stats;
+        if self.taken.rows.is_empty() {
             let mut found = "it holds no samples with a weight".to_owned();
-            if let Some(reason) = self.stats.dropped.keys().next() {
-                found.push_str(&format!(" ({}: {reason})", self.stats.dropped[reason]));
+            if let Some(reason) = stats.dropped.keys().next() {
+                found.push_str(&format!(" ({}: {reason})", stats.dropped[reason]));
             }
             return Err(FormatError::read(ErrorKind::Empty, input.name(), found)
                 .hint("check that the profiler ran while something did"));
         }
         if self.bytes_seen {
-            let warning = "a profile counts bytes, not CPU time";
-            self.stats.warnings.push(warning.to_owned());
+            self.taken.warn("a profile counts bytes, not CPU time");
         }
-        self.stats.warnings.extend(self.stacks.warning());
-        self.rows.into_samples(&mut self.profile, &mut self.stats);
-        let mut evidence = Evidence { profile: self.profile, ..Evidence::default() };
-        evidence.origin(input.name());
-        Ok(Imported { evidence, stats: self.stats })
+        Ok(self.taken.finish(input))
     }
 }
 

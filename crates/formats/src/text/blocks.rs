@@ -1,10 +1,20 @@
 //! Texts made of blocks as inputs of importers: the recognisers are `zwhy_paste`'s and those of stacks here.
 
-use crate::{ErrorKind, FormatError, Imported, Input};
-pub use zwhy_paste::blocks::{Block, Line, NOT_RECOGNISED, Sink, Taken, recognised};
+use crate::{Confidence, ErrorKind, FormatError, Imported, Input};
+use zwhy_paste::blocks::recognised;
+pub use zwhy_paste::blocks::{Block, Line, NOT_RECOGNISED, Sink, Taken};
 
 /// Larger texts are refused: these are for people to paste, not recordings.
 const MAX_BYTES: usize = 256 << 20;
+
+/// Whether lines of a head are nearly all of one kind of block: at least `share` of them, of 1.
+pub fn sniff(head: &[u8], block: &dyn Block, share: f64) -> Confidence {
+    if head.contains(&0) {
+        return Confidence::No;
+    }
+    let (part, kept) = recognised(head, &[block]);
+    if kept > 0 && part >= share { Confidence::Likely } else { Confidence::No }
+}
 
 /// Reads a whole text with the given recognisers, the first that takes something wins.
 pub fn read(

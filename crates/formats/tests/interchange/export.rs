@@ -87,10 +87,10 @@ fn goldens() {
 
 #[test]
 fn every_exporter_takes_an_empty_profile_and_has_its_own_name() {
-    let mut names: Vec<&str> = exporters().iter().map(|e| e.name()).collect();
+    let mut names: Vec<&str> = exporters().iter().map(|e| e.name).collect();
     for exporter in exporters() {
         let mut out = Vec::new();
-        export(&Evidence::default(), exporter.name(), &ExportOptions::default(), "out", &mut out)
+        export(&Evidence::default(), exporter.name, &ExportOptions::default(), "out", &mut out)
             .expect("exports");
     }
     names.sort_unstable();

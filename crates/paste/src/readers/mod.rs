@@ -11,7 +11,7 @@ mod params;
 mod procstat;
 mod properties;
 mod prose;
-mod zdb;
+mod zdb_ddt;
 mod zpool_iostat;
 mod zpool_status;
 
@@ -21,17 +21,14 @@ use crate::blocks::Block;
 pub type Ranked = (u16, &'static dyn Block);
 
 /// All of them. Those of a lower rank are tried first: the more particular before the more general.
-pub const READERS: [Ranked; 15] = [
+pub const READERS: [Ranked; 12] = [
     (15, &histograms::TracerHistogram),
     (28, &procstat::Procstat),
     (36, &kstats::NamedKstats),
     (41, &zpool_iostat::Histogram),
     (44, &zpool_status::ZpoolStatus),
     (48, &properties::Properties),
-    (54, &zdb::Metaslabs),
-    (54, &zdb::Ddt),
-    (54, &zdb::Blocks),
-    (54, &zdb::FatZap),
+    (54, &zdb_ddt::Ddt),
     (56, &fio::Fio),
     (64, &free::Free),
     (76, &params::Parameters),
@@ -41,7 +38,7 @@ pub const READERS: [Ranked; 15] = [
 ];
 
 /// Tables that the readers here and those of stacks make, with their columns.
-pub const TABLES: [(&str, &[&str]); 17] = [
+pub const TABLES: [(&str, &[&str]); 13] = [
     ("quantiles", &["of", "unit", "count", "p50", "p90", "p99", "max"]),
     ("histogram", &["*"]),
     ("bpftrace *", &["*"]),
@@ -52,10 +49,6 @@ pub const TABLES: [(&str, &[&str]); 17] = [
     ("zdb -DD", &ddt_histogram::COLUMNS),
     ("zdb -S", &ddt_histogram::COLUMNS),
     ("zdb -D", &["table", "entries", "size on disk", "size in core", "*"]),
-    ("zdb -m", &["vdev", "metaslab", "offset", "spacemap", "free", "fragmentation %"]),
-    ("zdb -b", &["name", "value", "avg", "ratio"]),
-    ("zdb -bb", &["blocks", "lsize", "psize", "asize", "avg", "comp", "% total", "type"]),
-    ("zdb -dddd", &["name", "value"]),
     ("fio", &fio::COLUMNS),
     (
         "free (MiB)",

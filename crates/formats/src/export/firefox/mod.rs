@@ -18,47 +18,32 @@ use tables::{
 use zwhy_evidence::Evidence;
 use zwhy_profile::{Event, FrameId, FrameKind, Profile, Sample, StackId, ThreadId, Unit};
 
-pub(crate) struct Firefox;
+pub(super) const EXPORTER: Exporter = Exporter { name: "firefox", extension: "profile.json", write };
 
-impl Exporter for Firefox {
-    fn name(&self) -> &'static str {
-        "firefox"
+fn write(evidence: &Evidence, options: &ExportOptions, out: &mut dyn Write) -> std::io::Result<()> {
+    let profile = &*with_stacks(&evidence.profile);
+    let mut by_thread: FxHashMap<ThreadId, Vec<Sample>> = FxHashMap::default();
+    for sample in profile.samples.iter().filter(|s| s.event == options.event && s.count > 0) {
+        by_thread.entry(sample.thread).or_default().push(sample);
     }
-
-    fn extension(&self) -> &'static str {
-        "profile.json"
+    let mut by_thread: Vec<_> = by_thread.into_iter().collect();
+    by_thread.sort_by_key(|(thread, _)| *thread);
+    let mut shared = Shared::default();
+    let mut threads = Vec::new();
+    for (thread, mut samples) in by_thread {
+        samples.sort_by_key(|s| s.t);
+        threads.push(ThreadTables::new(profile, &mut shared).thread(thread, &samples));
     }
-
-    fn write(
-        &self,
-        evidence: &Evidence,
-        options: &ExportOptions,
-        out: &mut dyn Write,
-    ) -> std::io::Result<()> {
-        let profile = &*with_stacks(&evidence.profile);
-        let mut by_thread: FxHashMap<ThreadId, Vec<Sample>> = FxHashMap::default();
-        for sample in profile.samples.iter().filter(|s| s.event == options.event && s.count > 0) {
-            by_thread.entry(sample.thread).or_default().push(sample);
-        }
-        let mut by_thread: Vec<_> = by_thread.into_iter().collect();
-        by_thread.sort_by_key(|(thread, _)| *thread);
-        let mut shared = Shared::default();
-        let mut threads = Vec::new();
-        for (thread, mut samples) in by_thread {
-            samples.sort_by_key(|s| s.t);
-            threads.push(ThreadTables::new(profile, &mut shared).thread(thread, &samples));
-        }
-        let libs = shared.libs.iter().map(|name| lib(name)).collect();
-        let file = File {
-            meta: meta(evidence),
-            libs,
-            pages: [],
-            shared: SharedJson { string_array: &shared.strings },
-            threads,
-        };
-        serde_json::to_writer(&mut *out, &file)?;
-        out.write_all(b"\n")
-    }
+    let libs = shared.libs.iter().map(|name| lib(name)).collect();
+    let file = File {
+        meta: meta(evidence),
+        libs,
+        pages: [],
+        shared: SharedJson { string_array: &shared.strings },
+        threads,
+    };
+    serde_json::to_writer(&mut *out, &file)?;
+    out.write_all(b"\n")
 }
 
 /// Names of the categories; the first is the one that the format requires.
