@@ -29,28 +29,29 @@ pub(super) const EXPORTER: Exporter = Exporter { name: "folded", extension: "fol
 
 fn write(evidence: &Evidence, options: &ExportOptions, out: &mut dyn Write) -> std::io::Result<()> {
     let profile = &*with_stacks(&evidence.profile);
-    let mut lines = Lines::default();
+    let mut lines = Lines::new(profile);
     let amounts = profile.amounts();
     for (row, sample) in profile.samples.iter().enumerate().filter(|(_, s)| s.event == options.event) {
         let line = lines.place(profile, sample.thread, sample.stack, options.ids).index();
-        lines.own.resize(lines.tree.len().max(lines.own.len()), 0);
+        if lines.own.len() <= line {
+            lines.own.resize(lines.tree.len(), 0);
+        }
         lines.own[line] = lines.own[line].saturating_add(amounts.of(row));
     }
     lines.write(out)
 }
 
 /// Stacks by the names that are written, so that equal lines are one.
-#[derive(Default)]
 struct Lines {
     names: StringTable,
     /// Stacks of names: the id of a frame is that of its name.
     tree: StackTable,
     /// What each stack of the tree amounts to without what it calls.
     own: Vec<u64>,
-    /// Where the command of a thread stands; at the root where it has no name.
-    commands: FxHashMap<ThreadId, StackId>,
-    /// Where a stack of the profile stands below a command.
-    places: FxHashMap<(StackId, StackId), StackId>,
+    /// Where the command of each thread stands, once it was asked for; at the root where it has no name.
+    commands: Vec<Option<StackId>>,
+    /// Of each stack of the profile the command it had last and its place below that; the root where it had none.
+    places: Vec<(StackId, StackId)>,
     /// Names by the functions they are written for: a function stands in many stacks.
     functions: FxHashMap<StringId, FrameId>,
     /// Scratch: stacks of the profile without a place, the leaf first.
@@ -58,41 +59,57 @@ struct Lines {
 }
 
 impl Lines {
+    fn new(profile: &Profile) -> Lines {
+        Lines {
+            names: StringTable::default(),
+            tree: StackTable::default(),
+            own: Vec::new(),
+            commands: vec![None; profile.threads.len()],
+            places: vec![Default::default(); profile.stacks.len()],
+            functions: FxHashMap::default(),
+            new: Vec::new(),
+        }
+    }
+
     /// Where a thread's stack stands in the tree. Its callers have their places from other stacks, mostly.
     fn place(&mut self, profile: &Profile, thread: ThreadId, stack: StackId, ids: Ids) -> StackId {
         let command = self.command(profile, thread, ids);
         let (mut at, mut place) = (stack, command);
         while at != StackId::ROOT {
-            if let Some(known) = self.places.get(&(command, at)) {
-                place = *known;
+            let (of, known) = self.places.get(at.index()).copied().unwrap_or_default();
+            if known != StackId::ROOT && of == command {
+                place = known;
                 break;
             }
             self.new.push(at);
             at = profile.stacks.parent(at);
         }
         while let Some(stack) = self.new.pop() {
-            let frame = profile.frames.get(profile.stacks.frame(stack).unwrap_or_default());
+            let Some(frame) = profile.stacks.frame(stack) else { continue };
+            let frame = profile.frames.get(frame);
             let is_root = profile.stacks.parent(stack) == StackId::ROOT;
             let named = is_root && is_command(profile, &frame, profile.threads.get(thread));
             if !named || ids == Ids::None {
                 let name = self.function(profile, frame.function);
                 place = self.tree.child(if named { StackId::ROOT } else { place }, name);
             }
-            self.places.insert((command, stack), place);
+            self.places[stack.index()] = (command, place);
         }
         place
     }
 
     fn command(&mut self, profile: &Profile, thread: ThreadId, ids: Ids) -> StackId {
-        if let Some(place) = self.commands.get(&thread) {
-            return *place;
+        if let Some(place) = self.commands.get(thread.index()).copied().flatten() {
+            return place;
         }
         let name = command(profile, profile.threads.get(thread), ids);
         let place = match name.as_str() {
             "" => StackId::ROOT,
             name => self.tree.child(StackId::ROOT, FrameId(self.names.intern(name).0)),
         };
-        self.commands.insert(thread, place);
+        if let Some(slot) = self.commands.get_mut(thread.index()) {
+            *slot = Some(place);
+        }
         place
     }
 

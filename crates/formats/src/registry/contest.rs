@@ -31,7 +31,7 @@ pub fn settle(
     }
     let head = head(input.bytes());
     // Who would take anything does not compete with those who know a shape.
-    let rivals = claims.iter().filter(|(sure, i)| is_text(*i) && *sure >= surest.min(Confidence::Likely));
+    let rivals = claims.iter().filter(|(sure, i)| is_text(i) && *sure >= surest.min(Confidence::Likely));
     let claimed = |importer: &Importer| claims.iter().any(|(_, i)| i.name == importer.name);
     let share = |importer: &Importer| {
         let options = ImportOptions { host_symbols: false, ..ImportOptions::default() };
@@ -42,7 +42,7 @@ pub fn settle(
     let best = best(rivals.map(|(_, importer)| *importer), share);
     match best {
         Some((_, most)) if most < POOR => {
-            let others = all.iter().copied().filter(|i| is_text(*i) && i.name != first.name);
+            let others = all.iter().copied().filter(|i| is_text(i) && i.name != first.name);
             self::best(std::iter::once(first).chain(others), share)
         }
         best => best,
