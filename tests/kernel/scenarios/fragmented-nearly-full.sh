@@ -1,7 +1,6 @@
 # Records written to a nearly full pool whose free space is in pieces of 16 KiB, so that none fits in
 # one piece; the control has as much data, without holes.
 # expect: gang-blocks-on-fragmented-pool
-# remedy: choice=1 DEVICE=/dev/nvme4n1p1
 setup() {
     # One disk can be filled in this time.
     layout=${disks%% *}
