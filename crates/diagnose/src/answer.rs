@@ -93,6 +93,28 @@ pub struct SpeedUp {
     pub high: Option<f64>,
 }
 
+/// From the least to the most that is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Range {
+    pub low: f64,
+    pub high: f64,
+}
+
+/// What following the remedy should bring, for the same load on the same host.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gain {
+    /// Part of ZFS's CPU for the same work that goes away, 0 to 1; `None` where nothing is promised.
+    pub zfs_cpu_less: Option<Range>,
+    /// Part of all busy CPU that goes away, what else runs on the host included.
+    pub cpu_less: Option<Range>,
+    /// How many times as much can be done, where the CPU is what limits.
+    pub faster: Option<Range>,
+    /// What makes that sure, or why nothing is promised.
+    pub reason: String,
+    /// All of it in words.
+    pub text: String,
+}
+
 /// What the bounds of [`SpeedUp`] assume.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WhatIf {
@@ -178,6 +200,8 @@ pub struct Finding {
     pub against: Vec<EvidenceLine>,
     pub explanation: String,
     pub remedy: RemedyAnswer,
+    /// What the remedy should bring; `None` where the remedy has no commands.
+    pub gain: Option<Gain>,
     /// What to measure to be surer.
     pub next: Vec<String>,
     pub rules_out: Vec<RuledOut>,

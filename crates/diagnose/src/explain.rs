@@ -90,7 +90,7 @@ pub fn explain_classified(
         quality,
         stats: options.stats.as_ref().and_then(|s| serde_json::to_value(s).ok()).unwrap_or_default(),
     };
-    what_if::bounds(&mut answer, &facts);
+    what_if::bounds(&mut answer, &facts, knowledge);
     answer
 }
 
@@ -127,6 +127,7 @@ fn finding(
         against: against_lines(verdict, knowledge, asked),
         explanation: cause.explanation.clone(),
         remedy: remedy(cause, asked),
+        gain: None,
         next: next_steps(verdict, all, knowledge, asked).iter().map(command).collect(),
         rules_out: rules_out(verdict),
         experiment: cause.experiment.clone(),

@@ -13,6 +13,7 @@ mod condition;
 mod coverage;
 mod explain;
 mod facts;
+mod gain;
 mod headline;
 mod knowledge;
 mod machine;
@@ -32,13 +33,13 @@ mod whole;
 mod wording;
 
 pub use after::{
-    AfterAnswer, Cost, Difference, Done, Doubt, FindingChange, Outcome, Seen, SettingChange, Side, State,
-    Times, Work, change_words, did_it_help, figure_words, rate_words,
+    AfterAnswer, Cost, Difference, Done, Doubt, FindingChange, Kept, Outcome, Promise, Seen, SettingChange,
+    Side, State, Times, Work, change_words, did_it_help, figure_words, rate_words,
 };
 pub use anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, PatternSource, Stage, StageId, UNKNOWN};
 pub use answer::{
-    Answer, CONFIDENT, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, LabelRow, MachineLimit,
-    OriginRow, Quality, RemedyAnswer, RuledOut, SCHEMA, ShareOf, Source, SpeedUp, StageRow, ThreadRow,
+    Answer, CONFIDENT, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Gain, LabelRow, MachineLimit,
+    OriginRow, Quality, Range, RemedyAnswer, RuledOut, SCHEMA, ShareOf, Source, SpeedUp, StageRow, ThreadRow,
     WaitRow, WhatIf, WhoRow,
 };
 pub use checklist::{Check, Checklist, Ranked, Symptom};
@@ -48,8 +49,8 @@ pub use coverage::{Coverage, UnknownFunction, coverage};
 pub use explain::{Options, explain, explain_classified};
 pub use facts::{Argument, CATALOGUE, Query, ResultKind, Signature};
 pub use knowledge::{
-    Cause, Change, Choice, CpuOf, Expectation, Fixture, IfFalse, Knowledge, KnowledgeError, LintIssue,
-    LookAlike, Remedy, Sign, SourceText, TestCase, TestOutcome, Weight, lint, run_tests,
+    Cause, Change, Choice, CpuOf, Expectation, Fixture, GainRule, IfFalse, Knowledge, KnowledgeError,
+    LintIssue, LookAlike, Remedy, Sign, SourceText, TestCase, TestOutcome, Weight, lint, run_tests,
 };
 pub use name::{BareName, bare};
 pub use paths::{PathRow, PathStep};

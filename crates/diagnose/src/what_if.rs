@@ -1,10 +1,14 @@
-//! How much faster everything could be without some work: Amdahl's law, with its assumption.
+//! How much faster everything could be without some work, and what remedies promise: Amdahl's law, with its
+//! assumption.
 //!
 //! A bound, not a forecast: it holds if the CPU is what limits, and if nothing has to be done in
 //! place of the work that is left out.
 
+use crate::anatomy::NOT_ZFS;
 use crate::answer::{Answer, ShareOf, SpeedUp, WhatIf};
 use crate::facts::FactBase;
+use crate::gain::{Shares, gain};
+use crate::knowledge::Knowledge;
 
 /// From this idle share on the CPU as a whole hardly limits.
 const IDLE: f64 = 0.3;
@@ -15,7 +19,7 @@ const FULL: f64 = 0.1;
 const NOT_OURS: [&str; 3] = ["idle", "not zfs", "unknown"];
 
 /// Fills the bounds of stages and findings.
-pub fn bounds(answer: &mut Answer, facts: &FactBase<'_>) {
+pub fn bounds(answer: &mut Answer, facts: &FactBase<'_>, knowledge: &Knowledge) {
     let busy = (facts.cpu.all > 0).then(|| facts.cpu.busy as f64 / facts.cpu.all as f64);
     // Lists of percentages leave idle out, or say nothing of it: they are taken as of busy CPU.
     let of_busy = |share: &ShareOf| match busy {
@@ -32,10 +36,26 @@ pub fn bounds(answer: &mut Answer, facts: &FactBase<'_>) {
         any |= row.without.is_some();
     }
     for finding in &mut answer.findings {
-        finding.without = finding.share.as_ref().and_then(of_busy).map(|share| SpeedUp::without(&share));
+        let share = finding.share.as_ref().and_then(of_busy);
+        finding.without = share.as_ref().map(SpeedUp::without);
         any |= finding.without.is_some();
+        let rule = knowledge.cause(&finding.class).and_then(|cause| cause.gain.as_ref());
+        let shares = share.map(|of_busy| Shares { of_zfs: of_zfs(&of_busy, facts), of_busy });
+        finding.gain = rule.map(|rule| gain(rule, shares.as_ref(), busy));
     }
     answer.what_if = any.then(|| WhatIf { busy, assumption: assumption(busy) });
+}
+
+/// A share of busy CPU as one of what ZFS took; work that a list of percentages leaves out stays in it.
+fn of_zfs(of_busy: &ShareOf, facts: &FactBase<'_>) -> ShareOf {
+    let cpu = &facts.cpu;
+    let part = (of_busy.value * cpu.busy as f64).round() as u64;
+    let zfs: u64 = cpu.stages.all().filter(|(stage, _)| *stage > NOT_ZFS).map(|(_, amount)| amount).sum();
+    if part == 0 || cpu.busy == 0 {
+        return *of_busy;
+    }
+    // What a cause makes others do may count as no work of ZFS.
+    ShareOf::sampled(&cpu.sampling, part, zfs.max(part))
 }
 
 impl SpeedUp {

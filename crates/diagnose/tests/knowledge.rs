@@ -108,6 +108,25 @@ claim = ""
 }
 
 #[test]
+fn lint_asks_what_a_remedy_brings() {
+    let sign = "[[signs]]\nwhen = \"param('a') == 1\"\nweight = \"strong\"\nclaim = \"a\"\n";
+    let says = |gain: &str, remedy: &str| {
+        let text = format!(
+            "title = 't'\nwhy = 'w'\ndo = 'd'\nexplanation = 'e'\naffected = 'a'\n\
+             references = ['https://example.org']\ntests = []\n{sign}{gain}\n[remedy]\ntext = 'r'\n{remedy}"
+        );
+        let knowledge = Knowledge::from_texts(&[], &[SourceText::new("c.toml", text)]);
+        assert!(knowledge.problems.is_empty(), "{:?}", knowledge.problems);
+        lint(&knowledge).iter().any(|issue| issue.what.contains("[gain]"))
+    };
+    let command = "commands = ['zpool clear tank']";
+    assert!(says("", command), "somebody is told to do something");
+    assert!(!says("", ""), "who does nothing gains nothing");
+    assert!(!says("[gain]\nnone = 'It is about waiting.'", command));
+    assert!(says("[gain]\nremoves = [0.5, 0.9]\nwhy = 'x'", command), "there is no CPU of its own");
+}
+
+#[test]
 fn what_speaks_against_a_cause_is_shown_and_lowers_it() {
     let signs = "[[signs]]\nwhen = \"param('a') == 1\"\nweight = \"strong\"\nclaim = \"for\"\n";
     let against = "[[against]]\nwhen = \"param('b') == 1\"\nweight = \"moderate\"\nclaim = \"contrary\"\n";

@@ -83,12 +83,12 @@ fn emphasise(text: &str, label: &str, style: Style) -> String {
 /// Remedy and evidence of the finding that the headline is about.
 fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
     // A remedy for what is only one of several guesses does harm.
-    let mut out = match f.confidence_word {
-        ConfidenceWord::Low => String::new(),
-        _ => remedy::short(&f.remedy, style),
-    };
-    // A lab capture is that proof.
     let guess = f.confidence_word == ConfidenceWord::Low;
+    let mut out = if guess { String::new() } else { remedy::short(&f.remedy, style) };
+    if !guess {
+        out.push_str(&gain(f, INDENT));
+    }
+    // A lab capture is that proof.
     if let (Some(experiment), true) = (&f.experiment, answer.source.kind != "lab" && !guess) {
         out.push_str(&proof(experiment, style));
     }
@@ -99,6 +99,11 @@ fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
         out.push_str(&labelled("Next", INDENT + 1, next, WIDTH));
     }
     out
+}
+
+/// What the remedy should bring.
+fn gain(f: &Finding, indent: usize) -> String {
+    f.gain.as_ref().map_or(String::new(), |gain| labelled("Gain", indent, &gain.text, WIDTH))
 }
 
 fn proof(experiment: &str, style: Style) -> String {
@@ -181,6 +186,7 @@ fn whole_finding(f: &Finding, style: Style) -> String {
     }
     f.upgrade.iter().for_each(|text| out.push_str(&labelled("Upgrade", 9, text, WIDTH)));
     out.push_str(&remedy::whole(&f.remedy, style));
+    out.push_str(&gain(f, 9));
     f.experiment.iter().for_each(|experiment| out.push_str(&proof(experiment, style)));
     for next in &f.next {
         out.push_str(&labelled("Next", 9, next, WIDTH));

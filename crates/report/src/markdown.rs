@@ -79,6 +79,9 @@ fn finding(out: &mut String, f: &Finding) {
     let gap = if f.evidence.is_empty() { "" } else { "\n" };
     out.push_str(gap);
     crate::remedy::markdown(out, &f.remedy);
+    if let Some(gain) = &f.gain {
+        let _ = writeln!(out, "- Gain: {}", text(&gain.text));
+    }
     for reference in &f.references {
         let _ = writeln!(out, "- <{}>", plain(reference).replace(['<', '>'], ""));
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use zwhy_diagnose::{
-    Answer, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Knowledge, LabelRow, MachineLimit, PathRow,
-    PathStep, Quality, RemedyAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow, WhatIf, WhoRow,
-    classify,
+    Answer, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Gain, Knowledge, LabelRow, MachineLimit,
+    PathRow, PathStep, Quality, Range, RemedyAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow,
+    WhatIf, WhoRow, classify,
 };
 use zwhy_evidence::{ImportStats, Itself};
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
@@ -96,6 +96,13 @@ fn ccm_host() -> Answer {
         explanation: "CCM goes through generic C for every block of 16 bytes: it encrypts one block, XORs it \
                       into the tag and copies it, and each call saves and restores the FPU state."
             .into(),
+        gain: Some(Gain {
+            zfs_cpu_less: Some(Range { low: 0.47, high: 0.75 }),
+            cpu_less: Some(Range { low: 0.41, high: 0.67 }),
+            faster: None,
+            reason: "GCM has fast code.".into(),
+            text: "The same work should take ZFS 47 to 75 % less CPU. GCM has fast code.".into(),
+        }),
         remedy: RemedyAnswer {
             text: "Send the dataset into a new one with aes-256-gcm.".into(),
             commands: vec![
@@ -135,6 +142,7 @@ fn ccm_host() -> Answer {
         evidence: Vec::new(),
         against: vec![evidence("Blocks are as large as their buffers.", "recordsize = 1048576")],
         experiment: None,
+        gain: None,
         ..ccm.clone()
     };
     Answer {

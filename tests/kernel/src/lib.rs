@@ -3,6 +3,8 @@
 //! Invariants: a boot runs one script and ends by its own time limit; tests look at files only, so
 //! one boot serves many of them.
 
+pub mod gains;
+
 use serde_json::Value;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -89,6 +91,11 @@ impl Boot {
         }
         assert!(status.success(), "{} in the VM with OpenZFS {version}: {status}", script.display());
         Boot { _temporary: temporary, folder, version }
+    }
+
+    /// Where it left its files.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// A text file of the boot; empty when it was not left.

@@ -8,6 +8,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Knowledge, coverage};
+use zwhy_kernel_tests::gains::{self, CURED, Gain};
 use zwhy_kernel_tests::{Boot, Machine, root};
 
 struct Scenario {
@@ -60,6 +61,7 @@ struct Judged {
     named: u64,
     of_zfs: u64,
     remedies: Remedies,
+    gains: Vec<Gain>,
 }
 
 /// How many remedies were run, and what became of them.
@@ -108,9 +110,6 @@ fn say_loads(boot: &Boot, scenario: &Scenario) {
     });
     let _ = writeln!(std::io::stderr(), "{}: {}", scenario.name, words.join("; "));
 }
-
-/// Above this a finding is still there.
-const CURED: f64 = 0.3;
 
 /// What the remedy of a scenario came to: the finding must go, and come back when it is undone.
 fn judge_remedy(boot: &Boot, scenario: &Scenario, knowledge: &Knowledge, judged: &mut Judged) {
@@ -165,6 +164,7 @@ fn judge(scenarios: &[Scenario], first: usize) -> Judged {
         }
         if scenario.remedy {
             judge_remedy(&boot, scenario, &knowledge, &mut judged);
+            judged.gains.extend(gains::gain(boot.folder(), &scenario.name, &scenario.expect, &knowledge));
         }
     }
     judged
@@ -182,15 +182,40 @@ fn the_fault_is_named_and_the_control_is_not_accused() {
                 all.named += judged.named;
                 all.of_zfs += judged.of_zfs;
                 all.remedies.add(&judged.remedies);
+                all.gains.extend(judged.gains);
             }
             // The panic has said why.
             Err(_) => all.wrong.extend(group.iter().map(|s| format!("{}: its boot failed", s.name))),
         }
     }
-    let Judged { mut wrong, named, of_zfs, remedies: Remedies { run, cured, undone } } = all;
-    let _ = writeln!(std::io::stderr(), "{run} remedies run, {cured} cured, {undone} undone");
+    say_gains(&all.gains);
+    let Judged { mut wrong, named, of_zfs, remedies: Remedies { run, cured, undone }, gains } = all;
+    let within = gains.iter().filter(|gain| gain.is_within()).count();
+    let _ = writeln!(
+        std::io::stderr(),
+        "{run} remedies run, {cured} cured, {undone} undone, {within} of {} gains within the prediction",
+        gains.len()
+    );
     if (named as f64) < STAGED * of_zfs as f64 {
         wrong.push(format!("only {named} of {of_zfs} samples of ZFS have a stage"));
     }
     assert!(wrong.is_empty(), "{} scenarios:\n{}", scenarios.len(), wrong.join("\n"));
+}
+
+/// The table of what was promised and what came, and with BLESS set into the document of all such tables.
+fn say_gains(gains: &[Gain]) {
+    let _ = writeln!(std::io::stderr(), "{}", gains::table(gains));
+    gains::bless(&root().join("docs/CALIBRATION.md"), gains);
+}
+
+/// Judges captures that an earlier run left in the folder that ZWHY_CAPTURES names.
+#[test]
+#[ignore = "needs captures of a run, ZWHY_CAPTURES=FOLDER"]
+fn gains_of_captures_that_were_kept() {
+    let folder = std::env::var_os("ZWHY_CAPTURES").map(PathBuf::from).expect("ZWHY_CAPTURES names a folder");
+    let knowledge = Knowledge::embedded();
+    let gain = |s: &Scenario| gains::gain(&folder, &s.name, &s.expect, &knowledge);
+    let gains: Vec<Gain> = scenarios().iter().filter(|s| s.remedy).filter_map(gain).collect();
+    assert!(!gains.is_empty(), "no remedy of a scenario was recorded in {}", folder.display());
+    say_gains(&gains);
 }

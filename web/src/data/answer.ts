@@ -78,6 +78,8 @@ export interface Finding {
   readonly against: readonly Evidence[];
   readonly evidence: readonly Evidence[];
   readonly explanation: string;
+  /** What the remedy should bring, in words; empty where nothing is said. */
+  readonly gain: string;
   readonly remedy: Remedy | null;
   readonly next: readonly string[];
   readonly rulesOut: readonly { readonly class: string; readonly why: string }[];

@@ -88,6 +88,7 @@ function finding(row: Fields): Finding {
     evidence: row.rows("evidence", evidence),
     against: row.rows("against", evidence),
     explanation: row.text("explanation"),
+    gain: row.object("gain")?.text("text") ?? "",
     remedy: remedy && {
       text: remedy.text("text"),
       look: remedy.texts("look"),

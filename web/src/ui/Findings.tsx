@@ -90,6 +90,12 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
           <RemedyView remedy={remedy} />
         </>
       )}
+      {finding.gain !== "" && (
+        <>
+          <h3>What the remedy brings</h3>
+          <p>{prose(finding.gain)}</p>
+        </>
+      )}
       <Lines title="Ruled out" lines={finding.rulesOut.map((out) => `${out.class}: ${out.why}`)} />
       <Lines title="Measure next" lines={finding.next} />
       {finding.experiment !== "" && (

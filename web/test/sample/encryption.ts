@@ -165,6 +165,7 @@ export function answer(): Record<string, unknown> {
             frames: [],
           },
         ],
+        gain: { text: "The same work should take 41 to 67 % less CPU. GCM has fast code." },
         explanation:
           "In CCM mode OpenZFS encrypts one 16-byte block at a time and enters and leaves the FPU for each. GCM is done in larger pieces with vector instructions.",
         remedy: {

@@ -22,6 +22,8 @@ describe("readAnswer", () => {
     expect(a.stages[0]).toMatchObject({ stage: "decrypt", parts: [{ name: "FPU state" }] });
     expect(a.stages[0].without).toEqual({ atMost: 3.2, low: 3.1, high: 3.3 });
     expect(a.findings[0].without).toEqual({ atMost: 3.2, low: 3.1, high: null });
+    expect(a.findings[0].gain).toMatch(/41 to 67 %/);
+    expect(a.findings[1].gain).toBe("");
     expect(a.findings[0].limits[0]).toMatch(/^200 MB/);
     expect(a.findings[0].against[0]).toMatchObject({ claim: "The host has one disk." });
     expect(a.assumption).toMatch(/Amdahl/);

@@ -1,6 +1,6 @@
 //! Whether a change helped, as data: what `zwhy explain BEFORE --after AFTER --json` prints and every face shows.
 
-use crate::answer::{ConfidenceWord, ShareOf, Source};
+use crate::answer::{ConfidenceWord, Range, ShareOf, Source};
 use serde::Serialize;
 
 /// What became of it.
@@ -107,6 +107,29 @@ pub struct Cost {
     pub zfs_cpu_s_per_unit: Option<Times>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kept {
+    /// What came and what was promised overlap.
+    Kept,
+    More,
+    Less,
+    /// Nothing tells what came, or the two do not compare.
+    NotMeasured,
+}
+
+/// What the remedy of the main finding promised, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Promise {
+    pub class: String,
+    /// Part of ZFS's CPU for the same work that should go away.
+    pub zfs_cpu_less: Range,
+    /// The part that did, with its interval.
+    pub came: Option<ShareOf>,
+    pub kept: Kept,
+    pub text: String,
+}
+
 /// Something that was set otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SettingChange {
@@ -141,6 +164,8 @@ pub struct AfterAnswer {
     pub findings: Vec<FindingChange>,
     pub work: Option<Work>,
     pub cost: Cost,
+    /// `None` where nothing was promised.
+    pub promise: Option<Promise>,
     pub settings: Vec<SettingChange>,
     pub doubts: Vec<Doubt>,
     /// What the intervals cover and what they do not.

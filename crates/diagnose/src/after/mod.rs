@@ -7,6 +7,7 @@ mod answer;
 mod cost;
 mod doubts;
 mod findings;
+mod promise;
 mod settings;
 mod words;
 
@@ -14,7 +15,8 @@ mod words;
 mod tests;
 
 pub use answer::{
-    AfterAnswer, Cost, Difference, Doubt, FindingChange, Outcome, Seen, SettingChange, State, Times, Work,
+    AfterAnswer, Cost, Difference, Doubt, FindingChange, Kept, Outcome, Promise, Seen, SettingChange, State,
+    Times, Work,
 };
 pub use cost::Done;
 pub use words::{change as change_words, figure as figure_words, rate as rate_words};
@@ -57,10 +59,12 @@ pub fn did_it_help(before: &Side<'_>, after: &Side<'_>, knowledge: &Knowledge) -
         cost: cost::cost(facts, sources, work.as_ref()),
         settings: settings::settings(before.evidence, after.evidence),
         doubts: doubts::doubts(sides, facts, work.as_ref()),
+        promise: None,
         work,
         note: NOTE.to_owned(),
     };
     answer.outcome = words::outcome(&answer);
+    answer.promise = promise::promise(&before.answer, &answer);
     answer.verdict = words::verdict(&answer);
     answer
 }

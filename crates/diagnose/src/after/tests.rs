@@ -106,6 +106,21 @@ fn a_finding_that_goes_and_a_cost_that_falls_is_help() {
     assert!(a.verdict.starts_with("It helped: \"AES-CCM"), "{}", a.verdict);
     assert!(a.verdict.contains("17.0 CPU seconds a GB before, 5.00 after: 71 % less ("), "{}", a.verdict);
     assert!(a.doubts.is_empty(), "{:?}", a.doubts);
+    let promise = a.promise.expect("the cause promises");
+    assert!(promise.zfs_cpu_less.low > 0.4 && promise.zfs_cpu_less.high < 0.9, "{promise:?}");
+    assert!((promise.came.expect("counters").value - (1.0 - 5.0 / 17.0)).abs() < 1e-9, "{promise:?}");
+    assert_eq!(promise.kept, Kept::Kept);
+    assert!(a.verdict.ends_with("71 % came (68–73): kept."), "{}", a.verdict);
+}
+
+#[test]
+fn a_promise_that_is_not_kept_is_said() {
+    let less = compared(&ccm(), &Host1 { copy: 1300, idle: 700, read: 50e6, ..gcm() });
+    let promise = less.promise.expect("the cause promises");
+    assert_eq!((promise.kept, less.outcome), (Kept::Less, Outcome::Helped), "{}", less.verdict);
+    assert!(less.verdict.contains("less than promised"), "{}", less.verdict);
+    let none = compared(&gcm(), &ccm());
+    assert!(none.promise.is_none(), "nothing was found before");
 }
 
 #[test]

@@ -70,7 +70,7 @@ pub fn outcome(answer: &AfterAnswer) -> Outcome {
 }
 
 /// The finding that the change was for: the first of before.
-fn main(answer: &AfterAnswer) -> Option<&FindingChange> {
+pub fn main(answer: &AfterAnswer) -> Option<&FindingChange> {
     let there = |f: &&FindingChange| f.before.is_some_and(|s| s.confidence >= THERE);
     answer.findings.iter().filter(there).max_by(|a, b| weight(a).total_cmp(&weight(b)))
 }
@@ -103,6 +103,9 @@ pub fn verdict(answer: &AfterAnswer) -> String {
     }
     if let Some(cost) = cost(answer) {
         out.push_str(&format!(" {cost}"));
+    }
+    if let Some(promise) = &answer.promise {
+        out.push_str(&format!(" {}", promise.text));
     }
     if let Some(came) = confident(answer, State::Came) {
         out.push_str(&format!(" New: {}{}.", came.title, of_cpu(came.share_after.as_ref())));

@@ -1,6 +1,7 @@
 //! A root-cause class as data: how to recognise it, what to tell people, how to test it.
 
 use super::fixture::{Expectation, Fixture};
+use super::gain::GainRule;
 use super::remedy::Remedy;
 use crate::condition::Condition;
 use crate::pattern::Pattern;
@@ -121,5 +122,7 @@ pub struct Cause {
     pub against: Vec<Sign>,
     pub look_alikes: Vec<LookAlike>,
     pub remedy: Remedy,
+    /// What the remedy gains; every cause with commands says so.
+    pub gain: Option<GainRule>,
     pub tests: Vec<TestCase>,
 }

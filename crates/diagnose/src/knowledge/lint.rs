@@ -6,7 +6,7 @@ use crate::answer::{Answer, CONFIDENT};
 use crate::condition::QueryId;
 use crate::explain::{Options, explain};
 use crate::facts::{Argument, CATALOGUE, Query, ResultKind};
-use crate::knowledge::Weight;
+use crate::knowledge::{GainRule, Weight};
 use std::collections::BTreeSet;
 
 mod remedy;
@@ -119,6 +119,19 @@ fn texts(cause: &Cause, say: &mut impl FnMut(String)) {
         say(format!("reference `{reference}` is no https address"));
     }
     remedy::lint(cause, say);
+    gain(cause, say);
+}
+
+/// Who is told to do something is told what it brings.
+fn gain(cause: &Cause, say: &mut impl FnMut(String)) {
+    let does = cause.remedy.changes().any(|change| !change.commands.is_empty());
+    match &cause.gain {
+        None if does => say("the remedy has commands, but no [gain] says what they bring".to_owned()),
+        Some(GainRule::Removes { .. }) if cause.cpu.is_empty() => {
+            say("[gain] removes a part of the cause's CPU, but there is no [cpu] to measure it".to_owned());
+        }
+        _ => {}
+    }
 }
 
 fn signs(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {

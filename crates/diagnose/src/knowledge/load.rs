@@ -2,6 +2,7 @@
 
 use super::cause::{Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
 use super::fixture::{Expectation, Fixture};
+use super::gain::GainEntry;
 use super::remedy::RemedyEntry;
 use super::{KnowledgeError, SourceText};
 use crate::condition::{Condition, QueryBank};
@@ -29,6 +30,7 @@ struct File {
     #[serde(default)]
     look_alikes: Vec<LookAlikeEntry>,
     remedy: RemedyEntry,
+    gain: Option<GainEntry>,
     tests: Vec<TestEntry>,
 }
 
@@ -127,6 +129,7 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         look_alikes.push(LookAlike { class: other.class, tell: other.tell, ruled_out_when });
     }
     let remedy = file.remedy.compile(bank)?;
+    let gain = file.gain.map(GainEntry::compile).transpose()?;
     let pattern = |text: Option<String>| text.map(|t| Pattern::new(&t));
     Ok(Cause {
         class,
@@ -150,6 +153,7 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         against,
         look_alikes,
         remedy,
+        gain,
         tests: file
             .tests
             .into_iter()

@@ -5,6 +5,7 @@
 mod cause;
 mod commands;
 mod fixture;
+mod gain;
 mod lint;
 mod load;
 mod remedy;
@@ -14,6 +15,7 @@ mod traps;
 
 pub use cause::{Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
 pub use fixture::{Expectation, Fixture};
+pub use gain::GainRule;
 pub use lint::{LintIssue, TestOutcome, lint, run_tests};
 pub use remedy::{Change, Choice, Remedy};
 
