@@ -2,8 +2,10 @@
 //!
 //! A call such as `share('zio_*')` is taken out of the expression when it is compiled and becomes a
 //! [`Query`]; what is left is compared by CEL. A question without an answer makes the condition
-//! unknown, unless the rest decides it (`unknown || true` is true).
+//! unknown, unless the rest decides it (`unknown || true` is true). A canonical fact (`fact('arc.size')`) stands for
+//! its sources, of which the first that is known answers.
 
+use crate::canon::Canon;
 use crate::facts::{Query, Reading, ResultKind, Value};
 use cel::common::ast::{Expr, IdedExpr, LiteralValue};
 use cel::common::types::{CelBool, CelDouble, CelString};
@@ -63,16 +65,22 @@ pub struct Condition {
     /// Its questions, in the order of the text.
     pub queries: Vec<QueryId>,
     expression: IdedExpr,
+    /// Sources of the facts that it asks for.
+    facts: Facts,
 }
+
+/// Facts by index, each with its sources in order.
+type Facts = Vec<(String, Vec<IdedExpr>)>;
 
 impl Condition {
     /// # Errors
     /// A sentence that says what is wrong with the text.
     pub fn compile(text: &str, bank: &mut QueryBank) -> Result<Condition, String> {
         let mut expression = parse(text)?;
-        let mut queries = Vec::new();
-        take_queries(&mut expression, bank, &mut queries)?;
-        Ok(Condition { text: text.to_owned(), queries, expression })
+        let mut taken = Taken { bank, queries: Vec::new(), facts: Vec::new(), of_fact: false };
+        taken.take(&mut expression)?;
+        let Taken { queries, facts, .. } = taken;
+        Ok(Condition { text: text.to_owned(), queries, expression, facts })
     }
 
     /// Evaluates with the answers of a fact base.
@@ -95,14 +103,24 @@ impl Condition {
     }
 
     fn value(&self, answers: &dyn Answers) -> Option<CelValue> {
-        value(&self.expression, answers)
+        self.resolver(answers).value(&self.expression)
     }
 
-    /// The questions that make it true, in the order of the text: of alternatives only those that hold.
+    fn resolver<'a>(&'a self, answers: &'a dyn Answers) -> Resolver<'a> {
+        Resolver { answers, facts: &self.facts }
+    }
+
+    /// The questions that make it true, in the order of the text: of alternatives only those that hold, of
+    /// sources of a fact the one that answers.
     pub fn reasons(&self, answers: &dyn Answers) -> Vec<QueryId> {
         let mut reasons = Vec::new();
-        collect_reasons(&self.expression, answers, &mut reasons);
+        self.resolver(answers).collect_reasons(&self.expression, &mut reasons);
         reasons
+    }
+
+    /// The first question that lacks an answer; of a fact that no source knows, the first of its first source.
+    pub fn unanswered(&self, answers: &dyn Answers) -> Option<QueryId> {
+        self.resolver(answers).unanswered(&self.expression)
     }
 
     /// Whether it holds when these questions of truth alone have an answer, which is yes.
@@ -115,32 +133,6 @@ impl Condition {
         let sample = |number: f64| SampleAnswers { bank, number };
         // One of the two may be decided early on the left side of || or &&; both never are.
         [0.0, 1.0].iter().all(|n| matches!(self.value(&sample(*n)), Some(CelValue::Bool(_))))
-    }
-}
-
-fn value(expression: &IdedExpr, answers: &dyn Answers) -> Option<CelValue> {
-    let resolver = Resolver(answers);
-    let mut context = Context::with_env(LANGUAGE.clone());
-    context.set_variable_resolver(&resolver);
-    CelValue::resolve(expression, &context).ok()
-}
-
-fn collect_reasons(node: &IdedExpr, answers: &dyn Answers, reasons: &mut Vec<QueryId>) {
-    match &node.expr {
-        Expr::Call(call) => {
-            let alternatives = call.func_name == "_||_";
-            for part in call.target.iter().map(|target| &**target).chain(&call.args) {
-                if !alternatives || matches!(value(part, answers), Some(CelValue::Bool(true))) {
-                    collect_reasons(part, answers, reasons);
-                }
-            }
-        }
-        Expr::List(list) => list.elements.iter().for_each(|e| collect_reasons(e, answers, reasons)),
-        Expr::Ident(name) => {
-            let id = name.strip_prefix('q').and_then(|id| id.parse().ok());
-            reasons.extend(id.filter(|id| !reasons.contains(id)));
-        }
-        _ => {}
     }
 }
 
@@ -187,12 +179,96 @@ impl Answers for SampleAnswers<'_> {
     }
 }
 
-struct Resolver<'a>(&'a dyn Answers);
+/// Answers, and the sources of facts, by the names that they have in an expression.
+struct Resolver<'a> {
+    answers: &'a dyn Answers,
+    facts: &'a Facts,
+}
+
+/// What a name in a compiled expression stands for.
+enum Named<'a> {
+    Query(QueryId),
+    /// Its sources.
+    Fact(&'a [IdedExpr]),
+}
+
+impl<'a> Resolver<'a> {
+    fn named(&self, name: &str) -> Option<Named<'a>> {
+        if let Some(id) = name.strip_prefix('q') {
+            return id.parse().ok().map(Named::Query);
+        }
+        let (_, sources) = self.facts.get(name.strip_prefix('f')?.parse::<usize>().ok()?)?;
+        Some(Named::Fact(sources))
+    }
+
+    fn value(&self, expression: &IdedExpr) -> Option<CelValue> {
+        let mut context = Context::with_env(LANGUAGE.clone());
+        context.set_variable_resolver(self);
+        CelValue::resolve(expression, &context).ok()
+    }
+
+    /// The first source that is known, with its value.
+    fn known(&self, sources: &'a [IdedExpr]) -> Option<(&'a IdedExpr, CelValue)> {
+        sources.iter().find_map(|source| Some((source, self.value(source)?)))
+    }
+
+    fn collect_reasons(&self, node: &IdedExpr, reasons: &mut Vec<QueryId>) {
+        match &node.expr {
+            Expr::Call(call) => {
+                let alternatives = call.func_name == "_||_";
+                for part in call.target.iter().map(|target| &**target).chain(&call.args) {
+                    if !alternatives || matches!(self.value(part), Some(CelValue::Bool(true))) {
+                        self.collect_reasons(part, reasons);
+                    }
+                }
+            }
+            Expr::List(list) => list.elements.iter().for_each(|e| self.collect_reasons(e, reasons)),
+            Expr::Ident(name) => match self.named(name) {
+                Some(Named::Query(id)) if !reasons.contains(&id) => reasons.push(id),
+                Some(Named::Fact(sources)) => {
+                    self.known(sources)
+                        .into_iter()
+                        .for_each(|(source, _)| self.collect_reasons(source, reasons));
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn unanswered(&self, node: &IdedExpr) -> Option<QueryId> {
+        match &node.expr {
+            Expr::Call(call) => call
+                .target
+                .iter()
+                .map(|target| &**target)
+                .chain(&call.args)
+                .find_map(|part| self.unanswered(part)),
+            Expr::List(list) => list.elements.iter().find_map(|e| self.unanswered(e)),
+            Expr::Ident(name) => match self.named(name)? {
+                Named::Query(id) => self.answers.answer(id).is_none().then_some(id),
+                Named::Fact(sources) if self.known(sources).is_some() => None,
+                Named::Fact(sources) => self.unanswered(sources.first()?),
+            },
+            _ => None,
+        }
+    }
+}
 
 impl VariableResolver for Resolver<'_> {
     fn resolve<'b>(&'b self, name: &str) -> Option<CowVal<'b, 'b>> {
-        let id = name.strip_prefix('q')?.parse().ok()?;
-        Some(match self.0.answer(id)?.value {
+        let id = match self.named(name)? {
+            Named::Query(id) => id,
+            Named::Fact(sources) => {
+                return Some(match self.known(sources)?.1 {
+                    CelValue::Float(n) => CowVal::owned(CelDouble::from(n)),
+                    CelValue::Bool(b) => CowVal::owned(CelBool::from(b)),
+                    CelValue::String(s) => CowVal::owned(CelString::from(s.to_string())),
+                    _ => return None,
+                });
+            }
+        };
+        Some(match self.answers.answer(id)?.value {
             Value::Number(n) => CowVal::owned(CelDouble::from(n)),
             Value::Truth(b) => CowVal::owned(CelBool::from(b)),
             Value::Text(s) => CowVal::owned(CelString::from(s)),
@@ -200,39 +276,100 @@ impl VariableResolver for Resolver<'_> {
     }
 }
 
-/// Replaces calls by variables, and whole numbers by doubles, as every answer is one.
-fn take_queries(node: &mut IdedExpr, bank: &mut QueryBank, out: &mut Vec<QueryId>) -> Result<(), String> {
-    match &mut node.expr {
-        Expr::Literal(literal) => {
-            if let LiteralValue::Int(int) = literal {
-                *literal = LiteralValue::Double(CelDouble::from(*int.inner() as f64));
+/// What was taken out of an expression while it is compiled.
+struct Taken<'b> {
+    bank: &'b mut QueryBank,
+    queries: Vec<QueryId>,
+    facts: Facts,
+    /// A source of a fact is compiled.
+    of_fact: bool,
+}
+
+impl Taken<'_> {
+    /// Replaces calls by variables, and whole numbers by doubles, as every answer is one.
+    fn take(&mut self, node: &mut IdedExpr) -> Result<(), String> {
+        match &mut node.expr {
+            Expr::Literal(literal) => {
+                if let LiteralValue::Int(int) = literal {
+                    *literal = LiteralValue::Double(CelDouble::from(*int.inner() as f64));
+                }
+                Ok(())
             }
-            Ok(())
-        }
-        Expr::List(list) => list.elements.iter_mut().try_for_each(|e| take_queries(e, bank, out)),
-        Expr::Call(call) if is_operator(&call.func_name) => {
-            call.target.iter_mut().try_for_each(|t| take_queries(t, bank, out))?;
-            call.args.iter_mut().try_for_each(|a| take_queries(a, bank, out))
-        }
-        Expr::Call(call) => {
-            if call.target.is_some() {
-                return Err(format!("`.{}(…)` is not part of the condition language", call.func_name));
+            Expr::List(list) => list.elements.iter_mut().try_for_each(|e| self.take(e)),
+            Expr::Call(call) if is_operator(&call.func_name) => {
+                call.target.iter_mut().try_for_each(|t| self.take(t))?;
+                call.args.iter_mut().try_for_each(|a| self.take(a))
             }
-            let arguments: Result<Vec<String>, String> = call.args.iter().map(literal_text).collect();
-            let id = bank.add(Query::new(&call.func_name, arguments?)?);
-            if !out.contains(&id) {
-                out.push(id);
+            Expr::Call(call) => {
+                if call.target.is_some() {
+                    return Err(format!("`.{}(…)` is not part of the condition language", call.func_name));
+                }
+                let arguments =
+                    call.args.iter().map(literal_text).collect::<Result<Vec<String>, String>>()?;
+                let name = match (call.func_name.as_str(), arguments.as_slice()) {
+                    // Which pool is meant is for the sign to say.
+                    ("fact", [pointer])
+                        if pointer.starts_with('/') && !pointer.starts_with("/pools/") && !self.of_fact =>
+                    {
+                        return Err(format!(
+                            "`{pointer}` is for sources in knowledge/facts.toml: give the fact a name there, and \
+                             ask for that"
+                        ));
+                    }
+                    ("fact", [name]) if !name.starts_with('/') => self.fact(name)?,
+                    _ => self.query(&call.func_name, arguments)?,
+                };
+                node.expr = Expr::Ident(name);
+                Ok(())
             }
-            node.expr = Expr::Ident(format!("q{id}"));
-            Ok(())
+            Expr::Ident(name) => Err(format!("`{name}` is no value; text is written in quotes")),
+            _ => Err("only comparisons, &&, ||, !, ?: and arithmetic over questions are allowed".to_owned()),
         }
-        Expr::Ident(name) => Err(format!("`{name}` is no value; text is written in quotes")),
-        _ => Err("only comparisons, &&, ||, !, ?: and arithmetic over questions are allowed".to_owned()),
+    }
+
+    fn query(&mut self, function: &str, arguments: Vec<String>) -> Result<String, String> {
+        let arguments =
+            arguments.iter().map(|text| Canon::embedded().expanded(text)).collect::<Result<_, _>>()?;
+        let id = self.bank.add(Query::new(function, arguments)?);
+        if !self.queries.contains(&id) {
+            self.queries.push(id);
+        }
+        Ok(format!("q{id}"))
+    }
+
+    fn fact(&mut self, name: &str) -> Result<String, String> {
+        if self.of_fact {
+            return Err(format!("`{name}` cannot be a source of a fact: it is one"));
+        }
+        if let Some(at) = self.facts.iter().position(|(known, _)| known == name) {
+            return Ok(format!("f{at}"));
+        }
+        let Some(fact) = Canon::embedded().get(name) else {
+            return Err(format!("no fact is called `{name}`: knowledge/facts.toml has their names"));
+        };
+        self.of_fact = true;
+        let mut sources = Vec::new();
+        for text in &fact.sources {
+            let mut source = parse(text).map_err(|e| format!("{name}: {e}"))?;
+            self.take(&mut source).map_err(|e| format!("{name}: {e}"))?;
+            sources.push(source);
+        }
+        self.of_fact = false;
+        self.facts.push((name.to_owned(), sources));
+        Ok(format!("f{}", self.facts.len() - 1))
     }
 }
 
-/// Functions that a text compares with a plain number, and the number; nothing of a broken text.
-pub fn comparisons(text: &str) -> Vec<(String, f64)> {
+/// A question that a text compares with a plain number.
+pub struct Comparison {
+    pub function: String,
+    /// Its first argument.
+    pub argument: String,
+    pub figure: f64,
+}
+
+/// What a text compares with plain numbers; nothing of a broken text.
+pub fn comparisons(text: &str) -> Vec<Comparison> {
     let mut found = Vec::new();
     if let Ok(expression) = parse(text) {
         collect_comparisons(&expression, &mut found);
@@ -240,7 +377,7 @@ pub fn comparisons(text: &str) -> Vec<(String, f64)> {
     found
 }
 
-fn collect_comparisons(node: &IdedExpr, found: &mut Vec<(String, f64)>) {
+fn collect_comparisons(node: &IdedExpr, found: &mut Vec<Comparison>) {
     let Expr::Call(call) = &node.expr else { return };
     call.args.iter().for_each(|a| collect_comparisons(a, found));
     if !matches!(call.func_name.as_str(), "_>_" | "_>=_" | "_<_" | "_<=_") {
@@ -254,7 +391,8 @@ fn collect_comparisons(node: &IdedExpr, found: &mut Vec<(String, f64)>) {
             _ => continue,
         };
         if let Expr::Call(question) = &question.expr {
-            found.push((question.func_name.clone(), number));
+            let argument = question.args.first().and_then(|a| literal_text(a).ok()).unwrap_or_default();
+            found.push(Comparison { function: question.func_name.clone(), argument, figure: number });
         }
     }
 }
@@ -326,6 +464,32 @@ mod tests {
         assert_eq!(reasons([Some(0.9), None, None, Some(0.7), Some(1.0)]), [0, 3, 4]);
     }
 
+    #[test]
+    fn of_the_sources_of_a_fact_the_first_that_is_known_answers() {
+        let mut bank = QueryBank::default();
+        let condition = Condition::compile("fact('arc.c') > 100 && share('a') > 0.5", &mut bank).unwrap();
+        let text = |id: usize| bank.get(id).unwrap().text();
+        assert_eq!([text(0), text(1)], ["kstat('arcstats', 'c')", "kstat('arcstats', 'c_mb')"]);
+        let given = |answers: [Option<f64>; 3]| {
+            let answers = Fixed(answers.iter().map(|a| a.map(Value::Number)).collect());
+            (condition.truth(&answers), condition.reasons(&answers), condition.unanswered(&answers))
+        };
+        assert_eq!(given([Some(101.0), None, Some(0.9)]), (Truth::Yes, vec![0, 2], None));
+        // The second is in MiB, and speaks only where the first does not.
+        assert_eq!(given([None, Some(1.0), Some(0.9)]), (Truth::Yes, vec![1, 2], None));
+        assert_eq!(given([Some(5.0), Some(1.0), Some(0.9)]).0, Truth::No);
+        assert_eq!(given([None, None, Some(0.9)]), (Truth::Unknown, vec![2], Some(0)));
+        assert_eq!(given([None, Some(1.0), None]), (Truth::Unknown, vec![1, 2], Some(2)));
+        for (text, told) in [
+            ("fact('arc.colour') > 1", "no fact is called `arc.colour`"),
+            ("fact('/host/cpus') > 1", "give the fact a name there"),
+            ("seen('@nothing')", "no group of names is called `@nothing`"),
+        ] {
+            let error = Condition::compile(text, &mut bank).unwrap_err();
+            assert!(error.contains(told), "{text}: {error}");
+        }
+    }
+
     /// Kleene's tables: unknown stays unknown exactly where another value could change the result.
     #[test]
     fn every_combination_of_three_truths_is_right() {
@@ -382,10 +546,9 @@ mod tests {
 
     #[test]
     fn comparisons_with_numbers_are_found() {
-        assert_eq!(
-            comparisons("share('a') > 5 && (0.1 < rate('s', 'n') || !(busy() >= 2))"),
-            [("share".to_owned(), 5.0), ("rate".to_owned(), 0.1), ("busy".to_owned(), 2.0)]
-        );
+        let found = comparisons("share('a') > 5 && (0.1 < rate('s', 'n') || !(busy() >= 2))");
+        let found: Vec<_> = found.iter().map(|c| (&*c.function, &*c.argument, c.figure)).collect();
+        assert_eq!(found, [("share", "a", 5.0), ("rate", "s", 0.1), ("busy", "", 2.0)]);
         assert!(comparisons("share('a'").is_empty());
     }
 

@@ -7,6 +7,7 @@ mod after;
 mod anatomy;
 mod answer;
 mod breakdown;
+mod canon;
 mod checklist;
 mod classify;
 mod condition;

@@ -51,8 +51,8 @@ fn way(sign: &Sign, knowledge: &Knowledge, asked: &Asked<'_>) -> String {
     if !sign.ask.is_empty() {
         return sign.ask.clone();
     }
-    let unknown = sign.when.queries.iter().find(|id| asked.reading(**id).is_none());
-    unknown.and_then(|id| knowledge.bank.get(*id)).map(wording::how_to_get).unwrap_or_default()
+    let unknown = sign.when.unanswered(asked);
+    unknown.and_then(|id| knowledge.bank.get(id)).map(wording::how_to_get).unwrap_or_default()
 }
 
 /// The one measurement that tells most about the likeliest causes, and what each would show in it.

@@ -119,7 +119,7 @@ functions! {
     ColumnHas "column_has" (Text, Text, Text) -> Truth, "some cell of a column of such tables is like the third";
     Growth "growth" (Text, Text, Text) -> Number, "exponent with which the second column grows with the first: 1 linear, 2 quadratic";
     Count "count" (List) -> Number, "how many of a list there are: pools, vdevs, datasets, snapshots, mounts";
-    Fact "fact" (Pointer) -> Any, "a fact of the capture by JSON pointer";
+    Fact "fact" (Pointer) -> Any, "a canonical fact, of any source; in the table of facts a member of facts.json by JSON pointer";
 }
 
 /// One question with its arguments, ready to be answered.

@@ -3,7 +3,8 @@
 use super::fixture::Expectation;
 use super::{Cause, Knowledge, Sign};
 use crate::answer::{Answer, CONFIDENT};
-use crate::condition::QueryId;
+use crate::canon::Canon;
+use crate::condition::{Comparison, QueryId, comparisons};
 use crate::explain::{Options, explain};
 use crate::facts::{Argument, CATALOGUE, Query, ResultKind};
 use crate::knowledge::{GainRule, Weight};
@@ -72,6 +73,8 @@ const KSTAT_SOURCES: &[&str] = &[
 pub fn lint(knowledge: &Knowledge) -> Vec<LintIssue> {
     let mut issues: Vec<LintIssue> =
         knowledge.problems.iter().map(|p| LintIssue { file: p.file.clone(), what: p.what.clone() }).collect();
+    let in_table = |what: &String| LintIssue { file: "facts.toml".to_owned(), what: what.clone() };
+    issues.extend(Canon::embedded().problems.iter().map(in_table));
     let tables = knowledge.tools.tables();
     for cause in &knowledge.causes {
         let mut say = |what: String| issues.push(LintIssue { file: cause.file.clone(), what });
@@ -215,7 +218,12 @@ fn names(sign: &Sign, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
 
 /// Comparisons of shares with figures that no share has.
 fn impossible(sign: &Sign, say: &mut impl FnMut(String)) {
-    for (function, figure) in crate::condition::comparisons(&sign.when.text) {
+    for Comparison { function, argument, figure } in comparisons(&sign.when.text) {
+        let range =
+            Canon::embedded().get(&argument).filter(|_| function == "fact").map(|fact| fact.unit.range());
+        if range.is_some_and(|range| range.is_none_or(|range| !range.contains(&figure))) {
+            say(format!("fact `{argument}` is compared with {figure}, which its unit cannot be"));
+        }
         let share = CATALOGUE.iter().any(|s| s.name == function && s.result == ResultKind::Share);
         if share && !(0.0..=1.0).contains(&figure) {
             say(format!("`{function}` is compared with {figure}: shares are 0 to 1, not per cent"));
