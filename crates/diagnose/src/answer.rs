@@ -156,6 +156,8 @@ pub struct RemedyAnswer {
     pub commands: Vec<String>,
     /// There are commands, and all name things of this host: nothing in capitals is to be replaced.
     pub complete: bool,
+    /// Which datasets the commands are for, where that is not plain to see: where a value is inherited from.
+    pub place: Vec<String>,
     /// Commands that take `commands` back, in this order, with what was recorded.
     pub undo: Vec<String>,
     /// Ways of which the user picks one.
@@ -183,6 +185,19 @@ pub struct RuledOut {
     pub why: String,
 }
 
+/// One thing that a finding is about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RowAnswer {
+    /// `dataset`, `pool` or `vdev`.
+    pub kind: String,
+    pub name: String,
+    /// Bytes that it read and wrote a second, where counters tell.
+    pub read_bytes_s: Option<f64>,
+    pub written_bytes_s: Option<f64>,
+    /// Of what the guilty rows read and wrote together, the part that is its own.
+    pub part: Option<f64>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     pub class: String,
@@ -191,6 +206,12 @@ pub struct Finding {
     pub confidence_word: ConfidenceWord,
     /// Of all CPU samples; samples that a finding above accounts for are not counted again.
     pub share: Option<ShareOf>,
+    /// The datasets, pools or vdevs that it is about, the busiest first.
+    pub rows: Vec<RowAnswer>,
+    /// Rows that are guilty too and are not listed.
+    pub rows_more: u64,
+    /// Rows that were not looked at one by one, as they do less than many others.
+    pub rows_unseen: u64,
     /// Without the work that the share counts.
     pub without: Option<SpeedUp>,
     /// What this machine can do of that work.

@@ -8,7 +8,8 @@ use crate::facts::FactBase;
 use crate::headline::headline;
 use crate::knowledge::{Knowledge, Sign};
 use crate::next::{next_steps, separating};
-use crate::remedy::{COMMAND, fill_names, remedy};
+use crate::remedy::{fill_command, remedy};
+use crate::rows::{Names, answers};
 use crate::score::{Asked, Verdict, judge};
 use crate::share::Claims;
 use crate::topic::{Topic, topic};
@@ -66,7 +67,8 @@ pub fn explain_classified(
     let quality = quality(&facts, options.stats.as_ref());
     let shown = &verdicts[..findings.len().min(verdicts.len())];
     let apart = separating(shown, knowledge, &asked);
-    let (mut why, mut act) = headline(&findings, apart, knowledge, &facts, &tables.stages);
+    let names = shown.first().map(|v| Names::of(v.cause, v.rows.as_ref(), &facts)).unwrap_or_default();
+    let (mut why, mut act) = headline(&findings, &names, apart, knowledge, &facts, &tables.stages);
     if without_module(evidence) {
         why = format!("The ZFS module was not loaded on this host while it was recorded. {why}");
         if findings.is_empty() {
@@ -114,19 +116,24 @@ fn finding(
 ) -> Finding {
     let cause = verdict.cause;
     let facts = asked.facts;
-    let command = |text: &String| fill_names(text, COMMAND, cause.dataset.as_ref(), facts);
+    let names = Names::of(cause, verdict.rows.as_ref(), facts);
+    let command = |text: &String| fill_command(text, &names);
+    let (rows, rows_more, rows_unseen) = answers(verdict.rows.as_ref(), facts);
     Finding {
         class: cause.class.clone(),
         title: cause.title.clone(),
         confidence: (verdict.confidence * 1000.0).round() / 1000.0,
         confidence_word: ConfidenceWord::of(verdict.confidence),
         share: claims.claim(&cause.cpu, facts),
+        rows,
+        rows_more,
+        rows_unseen,
         without: None,
         limits: machine::of_finding(cause, facts),
         evidence: evidence_lines(verdict, knowledge, asked),
         against: against_lines(verdict, knowledge, asked),
         explanation: cause.explanation.clone(),
-        remedy: remedy(cause, asked),
+        remedy: remedy(cause, asked, verdict.rows.as_ref(), &names),
         gain: None,
         next: next_steps(verdict, all, knowledge, asked).iter().map(command).collect(),
         rules_out: rules_out(verdict),
@@ -142,7 +149,8 @@ fn finding(
 fn evidence_lines(verdict: &Verdict<'_>, knowledge: &Knowledge, asked: &Asked<'_>) -> Vec<EvidenceLine> {
     let mut signs: Vec<&Sign> = with_truth(verdict, Truth::Yes).collect();
     signs.sort_by(|a, b| b.weight.when_true().total_cmp(&a.weight.when_true()));
-    signs.into_iter().map(|sign| evidence_line(sign, knowledge, asked)).collect()
+    let line = |sign: &Sign| evidence_line(sign, knowledge, &asked.for_sign(sign, verdict.rows.as_ref()));
+    signs.into_iter().map(line).collect()
 }
 
 /// What a finding rests on whose signs cannot be weighed.
@@ -158,7 +166,8 @@ fn topic_line(topic: &Topic<'_>) -> EvidenceLine {
 /// What lowered the confidence: what the cause names, and a release that has the fix.
 fn against_lines(verdict: &Verdict<'_>, knowledge: &Knowledge, asked: &Asked<'_>) -> Vec<EvidenceLine> {
     let against = verdict.against.iter().filter_map(|i| verdict.cause.against.get(*i));
-    let mut lines: Vec<EvidenceLine> = against.map(|s| evidence_line(s, knowledge, asked)).collect();
+    let line = |sign: &Sign| evidence_line(sign, knowledge, &asked.for_sign(sign, verdict.rows.as_ref()));
+    let mut lines: Vec<EvidenceLine> = against.map(line).collect();
     let release = asked.facts.evidence.host.zfs_version.as_ref().filter(|_| verdict.fix_counts);
     if let Some((release, fixed_in)) = release.zip(verdict.cause.fixed_in.as_ref()) {
         lines.push(EvidenceLine {

@@ -4,7 +4,8 @@ use crate::answer::{CONFIDENT, EvidenceLine, Finding, StageRow};
 use crate::facts::{FactBase, Query};
 use crate::knowledge::Knowledge;
 use crate::readings::readings;
-use crate::remedy::{COMMAND, PROSE, fill_names};
+use crate::remedy::{fill_command, fill_prose};
+use crate::rows::Names;
 use crate::waiting::{place_of, sleeps};
 use crate::whole::Whole;
 use crate::wording;
@@ -23,6 +24,7 @@ const WORTH_A_SHARE: f64 = 0.005;
 /// `separating` is the measurement that tells the candidates apart.
 pub fn headline(
     findings: &[Finding],
+    names: &Names,
     separating: Option<String>,
     knowledge: &Knowledge,
     facts: &FactBase<'_>,
@@ -32,10 +34,9 @@ pub fn headline(
         return (nothing_found(facts, stages), Some(first_request(facts)));
     };
     let cause = knowledge.cause(&top.class);
-    let dataset = cause.and_then(|c| c.dataset.as_ref());
     let evidence = top.evidence.first().map(in_short).unwrap_or_default();
     // It is a command, or asks for one.
-    let separating = separating.map(|text| fill_names(&text, COMMAND, dataset, facts));
+    let separating = separating.map(|text| fill_command(&text, names));
     if top.confidence < TELLING {
         let when = if facts.has_samples() { "If something is slow, look at" } else { "Measure first" };
         // A profile of the CPU says nothing of tasks that only wait.
@@ -43,7 +44,7 @@ pub fn headline(
         let act = separating.map_or_else(|| first_request(facts), |text| format!("{when}: {text}"));
         return (candidates(findings, &evidence, facts, stages), Some(act));
     }
-    let fill = |text: &str| fill_names(text, PROSE, dataset, facts);
+    let fill = |text: &str| fill_prose(text, names);
     let sure = top.confidence >= CONFIDENT;
     let word = wording::confidence_word(top.confidence_word);
     let why = match (cause, &top.share) {

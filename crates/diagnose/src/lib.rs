@@ -24,6 +24,7 @@ mod paths;
 mod pattern;
 mod readings;
 mod remedy;
+mod rows;
 mod score;
 mod share;
 mod solidity;
@@ -40,8 +41,8 @@ pub use after::{
 pub use anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, PatternSource, Stage, StageId, UNKNOWN};
 pub use answer::{
     Answer, CONFIDENT, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Gain, LabelRow, MachineLimit,
-    OriginRow, Quality, Range, RemedyAnswer, RuledOut, SCHEMA, ShareOf, Source, SpeedUp, StageRow, ThreadRow,
-    WaitRow, WhatIf, WhoRow,
+    OriginRow, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, SCHEMA, ShareOf, Source, SpeedUp, StageRow,
+    ThreadRow, WaitRow, WhatIf, WhoRow,
 };
 pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};

@@ -33,7 +33,7 @@ pub fn next_steps(
         }
     }
     for sign in missing(verdict) {
-        add(way(sign, knowledge, asked), &mut next);
+        add(way(sign, knowledge, &asked.for_sign(sign, verdict.rows.as_ref())), &mut next);
     }
     next
 }
@@ -70,7 +70,7 @@ pub fn separating(verdicts: &[Verdict<'_>], knowledge: &Knowledge, asked: &Asked
     for verdict in verdicts.iter().take(CANDIDATES) {
         let mut seen: Vec<String> = Vec::new();
         for sign in missing(verdict) {
-            let way = way(sign, knowledge, asked);
+            let way = way(sign, knowledge, &asked.for_sign(sign, verdict.rows.as_ref()));
             if way.is_empty() || seen.contains(&way) {
                 continue;
             }

@@ -8,9 +8,11 @@
 
 use crate::condition::{Answers, QueryBank, QueryId, Truth};
 use crate::facts::{FactBase, Quality, Reading, has_fix};
-use crate::knowledge::{Cause, IfFalse, Knowledge, Weight};
+use crate::knowledge::{Cause, IfFalse, Knowledge, Sign, Weight};
+use crate::rows::{Chosen, Row, choose};
 use crate::solidity::solidity;
-use std::sync::OnceLock;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 /// Log-odds of any one cause before anything is seen.
 const PRIOR: f64 = -3.0;
@@ -46,19 +48,49 @@ const FEW: f64 = 2.0;
 /// Nothing is certain.
 const MOST: f64 = 0.97;
 
-/// Answers to all questions, each asked at most once.
+/// Answers to all questions, each asked at most once; what a row answers for itself is its own.
+#[derive(Clone)]
 pub struct Asked<'a> {
     pub facts: &'a FactBase<'a>,
-    bank: &'a QueryBank,
-    answers: Vec<OnceLock<Option<Reading>>>,
+    pub bank: &'a QueryBank,
+    answers: Arc<Vec<OnceLock<Option<Reading>>>>,
+    of_row: Vec<(QueryId, Option<Reading>)>,
 }
 
 impl<'a> Asked<'a> {
     pub fn new(facts: &'a FactBase<'a>, bank: &'a QueryBank) -> Asked<'a> {
-        Asked { facts, bank, answers: vec![OnceLock::new(); bank.len()] }
+        Asked { facts, bank, answers: Arc::new(vec![OnceLock::new(); bank.len()]), of_row: Vec::new() }
+    }
+
+    /// The same, some questions answered by one row.
+    fn about(&self, row: Row, queries: &[QueryId]) -> Asked<'a> {
+        let rows = self.facts.rows();
+        let own = |id: &QueryId| {
+            let query = self.bank.get(*id).filter(|query| row.scope.answers(query))?;
+            Some((*id, rows.reading(row, query)))
+        };
+        Asked { of_row: queries.iter().filter_map(own).collect(), ..self.clone() }
+    }
+
+    /// The answers that a sign is weighed by: those of the row that its cause is about.
+    pub fn for_sign<'s>(&'s self, sign: &Sign, rows: Option<&Chosen>) -> Cow<'s, Asked<'a>> {
+        let row = sign.each.zip(rows).and_then(|(scope, rows)| {
+            self.facts.rows().above(Row { scope: rows.scope, id: rows.best }, scope)
+        });
+        row.map_or(Cow::Borrowed(self), |row| Cow::Owned(self.about(row, &sign.when.queries)))
+    }
+
+    /// The answers that an expression of a cause is worked out from: what a row of its kind can answer is its own.
+    pub fn for_rows<'s>(&'s self, queries: &[QueryId], rows: Option<&Chosen>) -> Cow<'s, Asked<'a>> {
+        let row = rows.filter(|rows| !rows.guilty.is_empty());
+        let row = row.map(|rows| Row { scope: rows.scope, id: rows.best });
+        row.map_or(Cow::Borrowed(self), |row| Cow::Owned(self.about(row, queries)))
     }
 
     pub fn reading(&self, id: QueryId) -> Option<&Reading> {
+        if let Some((_, own)) = self.of_row.iter().find(|(known, _)| *known == id) {
+            return own.as_ref();
+        }
         let cell = self.answers.get(id)?;
         cell.get_or_init(|| self.bank.get(id).and_then(|q| self.facts.answer(q))).as_ref()
     }
@@ -74,6 +106,8 @@ impl Answers for Asked<'_> {
 #[derive(Clone, Debug)]
 pub struct Verdict<'k> {
     pub cause: &'k Cause,
+    /// What its signs are about.
+    pub rows: Option<Chosen>,
     /// By sign, in the order of the file.
     pub truths: Vec<Truth>,
     /// What speaks against it and holds, by index into the cause's list.
@@ -122,13 +156,17 @@ fn odds(log_odds: f64) -> f64 {
 
 impl<'k> Verdict<'k> {
     fn of(cause: &'k Cause, asked: &Asked<'_>) -> Option<Verdict<'k>> {
-        let truths: Vec<Truth> = cause.signs.iter().map(|s| s.when.truth(asked)).collect();
+        let rows = choose(cause, asked);
+        let rows = rows.as_ref();
+        let asked_by = |sign: &Sign| asked.for_sign(sign, rows);
+        let truths: Vec<Truth> = cause.signs.iter().map(|s| s.when.truth(&*asked_by(s))).collect();
         let (mut log_odds, mut measured) = (PRIOR, 0.0);
         let (mut holding, mut kinds) = (0, Vec::new());
         let (mut counted, mut figures, mut of_system, mut carried) = (false, false, true, false);
         for (sign, truth) in cause.signs.iter().zip(&truths) {
             match (truth, sign.if_false) {
                 (Truth::Yes, _) => {
+                    let asked = &*asked_by(sign);
                     let weight = sign.weight.when_true() * solidity(&sign.when, asked.bank, asked);
                     log_odds += weight;
                     if is_measured(&sign.when.queries, asked) {
@@ -155,7 +193,10 @@ impl<'k> Verdict<'k> {
         if holding == 0 {
             return None;
         }
-        let holds = |i: &usize| cause.against[*i].when.truth(asked) == Truth::Yes;
+        let holds = |i: &usize| {
+            let sign = &cause.against[*i];
+            sign.when.truth(&*asked_by(sign)) == Truth::Yes
+        };
         let against: Vec<usize> = (0..cause.against.len()).filter(holds).collect();
         log_odds -= against.iter().map(|i| cause.against[*i].weight.when_true()).sum::<f64>();
         let host = asked.facts.evidence.host.zfs_version.as_deref();
@@ -168,6 +209,7 @@ impl<'k> Verdict<'k> {
         kinds.dedup();
         Some(Verdict {
             cause,
+            rows: rows.cloned(),
             truths,
             against,
             log_odds,
@@ -191,9 +233,12 @@ impl<'k> Verdict<'k> {
 
     /// Of a cause that a report speaks of, without a sign that could be weighed.
     pub fn of_topic(cause: &'k Cause, asked: &Asked<'_>) -> Verdict<'k> {
+        let rows = choose(cause, asked);
+        let truth = |sign: &Sign| sign.when.truth(&*asked.for_sign(sign, rows.as_ref()));
         Verdict {
             cause,
-            truths: cause.signs.iter().map(|s| s.when.truth(asked)).collect(),
+            truths: cause.signs.iter().map(truth).collect(),
+            rows,
             against: Vec::new(),
             log_odds: (TOPIC / (1.0 - TOPIC)).ln(),
             confidence: TOPIC,
@@ -331,7 +376,8 @@ fn rule_out(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {
         }
         for (i, other) in verdicts[at].cause.look_alikes.iter().enumerate() {
             let Some(condition) = &other.ruled_out_when else { continue };
-            if condition.truth(asked) != Truth::Yes {
+            let asked = asked.for_rows(&condition.queries, verdicts[at].rows.as_ref());
+            if condition.truth(&*asked) != Truth::Yes {
                 continue;
             }
             verdicts[at].rules_out.push(i);

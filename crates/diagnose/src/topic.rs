@@ -7,7 +7,7 @@
 
 use crate::condition::{QueryBank, Truth};
 use crate::facts::{Argument, FactBase, Function, has_fix};
-use crate::knowledge::{Cause, IfFalse, Knowledge};
+use crate::knowledge::{Cause, IfFalse, Knowledge, Sign};
 use crate::name::bare;
 use crate::pattern::Glob;
 use crate::score::Asked;
@@ -70,12 +70,11 @@ pub fn topic<'k>(knowledge: &'k Knowledge, asked: &Asked<'_>) -> Option<Topic<'k
 fn speaks_against(cause: &Cause, asked: &Asked<'_>) -> bool {
     let host = asked.facts.evidence.host.zfs_version.as_deref();
     let fixed = cause.fixed_in.as_deref().zip(host).and_then(|(fix, host)| has_fix(fix, host));
+    let rows = crate::rows::choose(cause, asked);
+    let truth = |sign: &Sign| sign.when.truth(&*asked.for_sign(sign, rows.as_ref()));
     fixed == Some(true)
-        || cause.against.iter().any(|sign| sign.when.truth(asked) == Truth::Yes)
-        || cause
-            .signs
-            .iter()
-            .any(|sign| sign.if_false == IfFalse::RulesOut && sign.when.truth(asked) == Truth::No)
+        || cause.against.iter().any(|sign| truth(sign) == Truth::Yes)
+        || cause.signs.iter().any(|sign| sign.if_false == IfFalse::RulesOut && truth(sign) == Truth::No)
 }
 
 /// The names that a cause asks for, and those of functions in its text; all in small letters.

@@ -54,6 +54,9 @@ pub fn confidence_word(word: ConfidenceWord) -> &'static str {
 
 /// What was read, as a person would write it down.
 pub fn measure(query: &Query, reading: &Reading, facts: &FactBase<'_>) -> String {
+    if let Some(said) = &reading.said {
+        return said.clone();
+    }
     if let Some(told) = facts.told_of_tables(query, reading.value != Value::Truth(false)) {
         return told;
     }
@@ -173,7 +176,7 @@ fn number_measure(query: &Query, n: f64, facts: &FactBase<'_>) -> String {
     }
 }
 
-fn amount(query: &Query, n: f64) -> String {
+pub(crate) fn amount(query: &Query, n: f64) -> String {
     match kstat_unit(query.argument(0), query.argument(1)) {
         Unit::Bytes if n >= 0.0 => format_bytes(n as u64),
         Unit::Nanos => format!("{:.1} ms", n / 1e6),
@@ -182,7 +185,7 @@ fn amount(query: &Query, n: f64) -> String {
 }
 
 /// Whole numbers without a fraction, others with two digits.
-fn plain(n: f64) -> String {
+pub(crate) fn plain(n: f64) -> String {
     if n.fract() == 0.0 { format!("{n:.0}") } else { format!("{n:.2}") }
 }
 

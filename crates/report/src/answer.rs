@@ -92,6 +92,7 @@ fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
     if let (Some(experiment), true) = (&f.experiment, answer.source.kind != "lab" && !guess) {
         out.push_str(&proof(experiment, style));
     }
+    out.push_str(&about(f, INDENT + 1));
     out.push_str(&evidence(f, EVIDENCE_SHOWN, style));
     out.push_str(&against(f, style));
     out.push_str(&limits(f));
@@ -104,6 +105,11 @@ fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
 /// What the remedy should bring.
 fn gain(f: &Finding, indent: usize) -> String {
     f.gain.as_ref().map_or(String::new(), |gain| labelled("Gain", indent, &gain.text, WIDTH))
+}
+
+/// The datasets, pools or vdevs that it is about.
+fn about(f: &Finding, indent: usize) -> String {
+    crate::rows::about(f).map_or(String::new(), |text| labelled("About", indent, &text, WIDTH))
 }
 
 fn proof(experiment: &str, style: Style) -> String {
@@ -177,6 +183,7 @@ fn whole_finding(f: &Finding, style: Style) -> String {
         out.push('\n');
     }
     out.push_str(&paragraph(&f.explanation));
+    out.push_str(&about(f, 9));
     out.push_str(&evidence(f, usize::MAX, style));
     out.push_str(&against(f, style));
     out.push_str(&limits(f));

@@ -4,7 +4,7 @@
 
 use crate::markdown::text;
 use std::fmt::Write;
-use zwhy_diagnose::{Cause, IfFalse, Knowledge, Weight};
+use zwhy_diagnose::{Cause, IfFalse, Knowledge, Sign, Weight};
 
 /// One file of the book, by its path below the book's folder.
 pub struct GuidePage {
@@ -199,7 +199,8 @@ fn signs(out: &mut String, cause: &Cause) {
             IfFalse::SaysNothing => "; its absence says nothing",
             IfFalse::RulesOut => "; its absence rules this cause out",
         };
-        let _ = writeln!(out, "- {} ({weight}{otherwise})<br>", prose(&general(&one_line(&sign.claim))));
+        let of = of_each(sign);
+        let _ = writeln!(out, "- {} ({weight}{of}{otherwise})<br>", prose(&general(&one_line(&sign.claim))));
         let _ = writeln!(out, "  `{}`", one_line(&sign.when.text));
         if !sign.ask.is_empty() {
             let _ = writeln!(out, "  <br>To see it: {}", prose(&general(&one_line(&sign.ask))));
@@ -210,9 +211,15 @@ fn signs(out: &mut String, cause: &Cause) {
     }
     for sign in &cause.against {
         let claim = prose(&general(&one_line(&sign.claim)));
-        let _ = writeln!(out, "- {claim} ({})<br>\n  `{}`", weight(sign.weight), one_line(&sign.when.text));
+        let weight = format!("{}{}", weight(sign.weight), of_each(sign));
+        let _ = writeln!(out, "- {claim} ({weight})<br>\n  `{}`", one_line(&sign.when.text));
     }
     out.push('\n');
+}
+
+/// What a sign is asked of, one at a time.
+fn of_each(sign: &Sign) -> String {
+    sign.each.map_or(String::new(), |scope| format!(", of one {}", scope.word()))
 }
 
 fn weight(weight: Weight) -> &'static str {

@@ -15,6 +15,7 @@ mod html;
 mod layout;
 mod markdown;
 mod remedy;
+mod rows;
 mod stats;
 mod style;
 mod waiting;

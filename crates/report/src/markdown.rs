@@ -64,6 +64,9 @@ fn finding(out: &mut String, f: &Finding) {
         word(f.confidence_word),
         text(&f.explanation.split_whitespace().collect::<Vec<_>>().join(" "))
     );
+    if let Some(about) = crate::rows::about(f) {
+        let _ = writeln!(out, "About {}.\n", text(&about));
+    }
     for e in &f.evidence {
         let _ = match e.measure.as_str() {
             "" => writeln!(out, "- {}", text(&e.claim)),

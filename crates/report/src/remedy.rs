@@ -12,6 +12,7 @@ const LABEL: usize = 9;
 /// Commands below the headline: those to run, or each choice with its commands.
 pub(crate) fn short(remedy: &RemedyAnswer, style: Style) -> String {
     let mut out = commands(&remedy.commands, style);
+    remedy.place.iter().for_each(|text| out.push_str(&labelled("", INDENT + 2, text, WIDTH)));
     if remedy.commands.is_empty() {
         remedy.choices.iter().for_each(|choice| out.push_str(&one_choice(choice, INDENT, style)));
     }
@@ -33,6 +34,7 @@ pub(crate) fn whole(remedy: &RemedyAnswer, style: Style) -> String {
         out.push_str(&commands(&choice.commands, style));
         out.push_str(&under("  undo", &choice.undo, style));
     }
+    remedy.place.iter().for_each(|text| out.push_str(&labelled("Where", LABEL, text, WIDTH)));
     remedy.advice.iter().for_each(|text| out.push_str(&labelled("Also", LABEL, text, WIDTH)));
     remedy.rewrite.iter().for_each(|text| out.push_str(&labelled("Old data", LABEL, text, WIDTH)));
     out.push_str(&under("Undo", &remedy.undo, style));
@@ -54,7 +56,7 @@ pub(crate) fn markdown(out: &mut String, remedy: &RemedyAnswer) {
         let _ = writeln!(out, "Or: {}\n", crate::markdown::text(&choice.text));
         block(out, &choice.commands);
     }
-    for text in remedy.advice.iter().chain(&remedy.rewrite) {
+    for text in remedy.place.iter().chain(&remedy.advice).chain(&remedy.rewrite) {
         let _ = writeln!(out, "{}\n", crate::markdown::text(text));
     }
     if !remedy.undo.is_empty() {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use zwhy_diagnose::{
     Answer, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Gain, Knowledge, LabelRow, MachineLimit,
-    PathRow, PathStep, Quality, Range, RemedyAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow,
-    WhatIf, WhoRow, classify,
+    PathRow, PathStep, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow,
+    ThreadRow, WhatIf, WhoRow, classify,
 };
 use zwhy_evidence::{ImportStats, Itself};
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
@@ -77,6 +77,24 @@ fn ccm_host() -> Answer {
         confidence: 0.96,
         confidence_word: ConfidenceWord::High,
         share: Some(share(0.631, 0.592, 0.670)),
+        rows: vec![
+            RowAnswer {
+                kind: "dataset".into(),
+                name: "tank/games".into(),
+                read_bytes_s: Some(209_715_200.0),
+                written_bytes_s: Some(0.0),
+                part: Some(0.98),
+            },
+            RowAnswer {
+                kind: "dataset".into(),
+                name: "tank/\u{1b}[31mred".into(),
+                read_bytes_s: None,
+                written_bytes_s: None,
+                part: None,
+            },
+        ],
+        rows_more: 3,
+        rows_unseen: 0,
         without: Some(SpeedUp { at_most: Some(11.0), low: 9.2, high: Some(14.3) }),
         limits: vec![MachineLimit {
             work: "aes-256-gcm".into(),
@@ -111,6 +129,7 @@ fn ccm_host() -> Answer {
                     .into(),
             ],
             complete: true,
+            place: vec!["3 more datasets need the same commands.".into()],
             look: vec!["zfs get encryption tank/games".into()],
             undo: vec!["zfs destroy -r tank/gcm".into()],
             choices: vec![ChoiceAnswer {

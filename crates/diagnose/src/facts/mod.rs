@@ -23,14 +23,18 @@ pub use index::{Span, StackIndex, outermost};
 pub use number::leading_number;
 pub use query::{Argument, CATALOGUE, Function, Query, ResultKind, Signature};
 pub use reading::{Quality, Reading, Value};
+pub use tables::columns_like;
+pub use values::value_like;
 pub use version::{Requirement, has_fix};
 
 use crate::anatomy::Anatomy;
 use crate::classify::Classified;
 use crate::name::bare_names;
 use crate::pattern::Pattern;
+use crate::rows::Rows;
 use percent::PercentFacts;
 use std::borrow::Cow;
+use std::sync::OnceLock;
 use zwhy_evidence::Evidence;
 
 /// All that can be asked of one host's evidence.
@@ -41,6 +45,7 @@ pub struct FactBase<'a> {
     percent: PercentFacts,
     /// Benchmarks that OpenZFS made of itself.
     pub benchmarks: Vec<zwhy_evidence::Table>,
+    rows: OnceLock<Rows<'a>>,
 }
 
 impl<'a> FactBase<'a> {
@@ -61,7 +66,13 @@ impl<'a> FactBase<'a> {
             cpu: CpuFacts::new(&evidence.profile, classified),
             percent: PercentFacts::new(evidence, anatomy),
             benchmarks: tables::benchmarks(&evidence.facts),
+            rows: OnceLock::new(),
         }
+    }
+
+    /// Pools, datasets and vdevs, each with what is known of it alone.
+    pub fn rows(&self) -> &Rows<'a> {
+        self.rows.get_or_init(|| Rows::new(self.evidence))
     }
 
     /// `true` when real CPU samples were counted, so that what is absent is known to be absent.

@@ -43,6 +43,8 @@ pub struct Reading {
     pub origin: String,
     /// Of a share of counted samples, and of what is decided by one: what the share may be.
     pub interval: Option<Interval>,
+    /// In words, where it is of one dataset, pool or vdev.
+    pub said: Option<String>,
 }
 
 impl Reading {
@@ -65,6 +67,6 @@ impl Reading {
     }
 
     pub fn new(value: Value, quality: Quality, origin: impl Into<String>) -> Reading {
-        Reading { value, quality, origin: origin.into(), interval: None }
+        Reading { value, quality, origin: origin.into(), interval: None, said: None }
     }
 }

@@ -233,12 +233,6 @@ impl FactBase<'_> {
         let best = found.max_by_key(|p| p.dataset.is_some())?;
         Some((best.value.trim(), best.dataset.as_deref()))
     }
-
-    /// Names of datasets (or pools) whose property has a value like that.
-    pub fn datasets_with(&self, name: &str, like: &Pattern) -> Vec<&str> {
-        let found = self.evidence.properties.iter().filter(|p| p.name == name && value_like(&p.value, like));
-        found.filter_map(|p| p.dataset.as_deref()).collect()
-    }
 }
 
 /// Vdevs without children.
@@ -247,7 +241,7 @@ fn leaves(vdevs: &[Vdev]) -> usize {
 }
 
 /// Whether a property's text has such a value. People list several: `aes-128-gcm, aes-256-ccm`.
-fn value_like(text: &str, like: &Pattern) -> bool {
+pub fn value_like(text: &str, like: &Pattern) -> bool {
     like.matches_any_case(text) || text.split([',', ';', ' ']).any(|word| like.matches_any_case(word.trim()))
 }
 

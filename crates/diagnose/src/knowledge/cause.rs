@@ -5,6 +5,7 @@ use super::gain::GainRule;
 use super::remedy::Remedy;
 use crate::condition::Condition;
 use crate::pattern::Pattern;
+use crate::rows::Scope;
 use serde::Deserialize;
 
 /// How much a sign says for its cause, in log-odds; when it is false, against it.
@@ -58,12 +59,22 @@ pub enum IfFalse {
 #[derive(Clone, Debug)]
 pub struct Sign {
     pub when: Condition,
+    /// Of what it speaks, one at a time; of the whole host where there is none.
+    pub each: Option<Scope>,
     pub weight: Weight,
     pub if_false: IfFalse,
     /// What it shows, in words.
     pub claim: String,
     /// How to get the evidence when it is missing; the questions' own way when empty.
     pub ask: String,
+}
+
+/// The traffic of a dataset that a cause is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Busy {
+    Reads,
+    Writes,
 }
 
 /// Which CPU samples a cause accounts for.
@@ -117,6 +128,8 @@ pub struct Cause {
     pub cpu: CpuOf,
     /// Property and value that the datasets concerned have: fills `{dataset}`.
     pub dataset: Option<(String, Pattern)>,
+    /// What of their traffic is this cause's work; all of it where that is not said.
+    pub busy: Option<Busy>,
     pub signs: Vec<Sign>,
     /// What speaks against it: shown when true, and lowers the confidence by its weight.
     pub against: Vec<Sign>,

@@ -11,6 +11,7 @@ use crate::knowledge::{GainRule, Weight};
 use std::collections::BTreeSet;
 
 mod remedy;
+mod scope;
 
 /// Something to repair in a knowledge file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,6 +123,7 @@ fn texts(cause: &Cause, say: &mut impl FnMut(String)) {
         say(format!("reference `{reference}` is no https address"));
     }
     remedy::lint(cause, say);
+    scope::names(cause, say);
     gain(cause, say);
 }
 
@@ -155,6 +157,7 @@ fn signs(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
             say(format!("sign `{}` does not come to true or false: check the types", sign.when.text));
         }
         names(sign, knowledge, say);
+        scope::sign(sign, knowledge, say);
         impossible(sign, say);
         if matches!(sign.weight, Weight::Decisive | Weight::Strong)
             && sign.when.rests_on(&knowledge.bank, asks_for_presence)

@@ -1,12 +1,13 @@
 //! Reading `knowledge/causes/*.toml`.
 
-use super::cause::{Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
+use super::cause::{Busy, Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
 use super::fixture::{Expectation, Fixture};
 use super::gain::GainEntry;
 use super::remedy::RemedyEntry;
 use super::{KnowledgeError, SourceText};
 use crate::condition::{Condition, QueryBank};
 use crate::pattern::Pattern;
+use crate::rows::Scope;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -46,14 +47,16 @@ struct Cpu {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DatasetWith {
-    property: String,
-    like: String,
+    property: Option<String>,
+    like: Option<String>,
+    busy: Option<Busy>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SignEntry {
     when: String,
+    each: Option<Scope>,
     weight: Weight,
     claim: String,
     #[serde(default)]
@@ -66,6 +69,7 @@ struct SignEntry {
 #[serde(deny_unknown_fields)]
 struct AgainstEntry {
     when: String,
+    each: Option<Scope>,
     weight: Weight,
     claim: String,
 }
@@ -115,13 +119,13 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
     let mut signs = Vec::new();
     for sign in file.signs {
         let when = compile(&sign.when)?;
-        let SignEntry { weight, if_false, claim, ask, .. } = sign;
-        signs.push(Sign { when, weight, if_false, claim, ask });
+        let SignEntry { each, weight, if_false, claim, ask, .. } = sign;
+        signs.push(Sign { when, each, weight, if_false, claim, ask });
     }
     let mut against = Vec::new();
-    for AgainstEntry { when, weight, claim } in file.against {
+    for AgainstEntry { when, each, weight, claim } in file.against {
         let (if_false, ask) = (IfFalse::SaysNothing, String::new());
-        against.push(Sign { when: compile(&when)?, weight, if_false, claim, ask });
+        against.push(Sign { when: compile(&when)?, each, weight, if_false, claim, ask });
     }
     let mut look_alikes = Vec::new();
     for other in file.look_alikes {
@@ -148,7 +152,12 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
             threads: pattern(file.cpu.threads),
             stage: file.cpu.stage,
         },
-        dataset: file.dataset.map(|d| (d.property, Pattern::new(&d.like))),
+        busy: file.dataset.as_ref().and_then(|d| d.busy),
+        dataset: match file.dataset.map(|d| (d.property, d.like)) {
+            Some((Some(property), Some(like))) => Some((property, Pattern::new(&like))),
+            None | Some((None, None)) => None,
+            Some(_) => return Err("[dataset]: property and like belong together".to_owned()),
+        },
         signs,
         against,
         look_alikes,

@@ -13,7 +13,7 @@ mod shell;
 mod tables;
 mod traps;
 
-pub use cause::{Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
+pub use cause::{Busy, Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
 pub use fixture::{Expectation, Fixture};
 pub use gain::GainRule;
 pub use lint::{LintIssue, TestOutcome, lint, run_tests};

@@ -1,43 +1,127 @@
-//! Names and figures of this host in texts of the knowledge: `{dataset}`, `{pool}`, `{arc_max}`.
+//! Names and figures of this host in texts of the knowledge: `{dataset}`, `{pool}`, `{vdev}`, `{arc_max}`.
+//!
+//! The names are those of the rows that the finding is about. A command is repeated for each of them;
+//! one that sets a property of datasets goes to the dataset that sets it now.
 
 use crate::condition::Condition;
-use crate::facts::FactBase;
 use crate::knowledge::Cause;
+use crate::rows::{Chosen, Names, Scope, place};
 use crate::score::Asked;
 use std::collections::BTreeMap;
 
-/// What stands for a dataset and a pool whose name is not known: a word to fill in by hand in a
+/// What stands for a dataset, pool and vdev whose name is not known: a word to fill in by hand in a
 /// command, plain words in a sentence.
-pub const COMMAND: [&str; 2] = ["DATASET", "POOL"];
-pub const PROSE: [&str; 2] = ["the dataset", "the pool"];
+const COMMAND: [&str; 3] = ["DATASET", "POOL", "VDEV"];
+const PROSE: [&str; 3] = ["the dataset", "the pool", "the vdev"];
 
 /// What stands for a figure that is not known.
 const FIGURE: &str = "BYTES";
 
 /// Words in a command that a person has to replace.
-const BLANKS: [&str; 9] =
-    ["DATASET", "POOL", "DEVICE", "CACHE_DEVICE", "FILE", "DIRECTORY", "PID", "BYTES", "SIZE"];
+const BLANKS: [&str; 10] =
+    ["DATASET", "POOL", "VDEV", "DEVICE", "CACHE_DEVICE", "FILE", "DIRECTORY", "PID", "BYTES", "SIZE"];
 
 /// Fills texts of one cause.
 pub struct Filler<'a, 'f> {
     cause: &'a Cause,
     asked: &'a Asked<'f>,
+    rows: Option<&'a Chosen>,
+    names: &'a Names,
+}
+
+/// Commands for the rows of a finding.
+#[derive(Default)]
+pub struct Commands {
+    pub commands: Vec<String>,
+    /// Which datasets they are for, where that is not plain to see.
+    pub notes: Vec<String>,
 }
 
 impl<'a, 'f> Filler<'a, 'f> {
-    pub fn new(cause: &'a Cause, asked: &'a Asked<'f>) -> Filler<'a, 'f> {
-        Filler { cause, asked }
+    pub fn new(
+        cause: &'a Cause,
+        asked: &'a Asked<'f>,
+        rows: Option<&'a Chosen>,
+        names: &'a Names,
+    ) -> Filler<'a, 'f> {
+        Filler { cause, asked, rows, names }
     }
 
-    /// A command; what is not known is a word in capitals.
-    pub fn command(&self, text: &str) -> String {
-        let text = fill_names(text, COMMAND, self.cause.dataset.as_ref(), self.asked.facts);
-        self.figures(&text)
+    /// A command that looks, for the first of the rows; what is not known is a word in capitals.
+    pub fn look(&self, text: &str) -> String {
+        self.figures(&fill_command(text, self.names))
     }
 
     pub fn prose(&self, text: &str) -> String {
-        let text = fill_names(text, PROSE, self.cause.dataset.as_ref(), self.asked.facts);
-        self.figures(&text)
+        self.figures(&fill_prose(text, self.names))
+    }
+
+    /// Commands that change something, for each of the rows. `below_root`: not for the root of a pool.
+    pub fn commands(&self, texts: &[String], below_root: bool) -> Commands {
+        let mut out = Commands::default();
+        let of_datasets = |text: &&String| text.contains("{dataset}");
+        if texts.iter().filter(of_datasets).all(|text| property_set(text).is_some()) {
+            texts.iter().for_each(|text| self.each_place(text, &mut out));
+        } else {
+            self.each_dataset(texts, below_root, &mut out);
+        }
+        out
+    }
+
+    /// A command for each dataset where a property is set, or each pool or vdev that it names.
+    fn each_place(&self, text: &str, out: &mut Commands) {
+        let rows = self.rows.filter(|rows| rows.scope == Scope::Dataset && !rows.guilty.is_empty());
+        let placed = property_set(text).zip(rows).map(|(property, rows)| {
+            let placed = place(self.asked.facts.rows(), rows, property);
+            if placed.more > 0 {
+                out.note(format!("{} more datasets need the same command.", placed.more));
+            }
+            placed.notes.iter().for_each(|note| out.note(note.clone()));
+            placed.targets
+        });
+        let targets = placed.filter(|targets| !targets.is_empty());
+        match (targets, text) {
+            (Some(targets), _) => targets.iter().for_each(|name| out.push(self.filled(text, Some(name)))),
+            (None, text) if text.contains("{dataset}") => {
+                let names = &self.names.datasets;
+                out.push(self.filled(text, names.first()));
+                names.iter().skip(1).for_each(|name| out.push(self.filled(text, Some(name))));
+            }
+            (None, text) if text.contains("{vdev}") && !self.names.vdevs.is_empty() => {
+                let vdevs = self.names.vdevs.iter();
+                vdevs.for_each(|vdev| out.push(self.filled(&text.replace("{vdev}", vdev), None)));
+            }
+            (None, text) if text.contains("{pool}") && !self.names.pools.is_empty() => {
+                let pools = self.names.pools.iter();
+                pools.for_each(|pool| out.push(self.filled(&text.replace("{pool}", pool), None)));
+            }
+            (None, text) => out.push(self.filled(text, None)),
+        }
+    }
+
+    /// All commands for one dataset after the other; those below another one go with it.
+    fn each_dataset(&self, texts: &[String], below_root: bool, out: &mut Commands) {
+        let names = self.names.topmost();
+        if names.is_empty() {
+            texts.iter().for_each(|text| out.push(self.filled(text, None)));
+        }
+        for name in names.iter().filter(|name| !below_root || name.contains('/')) {
+            texts.iter().for_each(|text| out.push(self.filled(text, Some(name))));
+        }
+        if self.names.more > 0 {
+            out.note(format!("{} more datasets need the same commands.", self.names.more));
+        }
+    }
+
+    fn filled(&self, text: &str, dataset: Option<&String>) -> String {
+        let text = text.trim();
+        match dataset {
+            Some(name) => {
+                let pool = name.split('/').next().unwrap_or(name);
+                self.figures(&text.replace("{dataset}", name).replace("{pool}", pool))
+            }
+            None => self.look(text),
+        }
     }
 
     fn figures(&self, text: &str) -> String {
@@ -45,8 +129,9 @@ impl<'a, 'f> Filler<'a, 'f> {
         for (name, value) in &self.cause.remedy.values {
             let blank = format!("{{{name}}}");
             if text.contains(&blank) {
+                let asked = self.asked.for_rows(&value.queries, self.rows);
                 // A figure below one byte is none: what it was worked out from is missing.
-                let figure = value.number(self.asked).filter(|v| v.is_finite() && *v >= 1.0);
+                let figure = value.number(&*asked).filter(|v| v.is_finite() && *v >= 1.0);
                 let shown = figure.map_or_else(|| FIGURE.to_owned(), |v| format!("{v:.0}"));
                 text = text.replace(&blank, &shown);
             }
@@ -55,37 +140,57 @@ impl<'a, 'f> Filler<'a, 'f> {
     }
 }
 
+impl Commands {
+    fn push(&mut self, command: String) {
+        if !self.commands.contains(&command) {
+            self.commands.push(command);
+        }
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+/// The property that a command sets on `{dataset}`, the first where it sets several.
+fn property_set(command: &str) -> Option<&str> {
+    let assignments = command.trim().strip_prefix("zfs set ")?.strip_suffix(" {dataset}")?;
+    let (name, _) = assignments.split_whitespace().next()?.split_once('=')?;
+    Some(name)
+}
+
 /// A text of the knowledge where there is no host.
 pub fn general(text: &str, values: &BTreeMap<String, Condition>) -> String {
-    let [dataset, pool] = COMMAND;
-    let named = text.replace("{dataset}", dataset).replace("{pool}", pool);
+    let named = fill_command(text, &Names::default());
     values.keys().fold(named, |text, name| text.replace(&format!("{{{name}}}"), FIGURE))
+}
+
+/// A command with the first name of each kind.
+pub fn fill_command(text: &str, names: &Names) -> String {
+    let first = |names: &[String], unknown: &str| names.first().map_or(unknown, String::as_str).to_owned();
+    let [dataset, pool, vdev] = COMMAND;
+    text.replace("{dataset}", &first(&names.datasets, dataset))
+        .replace("{pool}", &first(&names.pools, pool))
+        .replace("{vdev}", &first(&names.vdevs, vdev))
+}
+
+/// A sentence with all names.
+pub fn fill_prose(text: &str, names: &Names) -> String {
+    if !text.contains('{') {
+        return text.to_owned();
+    }
+    let [dataset, pool, vdev] = PROSE;
+    text.replace("{dataset}", &names.in_words(Scope::Dataset, dataset))
+        .replace("{pool}", &names.in_words(Scope::Pool, pool))
+        .replace("{vdev}", &names.in_words(Scope::Vdev, vdev))
 }
 
 /// Whether a command has a word that a person has to replace.
 pub fn has_blank(command: &str) -> bool {
     let words = command.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.into_iter().any(|word| BLANKS.contains(&word))
-}
-
-/// Fills `{dataset}` and `{pool}` with names of this host.
-pub fn fill_names(
-    text: &str,
-    unknown: [&str; 2],
-    dataset: Option<&(String, crate::pattern::Pattern)>,
-    facts: &FactBase<'_>,
-) -> String {
-    if !text.contains('{') {
-        return text.to_owned();
-    }
-    let of_property = dataset.and_then(|(name, like)| facts.datasets_with(name, like).first().copied());
-    let first_pool = || facts.evidence.facts.pools.as_ref()?.first()?.name.as_deref();
-    let pool = of_property.map(|d| d.split('/').next().unwrap_or(d)).or_else(first_pool);
-    // A name goes into a command line: only what ZFS allows in names may.
-    let safe = |name: &&str| is_safe(name);
-    let of_property = of_property.filter(safe);
-    let pool = pool.filter(safe);
-    text.replace("{dataset}", of_property.unwrap_or(unknown[0])).replace("{pool}", pool.unwrap_or(unknown[1]))
 }
 
 /// Whether a name means itself in a command line.

@@ -7,36 +7,36 @@ mod fill;
 mod rewrite;
 mod undo;
 
-pub use fill::{COMMAND, Filler, PROSE, fill_names};
+pub use fill::{fill_command, fill_prose, is_safe};
 pub(crate) use undo::is_derived;
 
+use self::fill::Filler;
 use self::undo::{Undone, undone};
 
 use crate::answer::{ChoiceAnswer, RemedyAnswer};
 use crate::facts::FactBase;
 use crate::knowledge::{Cause, Change};
+use crate::rows::{Chosen, Names};
 use crate::score::Asked;
 
-/// The remedy of a cause for the host of the evidence.
-pub fn remedy(cause: &Cause, asked: &Asked<'_>) -> RemedyAnswer {
-    let filler = Filler::new(cause, asked);
+/// The remedy of a cause for the rows of the evidence that it is about.
+pub fn remedy(cause: &Cause, asked: &Asked<'_>, rows: Option<&Chosen>, names: &Names) -> RemedyAnswer {
+    let filler = Filler::new(cause, asked, rows, names);
     let facts = asked.facts;
     let known = &cause.remedy;
-    let mut notes = Vec::new();
-    let at_root = known.below_root && filler.command("{dataset}") == filler.command("{pool}");
-    let (commands, undo) =
-        if at_root { Default::default() } else { ways(&known.change, &filler, facts, &mut notes) };
+    let mut notes = Notes::default();
+    let (commands, undo) = ways(&known.change, known.below_root, &filler, facts, &mut notes);
     let choices: Vec<ChoiceAnswer> = known
         .choices
         .iter()
         .filter(|choice| applies(&choice.change, facts))
         .map(|choice| {
-            let (commands, undo) = ways(&choice.change, &filler, facts, &mut notes);
+            let (commands, undo) = ways(&choice.change, false, &filler, facts, &mut notes);
             ChoiceAnswer { text: filler.prose(&choice.text), commands, undo }
         })
         .collect();
     let mut undo_note = filler.prose(&known.undo_note);
-    for note in notes {
+    for note in notes.undo {
         if !undo_note.contains(&note) {
             undo_note = format!("{undo_note} {note}").trim().to_owned();
         }
@@ -44,9 +44,10 @@ pub fn remedy(cause: &Cause, asked: &Asked<'_>) -> RemedyAnswer {
     let rewrite = rewrite::rewrite(&commands, &choices, facts);
     RemedyAnswer {
         text: filler.prose(&known.text),
-        look: known.look.iter().map(|c| filler.command(c)).collect(),
+        look: known.look.iter().map(|c| filler.look(c)).collect(),
         complete: !commands.is_empty() && commands.iter().all(|c| !fill::has_blank(c)),
         commands,
+        place: notes.place,
         undo,
         choices,
         advice: known.advice.iter().map(|a| filler.prose(a)).collect(),
@@ -71,6 +72,7 @@ pub fn general_remedy(cause: &Cause) -> RemedyAnswer {
         look: all(&known.look),
         commands: all(&known.change.commands),
         complete: false,
+        place: Vec::new(),
         undo: all(&known.change.undo),
         choices: known
             .choices
@@ -95,26 +97,38 @@ fn applies(change: &Change, facts: &FactBase<'_>) -> bool {
     held.unwrap_or(true)
 }
 
-/// Commands, and those that take them back; what cannot be told of the way back goes to `notes`.
+/// What is to be known beside the commands.
+#[derive(Default)]
+struct Notes {
+    /// Which datasets they are for.
+    place: Vec<String>,
+    /// What cannot be told of the way back.
+    undo: Vec<String>,
+}
+
+/// Commands, and those that take them back.
 fn ways(
     change: &Change,
+    below_root: bool,
     filler: &Filler<'_, '_>,
     facts: &FactBase<'_>,
-    notes: &mut Vec<String>,
+    notes: &mut Notes,
 ) -> (Vec<String>, Vec<String>) {
     if !applies(change, facts) {
         return (Vec::new(), Vec::new());
     }
-    let fill = |text: &String| filler.command(text.trim());
-    let commands: Vec<String> = change.commands.iter().map(fill).collect();
+    let filled = filler.commands(&change.commands, below_root);
+    let more = filled.notes.into_iter().filter(|note| !notes.place.contains(note)).collect::<Vec<_>>();
+    notes.place.extend(more);
+    let commands = filled.commands;
     if !change.undo.is_empty() {
-        return (commands, change.undo.iter().map(fill).collect());
+        return (commands, filler.commands(&change.undo, below_root).commands);
     }
     let mut undo = Vec::new();
     for command in commands.iter().rev() {
         match undone(command, facts.evidence) {
             Undone::By(back) => undo.push(back),
-            Undone::Note(note) if !notes.contains(&note) => notes.push(note),
+            Undone::Note(note) if !notes.undo.contains(&note) => notes.undo.push(note),
             Undone::Note(_) | Undone::Nothing => {}
         }
     }
