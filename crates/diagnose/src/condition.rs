@@ -307,10 +307,7 @@ impl Taken<'_> {
                 let arguments =
                     call.args.iter().map(literal_text).collect::<Result<Vec<String>, String>>()?;
                 let name = match (call.func_name.as_str(), arguments.as_slice()) {
-                    // Which pool is meant is for the sign to say.
-                    ("fact", [pointer])
-                        if pointer.starts_with('/') && !pointer.starts_with("/pools/") && !self.of_fact =>
-                    {
+                    ("fact", [pointer]) if pointer.starts_with('/') && !self.of_fact => {
                         return Err(format!(
                             "`{pointer}` is for sources in knowledge/facts.toml: give the fact a name there, and \
                              ask for that"
