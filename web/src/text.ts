@@ -57,6 +57,21 @@ export function seconds(value: number): string {
   return `${value.toFixed(value >= 10 ? 1 : 2)} s`;
 }
 
+/** Bytes in units of 1024: 31.2M, as zfs prints them. */
+export function bytes(value: number): string {
+  const units = ["", "K", "M", "G", "T", "P"];
+  let [left, unit] = [value, 0];
+  while (left >= 1024 && unit < units.length - 1) [left, unit] = [left / 1024, unit + 1];
+  return `${left.toFixed(unit === 0 || left >= 100 ? 0 : 1)}${units[unit]}`;
+}
+
+/** What was sampled: `1,234 samples`, `14.7 s in 1,472 samples`. */
+export function sampled(amount: number, unit: string, samples: number | null): string {
+  if (unit === "samples" || unit === "") return weight(amount, "samples");
+  const count = samples === null ? "an unknown number of" : integer(samples);
+  return `${weight(amount, unit)} in ${count} samples`;
+}
+
 /** A weight with its unit: nanoseconds read better as seconds. */
 export function weight(value: number, unit: string): string {
   if (unit === "ns" || unit === "nanoseconds") return seconds(value / 1e9);

@@ -13,6 +13,7 @@ pub const SCHEMA: u32 = 1;
 
 /// A share with its 95 % interval; without counts both ends are the value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct ShareOf {
     pub value: f64,
     pub low: f64,
@@ -40,6 +41,7 @@ impl ShareOf {
 
 /// What the answer is about.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct Source {
     pub name: String,
     /// `record`, `lab`, `import`, or "" where the source does not say.
@@ -63,6 +65,7 @@ pub struct Source {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ConfidenceWord {
     High,
@@ -85,6 +88,7 @@ impl ConfidenceWord {
 
 /// How many times everything else would speed up without some work, at most.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct SpeedUp {
     /// `1 / (1 - share of busy CPU)`; `None` when that share is everything.
     pub at_most: Option<f64>,
@@ -95,6 +99,7 @@ pub struct SpeedUp {
 
 /// From the least to the most that is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct Range {
     pub low: f64,
     pub high: f64,
@@ -102,6 +107,7 @@ pub struct Range {
 
 /// What following the remedy should bring, for the same load on the same host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct Gain {
     /// Part of ZFS's CPU for the same work that goes away, 0 to 1; `None` where nothing is promised.
     pub zfs_cpu_less: Option<Range>,
@@ -117,6 +123,7 @@ pub struct Gain {
 
 /// What the bounds of [`SpeedUp`] assume.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct WhatIf {
     /// Part of all CPU that is not idle; `None` where the evidence does not say.
     pub busy: Option<f64>,
@@ -125,6 +132,7 @@ pub struct WhatIf {
 
 /// What one CPU of this machine can do of some work.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct MachineLimit {
     /// `aes-256-gcm`, `zstd-3 compress`, `raidz2 gen_pq`.
     pub work: String,
@@ -140,6 +148,7 @@ pub struct MachineLimit {
 
 /// One thing that speaks for a finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct EvidenceLine {
     pub claim: String,
     pub measure: String,
@@ -148,6 +157,7 @@ pub struct EvidenceLine {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct RemedyAnswer {
     pub text: String,
     /// Commands that show whether it is so and change nothing.
@@ -173,6 +183,7 @@ pub struct RemedyAnswer {
 
 /// One of several ways.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct ChoiceAnswer {
     pub text: String,
     pub commands: Vec<String>,
@@ -180,6 +191,7 @@ pub struct ChoiceAnswer {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct RuledOut {
     pub class: String,
     pub why: String,
@@ -187,6 +199,7 @@ pub struct RuledOut {
 
 /// One thing that a finding is about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct RowAnswer {
     /// `dataset`, `pool` or `vdev`.
     pub kind: String,
@@ -199,6 +212,7 @@ pub struct RowAnswer {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct Finding {
     pub class: String,
     pub title: String,
@@ -235,12 +249,14 @@ pub struct Finding {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct LabelRow {
     pub label: String,
     pub share: ShareOf,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct WhoRow {
     pub thread: String,
     /// Of the stage.
@@ -249,6 +265,7 @@ pub struct WhoRow {
 
 /// One stage; over all rows the samples add up to all samples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct StageRow {
     pub stage: String,
     pub samples: u64,
@@ -265,6 +282,7 @@ pub struct StageRow {
 
 /// Threads of one name that wait in one place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct WaitRow {
     /// The function that waits, and its caller: `spa_sync > zio_wait`.
     pub inside: String,
@@ -281,6 +299,7 @@ pub struct WaitRow {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct OriginRow {
     pub origin: String,
     pub samples: u64,
@@ -288,6 +307,7 @@ pub struct OriginRow {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct ThreadRow {
     pub comm: String,
     /// What the thread does for ZFS; empty when it is not of ZFS.
@@ -300,6 +320,7 @@ pub struct ThreadRow {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct Quality {
     pub read: u64,
     pub kept: u64,
@@ -317,6 +338,7 @@ pub struct Quality {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct Answer {
     pub zwhy: String,
     pub schema: u32,

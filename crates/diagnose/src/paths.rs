@@ -15,6 +15,7 @@ const MATERIAL: f64 = 0.05;
 
 /// An operation in the profile.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct PathRow {
     pub name: String,
     pub root: String,
@@ -27,6 +28,7 @@ pub struct PathRow {
 
 /// A part of a path.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct PathStep {
     /// The function of the step that has most of its samples.
     pub function: String,

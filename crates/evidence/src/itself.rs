@@ -9,6 +9,7 @@ use zwhy_profile::{Event, Unit};
 
 /// The recorder's own work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Itself {
     /// `zwhy`, `perf`.
     pub program: String,

@@ -1,12 +1,15 @@
 //! The answer on a terminal: why, what to do, the figures, in one screen of 80 columns.
 
 use crate::escape::{plain, shell_word};
-use crate::figures::{itself_text, sampled};
+use crate::figures::{grouped, itself_text, sampled};
 use crate::layout::{Align, Grid, labelled, wrap};
 use crate::remedy;
 use crate::stats::Account;
 use crate::style::Style;
-use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, ShareOf, SpeedUp, StageRow};
+use zwhy_diagnose::{
+    Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, PathStep, Quality, ShareOf, SpeedUp, StageRow,
+    WhatIf,
+};
 
 pub(crate) const WIDTH: usize = 80;
 pub(crate) const INDENT: usize = 5;
@@ -17,6 +20,7 @@ const EVIDENCE_SHOWN: usize = 4;
 const MATTERS: f64 = 1.05;
 /// Share of CPU from which an operation is taken apart in the short form.
 const PATH_SHOWN: f64 = 0.5;
+pub(crate) const NO_POOL: &str = "no pool in use";
 /// Smaller parts of an operation are in the last row.
 const STEP_SHOWN: f64 = 0.005;
 
@@ -25,7 +29,11 @@ pub fn answer_text(answer: &Answer, verbose: bool, input: &str, style: Style) ->
     let mut out = String::new();
     let source = labelled("", 0, &source_line(answer), WIDTH);
     out.push_str(&style.dim(source.trim_end()));
-    out.push_str("\n\n");
+    out.push('\n');
+    if verbose {
+        out.push_str(&style.dim(&labelled("", 0, &system_line(answer), WIDTH)));
+    }
+    out.push('\n');
     out.push_str(&headline(answer, style));
     match (verbose, answer.findings.first()) {
         (false, Some(first)) => out.push_str(&first_finding(first, answer, style)),
@@ -40,7 +48,10 @@ pub fn answer_text(answer: &Answer, verbose: bool, input: &str, style: Style) ->
     out.push_str(&threads(answer, verbose, style));
     out.push_str(&itself(answer, style));
     out.push_str(&crate::waiting::waiting(answer, verbose, style));
-    out.push_str(&quality(answer, style));
+    if verbose {
+        out.push_str(&origins(answer, style));
+    }
+    out.push_str(&quality(answer, verbose, style));
     out.push_str(&more(answer, verbose, input, style));
     out
 }
@@ -58,6 +69,19 @@ fn source_line(answer: &Answer) -> String {
     let lost = Account::from(&answer.quality).lost();
     parts.push(format!("{}, {lost}", sampled(s)));
     parts.join(" · ")
+}
+
+/// What was read, and the system it is of.
+fn system_line(answer: &Answer) -> String {
+    let s = &answer.source;
+    let named = |what: &str, value: &Option<String>| value.as_ref().map(|v| format!("{what}{v}"));
+    let name = match s.kind.as_str() {
+        "" => s.name.clone(),
+        kind => format!("{} ({kind})", s.name),
+    };
+    let unused = (s.zfs_in_use == Some(false)).then(|| NO_POOL.to_owned());
+    let parts = [Some(name), named("kernel ", &s.kernel), named("", &s.os), unused];
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
 fn seconds(s: f64) -> String {
@@ -93,8 +117,8 @@ fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
         out.push_str(&proof(experiment, style));
     }
     out.push_str(&about(f, INDENT + 1));
-    out.push_str(&evidence(f, EVIDENCE_SHOWN, style));
-    out.push_str(&against(f, style));
+    out.push_str(&evidence(f, false, style));
+    out.push_str(&against(f, false, style));
     out.push_str(&limits(f));
     if let Some(next) = f.next.first() {
         out.push_str(&labelled("Next", INDENT + 1, next, WIDTH));
@@ -117,13 +141,14 @@ fn proof(experiment: &str, style: Style) -> String {
     format!("{}Prove it here first: {}\n", " ".repeat(INDENT), style.bold(&command))
 }
 
-fn evidence(f: &Finding, limit: usize, style: Style) -> String {
+fn evidence(f: &Finding, verbose: bool, style: Style) -> String {
     if f.evidence.is_empty() {
         return String::new();
     }
+    let limit = if verbose { usize::MAX } else { EVIDENCE_SHOWN };
     let mut out = format!("\n{}\n", style.bold("Evidence"));
     for item in f.evidence.iter().take(limit) {
-        out.push_str(&labelled("  ·", 4, &evidence_text(item), WIDTH));
+        out.push_str(&labelled("  ·", 4, &evidence_text(item, verbose), WIDTH));
     }
     if f.evidence.len() > limit {
         out.push_str(&style.dim(&format!("    and {} more (-v)", f.evidence.len() - limit)));
@@ -133,11 +158,12 @@ fn evidence(f: &Finding, limit: usize, style: Style) -> String {
 }
 
 /// What lowered the confidence; never cut, as it is what a hasty reader would rather not see.
-fn against(f: &Finding, style: Style) -> String {
+fn against(f: &Finding, verbose: bool, style: Style) -> String {
     if f.against.is_empty() {
         return String::new();
     }
-    let lines: String = f.against.iter().map(|i| labelled("  ·", 4, &evidence_text(i), WIDTH)).collect();
+    let lines: String =
+        f.against.iter().map(|i| labelled("  ·", 4, &evidence_text(i, verbose), WIDTH)).collect();
     format!("\n{}\n{lines}", style.bold("Against it"))
 }
 
@@ -147,7 +173,7 @@ fn limits(f: &Finding) -> String {
 }
 
 /// What would be, were the work gone.
-fn speed_up(bound: &SpeedUp) -> String {
+pub(crate) fn speed_up(bound: &SpeedUp) -> String {
     match bound.at_most {
         Some(_) => format!("everything else speeds up by at most {}", times(bound)),
         None => "there is nothing else that takes CPU".to_owned(),
@@ -155,7 +181,7 @@ fn speed_up(bound: &SpeedUp) -> String {
 }
 
 /// `2.7x (2.5–3.0)`; the interval only where one was measured, nothing where there is no bound.
-fn times(bound: &SpeedUp) -> String {
+pub(crate) fn times(bound: &SpeedUp) -> String {
     match (bound.at_most, bound.high) {
         (None, _) => "nothing else takes CPU".to_owned(),
         (Some(n), Some(high)) if high - bound.low < 0.05 => format!("{n:.2}x"),
@@ -164,14 +190,18 @@ fn times(bound: &SpeedUp) -> String {
     }
 }
 
-/// Claim and measure in one sentence.
-fn evidence_text(item: &EvidenceLine) -> String {
+/// Claim and measure in one sentence, and where they are from.
+fn evidence_text(item: &EvidenceLine, with_source: bool) -> String {
     let claim = item.claim.trim_end_matches('.');
+    let source = match item.source.as_str() {
+        source if with_source && !source.is_empty() => format!(" ({source})"),
+        _ => String::new(),
+    };
     // A setting that is the claim itself would be there twice.
     if item.measure.is_empty() || item.measure.eq_ignore_ascii_case(claim) {
-        return item.claim.clone();
+        return item.claim.clone() + &source;
     }
-    format!("{claim}: {}", item.measure)
+    format!("{claim}: {}{source}", item.measure)
 }
 
 /// Everything a finding says.
@@ -184,8 +214,8 @@ fn whole_finding(f: &Finding, style: Style) -> String {
     }
     out.push_str(&paragraph(&f.explanation));
     out.push_str(&about(f, 9));
-    out.push_str(&evidence(f, usize::MAX, style));
-    out.push_str(&against(f, style));
+    out.push_str(&evidence(f, true, style));
+    out.push_str(&against(f, true, style));
     out.push_str(&limits(f));
     out.push('\n');
     if let Some(without) = f.without.as_ref().filter(|w| w.at_most.is_none_or(|n| n >= MATTERS)) {
@@ -201,13 +231,22 @@ fn whole_finding(f: &Finding, style: Style) -> String {
     for ruled in &f.rules_out {
         out.push_str(&labelled("Not", 9, &format!("{}: {}", ruled.class, ruled.why), WIDTH));
     }
+    out.push_str(&labelled("Affected", 9, &affected(f), WIDTH));
     for reference in &f.references {
         out.push_str(&labelled("See", 9, reference, WIDTH));
     }
+    out.push_str(&labelled("See", 9, &format!("zwhy knowledge show {}", f.class), WIDTH));
     out
 }
 
-fn confidence(f: &Finding) -> String {
+/// `0.8.0 and later; fixed in 2.2`, or one of them.
+pub(crate) fn affected(f: &Finding) -> String {
+    let fixed = f.fixed_in.as_ref().map(|release| format!("fixed in {release}"));
+    let parts = [Some(f.affected.trim_end_matches('.').to_owned()), fixed];
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+pub(crate) fn confidence(f: &Finding) -> String {
     let share = f.share.as_ref().map(|s| format!("{}, ", interval(s))).unwrap_or_default();
     format!("{share}confidence {} ({:.2})", word(f.confidence_word), f.confidence)
 }
@@ -225,7 +264,7 @@ fn paragraph(text: &str) -> String {
     wrap(text, WIDTH - INDENT).iter().map(|l| format!("{}{}\n", " ".repeat(INDENT), plain(l))).collect()
 }
 
-fn interval(s: &ShareOf) -> String {
+pub(crate) fn interval(s: &ShareOf) -> String {
     format!("{:.1} % ({:.1}–{:.1})", s.value * 100.0, s.low * 100.0, s.high * 100.0)
 }
 
@@ -252,7 +291,8 @@ fn stages(answer: &Answer, verbose: bool, style: Style) -> String {
     for row in answer.stages.iter().take(limit) {
         grid.row(stage_cells(row));
         for label in row.labels.iter().filter(|l| verbose || l.share.value >= 0.02).take(3) {
-            grid.row([format!("  of which {}", label.label), format!("{:.1} %", label.share.value * 100.0)]);
+            let share = format!("{:.1} %", label.share.value * 100.0);
+            grid.row([format!("  of which {}", label.label), share, measured(&label.share)]);
         }
     }
     let rest = answer.stages.len().saturating_sub(limit);
@@ -277,8 +317,23 @@ fn stage_notes(answer: &Answer, style: Style) -> String {
     let Some(what_if) = answer.what_if.as_ref().filter(|_| !cells.is_empty()) else { return out };
     cells.iter().for_each(|row| grid.row(row));
     out.push_str(&table(grid, 0, "", style));
-    out.push_str(&labelled("", 2, &what_if.assumption, WIDTH));
+    out.push_str(&labelled("", 2, &assumption(what_if), WIDTH));
     out
+}
+
+/// What the bounds assume, and how busy the CPU was.
+pub(crate) fn assumption(what_if: &WhatIf) -> String {
+    let busy = what_if.busy.map(|busy| format!(" Busy: {:.1} % of all CPU.", busy * 100.0));
+    what_if.assumption.clone() + &busy.unwrap_or_default()
+}
+
+/// `59.2–67.0`; nothing without counts, as there is no interval then.
+pub(crate) fn measured(share: &ShareOf) -> String {
+    if share.low < share.high {
+        format!("{:.1}–{:.1}", share.low * 100.0, share.high * 100.0)
+    } else {
+        String::new()
+    }
 }
 
 fn stage_cells(row: &StageRow) -> [String; 4] {
@@ -289,15 +344,7 @@ fn stage_cells(row: &StageRow) -> [String; 4] {
         .take(2)
         .map(|w| format!("{} {:.0} %", w.thread, w.share * 100.0))
         .collect();
-    [
-        row.stage.clone(),
-        format!("{:.1} %", row.share.value * 100.0),
-        // Without counts there is no interval.
-        Some(&row.share)
-            .filter(|s| s.low < s.high)
-            .map_or(String::new(), |s| format!("{:.1}–{:.1}", s.low * 100.0, s.high * 100.0)),
-        who.join(", "),
-    ]
+    [row.stage.clone(), format!("{:.1} %", row.share.value * 100.0), measured(&row.share), who.join(", ")]
 }
 
 /// Operations by their parts; one that dominates is shown even in the short form.
@@ -311,19 +358,27 @@ fn path(row: &PathRow, style: Style) -> String {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Right, Align::Left]);
     let head = format!("{} ({})", row.name, row.root);
-    grid.header([head.as_str(), &percent(row.share.value), "of it", ""]);
+    let range = match measured(&row.share) {
+        range if range.is_empty() => range,
+        range => format!("(95 %: {range})"),
+    };
+    grid.header([head.as_str(), &percent(row.share.value), "of it", &range]);
     for step in row.steps.iter().filter(|s| s.of_path >= STEP_SHOWN) {
-        let what = if step.useful { format!("{} (useful work)", step.what) } else { step.what.clone() };
-        grid.row([step.function.as_str(), &percent(step.share.value), &percent(step.of_path), &what]);
+        let share = percent(step.share.value);
+        grid.row([step.function.as_str(), &share, &percent(step.of_path), &what_for(step)]);
         for part in &step.inside {
             let name = format!("  {}", part.function);
-            grid.row([name.as_str(), &percent(part.share.value), &percent(part.of_path), &part.what]);
+            grid.row([name.as_str(), &percent(part.share.value), &percent(part.of_path), &what_for(part)]);
         }
     }
     let narrow: u64 = row.steps.iter().filter(|s| s.of_path < STEP_SHOWN).map(|s| s.samples).sum();
     let rest = (row.rest + narrow) as f64 / row.samples.max(1) as f64;
     grid.row(["all else", &percent(row.share.value * rest), &percent(rest), ""]);
     table(grid, 0, "", style)
+}
+
+fn what_for(step: &PathStep) -> String {
+    if step.useful { format!("{} (useful work)", step.what) } else { step.what.clone() }
 }
 
 fn threads(answer: &Answer, verbose: bool, style: Style) -> String {
@@ -352,6 +407,20 @@ fn itself(answer: &Answer, style: Style) -> String {
     answer.itself.as_ref().map_or(String::new(), |itself| format!("\n{}", style.dim(&line(itself))))
 }
 
+/// What asked for the work, by samples.
+fn origins(answer: &Answer, style: Style) -> String {
+    if answer.origins.is_empty() {
+        return String::new();
+    }
+    let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Left, Align::Right]);
+    grid.header(["CPU by origin", "share", "95 %", "samples"]);
+    for row in &answer.origins {
+        let share = format!("{:.1} %", row.share.value * 100.0);
+        grid.row([row.origin.as_str(), &share, &measured(&row.share), &grouped(row.samples)]);
+    }
+    table(grid, 0, "", style)
+}
+
 fn table(grid: Grid, rest: usize, what: &str, style: Style) -> String {
     let mut lines = grid.lines(WIDTH);
     lines[0] = style.bold(&lines[0]);
@@ -361,13 +430,22 @@ fn table(grid: Grid, rest: usize, what: &str, style: Style) -> String {
     format!("\n{}\n", lines.join("\n"))
 }
 
-fn quality(answer: &Answer, style: Style) -> String {
-    let lines = Account::from(&answer.quality).notes();
-    if lines.is_empty() {
+fn quality(answer: &Answer, verbose: bool, style: Style) -> String {
+    let account = Account::from(&answer.quality);
+    let mut text: String = account.notes().iter().map(|l| labelled("  !", 4, l, WIDTH)).collect();
+    if verbose {
+        let figures = std::iter::once(account.read()).chain(not_named(&answer.quality));
+        text.extend(figures.map(|line| labelled("  ·", 4, &line, WIDTH)));
+    }
+    if text.is_empty() {
         return String::new();
     }
-    let text: String = lines.iter().map(|l| labelled("  !", 4, l, WIDTH)).collect();
     format!("\n{}\n{text}", style.warning("Data quality"))
+}
+
+/// Samples whose function has no name, by reason.
+pub(crate) fn not_named(quality: &Quality) -> impl Iterator<Item = String> {
+    quality.unresolved.iter().map(|(reason, n)| format!("{} not named: {reason}", grouped(*n)))
 }
 
 fn more(answer: &Answer, verbose: bool, input: &str, style: Style) -> String {

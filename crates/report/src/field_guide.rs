@@ -258,9 +258,6 @@ fn look_alikes(out: &mut String, cause: &Cause, knowledge: &Knowledge) {
 fn remedy(out: &mut String, cause: &Cause) {
     let remedy = zwhy_diagnose::general_remedy(cause);
     out.push_str("## Remedy\n\n");
-    if !remedy.look.is_empty() {
-        let _ = writeln!(out, "To look first:\n\n```sh\n{}\n```\n", remedy.look.join("\n"));
-    }
     crate::remedy::markdown(out, &remedy);
 }
 

@@ -1,13 +1,13 @@
 //! The answer as Markdown, ready for an issue thread.
 
-use crate::answer::word;
+use crate::answer::{NO_POOL, affected, assumption, confidence, measured, not_named, speed_up, times};
 use crate::escape::plain;
-use crate::figures::{itself_text, sampled};
+use crate::figures::{grouped, itself_text, sampled};
 use crate::stats::Account;
 use std::fmt::Write;
-use zwhy_diagnose::{Answer, Finding};
+use zwhy_diagnose::{Answer, EvidenceLine, Finding, PathRow, PathStep, ShareOf, StageRow, WaitRow};
 
-/// Headline, findings, stages and threads. Names are put in code spans, so they cannot be markup.
+/// All of the answer. Names are put in code spans, so they cannot be markup.
 pub fn answer_markdown(answer: &Answer) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -15,80 +15,219 @@ pub fn answer_markdown(answer: &Answer) -> String {
     if let Some(what) = &answer.act {
         let _ = writeln!(out, "{}\n", text(what));
     }
-    let s = &answer.source;
-    let facts = [("OpenZFS", &s.zfs_version), ("kernel", &s.kernel), ("system", &s.os)];
-    for (name, value) in facts.into_iter().filter_map(|(n, v)| v.as_ref().map(|v| (n, v))) {
-        let _ = writeln!(out, "- {name}: {}", code(value));
-    }
-    let account = Account::from(&answer.quality);
-    let _ = writeln!(out, "- {}, {}\n", sampled(s), account.lost());
+    source(&mut out, answer);
     answer.findings.iter().for_each(|f| finding(&mut out, f));
-    if !answer.stages.is_empty() {
-        out.push_str("| stage | share | 95 % |\n|---|--:|---|\n");
-        for row in &answer.stages {
-            let m = &row.share;
-            let (value, low, high) = (m.value * 100.0, m.low * 100.0, m.high * 100.0);
-            let range = if low < high { format!("{low:.1}–{high:.1}") } else { String::new() };
-            let _ = writeln!(out, "| {} | {value:.1} % | {range} |", text(&row.stage));
-        }
-        out.push('\n');
-    }
-    // A profile that does not tell threads apart has one without a name.
-    if answer.threads.iter().any(|t| !t.comm.is_empty()) {
-        out.push_str("| thread | number | CPU s |\n|---|--:|--:|\n");
-        for t in answer.threads.iter().filter(|t| !t.comm.is_empty()) {
-            let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
-            let _ = writeln!(out, "| {} | {} | {cpu} |", code(&t.comm), t.threads);
-        }
-        out.push('\n');
-    }
+    stages(&mut out, answer);
+    answer.paths.iter().for_each(|row| path(&mut out, row));
+    threads(&mut out, answer);
     if let Some(itself) = &answer.itself {
         let _ = writeln!(out, "{}\n", text(&itself_text(itself)));
     }
-    let notes = account.notes();
-    if !notes.is_empty() {
-        out.push_str("### Data quality\n\n");
-        notes.iter().for_each(|note| {
-            let _ = writeln!(out, "- {}", text(note));
-        });
-    }
+    waiting(&mut out, &answer.waiting);
+    origins(&mut out, answer);
+    quality(&mut out, answer);
     out
 }
 
+/// What was read: the host, the system, how long and how much.
+fn source(out: &mut String, answer: &Answer) {
+    let s = &answer.source;
+    let name = Some(&s.name).filter(|n| !n.is_empty());
+    let kind = Some(&s.kind).filter(|k| !k.is_empty());
+    let facts = [
+        ("source", name),
+        ("kind", kind),
+        ("host", s.host.as_ref()),
+        ("OpenZFS", s.zfs_version.as_ref()),
+        ("kernel", s.kernel.as_ref()),
+        ("system", s.os.as_ref()),
+    ];
+    for (name, value) in facts.into_iter().filter_map(|(n, v)| v.map(|v| (n, v))) {
+        let _ = writeln!(out, "- {name}: {}", code(value));
+    }
+    if s.zfs_in_use == Some(false) {
+        let _ = writeln!(out, "- {NO_POOL}");
+    }
+    let how_long = match (s.duration_s, s.hz) {
+        (Some(d), Some(hz)) => format!("{d:.1} s at {hz:.0} Hz, "),
+        (Some(d), None) => format!("{d:.1} s, "),
+        _ => String::new(),
+    };
+    let lost = Account::from(&answer.quality).lost();
+    let _ = writeln!(out, "- {how_long}{}, {lost} (zwhy {})\n", sampled(s), text(&answer.zwhy));
+}
+
 fn finding(out: &mut String, f: &Finding) {
-    let share = f.share.as_ref().map_or(String::new(), |s| format!("{:.1} % of CPU. ", s.value * 100.0));
-    let _ = writeln!(
-        out,
-        "### {}\n\n{share}Confidence {}. {}\n",
-        text(&f.title),
-        word(f.confidence_word),
-        text(&f.explanation.split_whitespace().collect::<Vec<_>>().join(" "))
-    );
+    let _ = writeln!(out, "### {}\n\n{}: {}.\n", text(&f.title), code(&f.class), confidence(f));
+    let _ = writeln!(out, "{}\n", text(&f.explanation.split_whitespace().collect::<Vec<_>>().join(" ")));
     if let Some(about) = crate::rows::about(f) {
         let _ = writeln!(out, "About {}.\n", text(&about));
     }
-    for e in &f.evidence {
-        let _ = match e.measure.as_str() {
-            "" => writeln!(out, "- {}", text(&e.claim)),
-            measure => writeln!(out, "- {}: {}", text(e.claim.trim_end_matches('.')), code(measure)),
-        };
-    }
-    for e in &f.against {
-        let _ = writeln!(out, "- against it: {} {}", text(&e.claim), code(&e.measure));
-    }
+    let before = out.len();
+    f.evidence.iter().for_each(|e| evidence(out, "", e));
+    f.against.iter().for_each(|e| evidence(out, "against it: ", e));
     for limit in &f.limits {
         let _ = writeln!(out, "- {}", text(&limit.text));
     }
-    let gap = if f.evidence.is_empty() { "" } else { "\n" };
-    out.push_str(gap);
+    if let Some(without) = &f.without {
+        let _ = writeln!(out, "- Without this work {}.", speed_up(without));
+    }
+    if let Some(upgrade) = &f.upgrade {
+        let _ = writeln!(out, "- Upgrade: {}", text(upgrade));
+    }
+    if out.len() > before {
+        out.push('\n');
+    }
     crate::remedy::markdown(out, &f.remedy);
     if let Some(gain) = &f.gain {
         let _ = writeln!(out, "- Gain: {}", text(&gain.text));
+    }
+    further(out, f);
+}
+
+fn evidence(out: &mut String, label: &str, e: &EvidenceLine) {
+    let source = if e.source.is_empty() { String::new() } else { format!(" ({})", text(&e.source)) };
+    let _ = match e.measure.as_str() {
+        "" => writeln!(out, "- {label}{}{source}", text(&e.claim)),
+        measure => {
+            writeln!(out, "- {label}{}: {}{source}", text(e.claim.trim_end_matches('.')), code(measure))
+        }
+    };
+}
+
+/// What to measure and to read next.
+fn further(out: &mut String, f: &Finding) {
+    if let Some(experiment) = &f.experiment {
+        let _ = writeln!(out, "- To prove it: {}", code(&format!("zwhy lab run {experiment}")));
+    }
+    for next in &f.next {
+        let _ = writeln!(out, "- Next: {}", text(next));
+    }
+    for ruled in &f.rules_out {
+        let _ = writeln!(out, "- Not {}: {}", code(&ruled.class), text(&ruled.why));
+    }
+    let affected = affected(f);
+    if !affected.is_empty() {
+        let _ = writeln!(out, "- Affected: {}", text(&affected));
     }
     for reference in &f.references {
         let _ = writeln!(out, "- <{}>", plain(reference).replace(['<', '>'], ""));
     }
     out.push('\n');
+}
+
+fn stages(out: &mut String, answer: &Answer) {
+    if answer.stages.is_empty() {
+        return;
+    }
+    let bounds = answer.stages.iter().any(|row| row.without.is_some());
+    let (head, line) = if bounds { (" without it, at most |", "---|") } else { ("", "") };
+    let _ = writeln!(out, "| stage | share | 95 % | who |{head}\n|---|--:|---|---|{line}");
+    for row in &answer.stages {
+        let without = row.without.as_ref().map_or(String::new(), times);
+        let cell = if bounds { format!(" {without} |") } else { String::new() };
+        let _ = writeln!(out, "| {} | {} | {} |{cell}", text(&row.stage), share_cells(&row.share), who(row));
+        for label in &row.labels {
+            let rest = if bounds { " | |" } else { " |" };
+            let _ =
+                writeln!(out, "| – of which {} | {} |{rest}", text(&label.label), share_cells(&label.share));
+        }
+    }
+    out.push('\n');
+    for (row, limit) in answer.stages.iter().flat_map(|row| row.limits.iter().map(move |l| (row, l))) {
+        let _ = writeln!(out, "- {}: {}", text(&row.stage), text(&limit.text));
+    }
+    if let Some(what_if) = answer.what_if.as_ref().filter(|_| bounds) {
+        let _ = writeln!(out, "- {}", text(&assumption(what_if)));
+    }
+    out.push('\n');
+}
+
+/// Two cells: the share and its interval.
+fn share_cells(share: &ShareOf) -> String {
+    format!("{} | {}", percent(share.value), measured(share))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn who(row: &StageRow) -> String {
+    let named = row.who.iter().filter(|w| !w.thread.is_empty()).take(2);
+    named.map(|w| format!("{} {:.0} %", code(&w.thread), w.share * 100.0)).collect::<Vec<_>>().join(", ")
+}
+
+/// An operation by its parts.
+fn path(out: &mut String, row: &PathRow) {
+    let range = measured(&row.share);
+    let range = if range.is_empty() { String::new() } else { format!(" ({range})") };
+    let (name, root, all) = (text(&row.name), code(&row.root), percent(row.share.value));
+    let _ = writeln!(out, "| {name} ({root}) | {all}{range} | of it | |\n|---|--:|--:|---|");
+    for step in &row.steps {
+        part(out, "", step);
+        step.inside.iter().for_each(|inner| part(out, "– ", inner));
+    }
+    let rest = row.rest as f64 / row.samples.max(1) as f64;
+    let _ = writeln!(out, "| all else | {} | {} | |\n", percent(row.share.value * rest), percent(rest));
+}
+
+fn part(out: &mut String, indent: &str, step: &PathStep) {
+    let useful = if step.useful { " (useful work)" } else { "" };
+    let (share, of_path) = (percent(step.share.value), percent(step.of_path));
+    let (function, what) = (code(&step.function), text(&step.what));
+    let _ = writeln!(out, "| {indent}{function} | {share} | {of_path} | {what}{useful} |");
+}
+
+fn threads(out: &mut String, answer: &Answer) {
+    // A profile that does not tell threads apart has one without a name.
+    if answer.threads.iter().all(|t| t.comm.is_empty()) {
+        return;
+    }
+    out.push_str("| thread | number | CPU s | of a CPU | samples | role |\n|---|--:|--:|--:|--:|---|\n");
+    for t in answer.threads.iter().filter(|t| !t.comm.is_empty()) {
+        let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
+        let share = t.cpu_share.map_or(String::new(), percent);
+        let (comm, role) = (code(&t.comm), text(&t.role));
+        let _ =
+            writeln!(out, "| {comm} | {} | {cpu} | {share} | {} | {role} |", t.threads, grouped(t.samples));
+    }
+    out.push('\n');
+}
+
+/// Where threads wait; those that wait for work come to nothing.
+fn waiting(out: &mut String, rows: &[WaitRow]) {
+    if rows.iter().all(|row| row.idle) {
+        return;
+    }
+    out.push_str("| waiting (not CPU) | s | samples | thread | role | stage |\n|---|--:|--:|---|---|---|\n");
+    for row in rows.iter().filter(|row| !row.idle) {
+        let time = if row.wait_s > 0.0 { format!("{:.2}", row.wait_s) } else { String::new() };
+        let (inside, thread) = (code(&row.inside), code(&row.thread));
+        let (samples, role, stage) = (grouped(row.samples), text(&row.role), text(&row.stage));
+        let _ = writeln!(out, "| {inside} | {time} | {samples} | {thread} | {role} | {stage} |");
+    }
+    out.push('\n');
+}
+
+fn origins(out: &mut String, answer: &Answer) {
+    if answer.origins.is_empty() {
+        return;
+    }
+    out.push_str("| origin | share | 95 % | samples |\n|---|--:|---|--:|\n");
+    for row in &answer.origins {
+        let (origin, samples) = (text(&row.origin), grouped(row.samples));
+        let _ = writeln!(out, "| {origin} | {} | {samples} |", share_cells(&row.share));
+    }
+    out.push('\n');
+}
+
+fn quality(out: &mut String, answer: &Answer) {
+    let account = Account::from(&answer.quality);
+    out.push_str("### Data quality\n\n");
+    let lines = std::iter::once(account.read()).chain(account.notes()).chain(not_named(&answer.quality));
+    lines.for_each(|line| {
+        let _ = writeln!(out, "- {}", text(&line));
+    });
 }
 
 /// Running text: characters that Markdown or HTML would act on are escaped.

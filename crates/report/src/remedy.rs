@@ -51,18 +51,17 @@ pub(crate) fn whole(remedy: &RemedyAnswer, style: Style) -> String {
 /// The same as Markdown, for an issue or a chat.
 pub(crate) fn markdown(out: &mut String, remedy: &RemedyAnswer) {
     let _ = writeln!(out, "{}\n", crate::markdown::text(&remedy.text));
-    block(out, &remedy.commands);
+    titled(out, "To look first:", &remedy.look);
+    titled(out, "To do:", &remedy.commands);
     for choice in &remedy.choices {
         let _ = writeln!(out, "Or: {}\n", crate::markdown::text(&choice.text));
         block(out, &choice.commands);
+        titled(out, "To undo that:", &choice.undo);
     }
     for text in remedy.place.iter().chain(&remedy.advice).chain(&remedy.rewrite) {
         let _ = writeln!(out, "{}\n", crate::markdown::text(text));
     }
-    if !remedy.undo.is_empty() {
-        out.push_str("To undo:\n\n");
-        block(out, &remedy.undo);
-    }
+    titled(out, "To undo:", &remedy.undo);
     for (label, text) in [("Undo", &remedy.undo_note), ("Risk", &remedy.risk)] {
         if !text.is_empty() {
             let _ = writeln!(out, "{label}: {}\n", crate::markdown::text(text));
@@ -94,6 +93,13 @@ fn commands(commands: &[String], style: Style) -> String {
         }
     }
     out
+}
+
+fn titled(out: &mut String, title: &str, commands: &[String]) {
+    if !commands.is_empty() {
+        let _ = writeln!(out, "{title}\n");
+        block(out, commands);
+    }
 }
 
 fn block(out: &mut String, commands: &[String]) {

@@ -11,6 +11,7 @@ use zwhy_evidence::ImportStats;
 pub struct Account<'a> {
     unit: &'a str,
     read: u64,
+    kept: u64,
     lost: Option<u64>,
     lost_bytes: u64,
     cut_at: Option<u64>,
@@ -23,6 +24,7 @@ impl<'a> From<&'a ImportStats> for Account<'a> {
         Account {
             unit: &s.unit,
             read: s.read,
+            kept: s.kept,
             lost: s.lost_known(),
             lost_bytes: s.lost_bytes,
             cut_at: s.cut_at,
@@ -37,6 +39,7 @@ impl<'a> From<&'a Quality> for Account<'a> {
         Account {
             unit: &q.unit,
             read: q.read,
+            kept: q.kept,
             lost: q.lost,
             lost_bytes: q.lost_bytes,
             cut_at: q.cut_at,
@@ -64,9 +67,22 @@ impl Account<'_> {
         }
     }
 
+    /// `1,204 samples read, 1,190 kept, 312 bytes not readable`
+    pub fn read(&self) -> String {
+        let bytes = match self.lost_bytes {
+            0 => String::new(),
+            bytes => format!(", {} bytes not readable", grouped(bytes)),
+        };
+        format!("{} {} read, {} kept{bytes}", grouped(self.read), self.unit(), grouped(self.kept))
+    }
+
+    fn unit(&self) -> &str {
+        if self.unit.is_empty() { "samples" } else { self.unit }
+    }
+
     /// Sentences on all that was lost, left out, scaled or taken for something else; empty where nothing was.
     pub fn notes(&self) -> Vec<String> {
-        let unit = if self.unit.is_empty() { "samples" } else { self.unit };
+        let unit = self.unit();
         let mut notes = Vec::new();
         match self.lost {
             None => notes.push(format!("an unknown number of {unit} was lost{}", self.place())),

@@ -1,172 +1,514 @@
-// The answer that `zwhy explain --json` prints, as the page uses it.
+// The answer that `zwhy explain --json` prints, for the page: its types, and the same as data to read it by.
 //
-// Shares are fractions 0..1 of all CPU samples; those of `who` are of the stage, and the CPU share of
-// threads is in CPUs: 1 is one CPU full.
+// Generated from the Rust types (crates/diagnose/src/answer.rs): do not edit. After a change there,
+// `BLESS=1 cargo test -p zwhy-report --test faces` writes it anew.
 
-export interface Interval {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-/** A part of a stage. */
-export interface Part {
-  readonly name: string;
-  readonly share: Interval;
-}
-
-export interface Source {
-  readonly name: string;
-  readonly kind: string;
-  readonly host: string;
-  readonly kernel: string;
-  readonly os: string;
-  readonly zfsVersion: string;
-  readonly seconds: number | null;
-  readonly hz: number | null;
-  readonly samples: number | null;
-  readonly lost: number | null;
-  readonly zfsInUse: boolean | null;
-}
-
-export interface Evidence {
-  readonly claim: string;
-  readonly measure: string;
-  readonly source: string;
-  readonly frames: readonly string[];
+export interface Answer {
+  readonly do: string | null;
+  readonly findings: readonly Finding[];
+  /** What the recorder did; in none of the figures above. */
+  readonly itself: Itself | null;
+  readonly origins: readonly OriginRow[];
+  /** Operations that matter here, by what they split into. */
+  readonly paths: readonly PathRow[];
+  readonly quality: Quality;
+  readonly schema: number;
+  readonly source: Source;
+  readonly stages: readonly StageRow[];
+  readonly stats: unknown;
+  readonly threads: readonly ThreadRow[];
+  /** Where threads wait, longest first; apart from all CPU time. */
+  readonly waiting: readonly WaitRow[];
+  /** What the bounds on speed assume; null when there are none. */
+  readonly what_if: WhatIf | null;
+  readonly why: string;
+  readonly zwhy: string;
 }
 
 /** One of several ways. */
-export interface Choice {
-  readonly text: string;
+export interface ChoiceAnswer {
   readonly commands: readonly string[];
+  readonly text: string;
   readonly undo: readonly string[];
 }
 
-export interface Remedy {
-  readonly text: string;
-  /** Commands that show whether it is so and change nothing. */
-  readonly look: readonly string[];
-  readonly commands: readonly string[];
-  readonly undo: readonly string[];
-  readonly choices: readonly Choice[];
-  /** What no command does. */
-  readonly advice: readonly string[];
-  readonly undoNote: string;
-  /** What becomes of blocks that are there already. */
-  readonly rewrite: string;
-  readonly risk: string;
-}
+export type ConfidenceWord = "high" | "medium" | "low" | "";
 
-/** How many times everything else would speed up without some work; null: nothing else is done. */
-export interface SpeedUp {
-  readonly atMost: number | null;
-  readonly low: number;
-  readonly high: number | null;
+/** One thing that speaks for a finding. */
+export interface EvidenceLine {
+  readonly claim: string;
+  readonly frames: readonly string[];
+  readonly measure: string;
+  readonly source: string;
 }
 
 export interface Finding {
-  readonly class: string;
-  readonly title: string;
-  readonly confidence: number | null;
-  readonly confidenceWord: string;
-  readonly share: Interval | null;
-  readonly without: SpeedUp | null;
-  /** What this machine can do of the work, in words. */
-  readonly limits: readonly string[];
-  /** What lowered the confidence. */
-  readonly against: readonly Evidence[];
-  readonly evidence: readonly Evidence[];
-  readonly explanation: string;
-  /** What the remedy should bring, in words; empty where nothing is said. */
-  readonly gain: string;
-  readonly remedy: Remedy | null;
-  readonly next: readonly string[];
-  readonly rulesOut: readonly { readonly class: string; readonly why: string }[];
-  readonly experiment: string;
-  readonly references: readonly string[];
   readonly affected: string;
-  readonly fixedIn: string;
+  /** What speaks against it; each line has lowered the confidence. */
+  readonly against: readonly EvidenceLine[];
+  readonly class: string;
+  readonly confidence: number;
+  readonly confidence_word: ConfidenceWord;
+  readonly evidence: readonly EvidenceLine[];
+  readonly experiment: string | null;
+  readonly explanation: string;
+  readonly fixed_in: string | null;
+  /** What the remedy should bring; null where the remedy has no commands. */
+  readonly gain: Gain | null;
+  /** What this machine can do of that work. */
+  readonly limits: readonly MachineLimit[];
+  /** What to measure to be surer. */
+  readonly next: readonly string[];
+  readonly references: readonly string[];
+  readonly remedy: RemedyAnswer;
+  /** The datasets, pools or vdevs that it is about, the busiest first. */
+  readonly rows: readonly RowAnswer[];
+  /** Rows that are guilty too and are not listed. */
+  readonly rows_more: number;
+  /** Rows that were not looked at one by one, as they do less than many others. */
+  readonly rows_unseen: number;
+  readonly rules_out: readonly RuledOut[];
+  /** Of all CPU samples; samples that a finding above accounts for are not counted again. */
+  readonly share: ShareOf | null;
+  readonly title: string;
+  /** What to upgrade, where this host's release is older than the fix. */
+  readonly upgrade: string | null;
+  /** Without the work that the share counts. */
+  readonly without: SpeedUp | null;
 }
 
-export interface StageRow {
-  readonly stage: string;
+/** What following the remedy should bring, for the same load on the same host. */
+export interface Gain {
+  /** Part of all busy CPU that goes away, what else runs on the host included. */
+  readonly cpu_less: Range | null;
+  /** How many times as much can be done, where the CPU is what limits. */
+  readonly faster: Range | null;
+  /** What makes that sure, or why nothing is promised. */
+  readonly reason: string;
+  /** All of it in words. */
+  readonly text: string;
+  /** Part of ZFS's CPU for the same work that goes away, 0 to 1; null where nothing is promised. */
+  readonly zfs_cpu_less: Range | null;
+}
+
+/** The recorder's own work. */
+export interface Itself {
+  /** CPU time of its threads and of the commands that it ran; null where nothing tells. */
+  readonly cpu_s: number | null;
+  /** The same as a part of one CPU. */
+  readonly of_one_cpu: number | null;
+  /** `zwhy`, `perf`. */
+  readonly program: string;
+  /** CPU samples that were set aside. */
   readonly samples: number;
-  readonly share: Interval;
-  /** Generic work inside the stage. */
-  readonly parts: readonly Part[];
-  readonly who: readonly Part[];
-  readonly without: SpeedUp | null;
-  readonly limits: readonly string[];
+}
+
+export interface LabelRow {
+  readonly label: string;
+  readonly share: ShareOf;
+}
+
+/** What one CPU of this machine can do of some work. */
+export interface MachineLimit {
+  /** What ZFS got in this evidence, per CPU that was at this work. */
+  readonly achieved_mb_s: number | null;
+  /** MB (10^6 bytes) per second of CPU time. */
+  readonly mb_s: number;
+  /** Whose figure it is: a benchmark kstat of OpenZFS, or a library measured by `zwhy limits`. */
+  readonly source: string;
+  /** All of it in words. */
+  readonly text: string;
+  /** `aes-256-gcm`, `zstd-3 compress`, `raidz2 gen_pq`. */
+  readonly work: string;
 }
 
 export interface OriginRow {
   readonly origin: string;
   readonly samples: number;
-  readonly share: Interval;
+  readonly share: ShareOf;
 }
 
-/** A part of an operation. */
-export interface PathStep {
-  readonly name: string;
-  readonly what: string;
-  /** What the caller asked for, not what it costs to get there. */
-  readonly useful: boolean;
-  readonly share: Interval;
-  /** Of the operation, 0..1. */
-  readonly ofPath: number;
-  readonly inside: readonly PathStep[];
-}
-
-/** An operation that matters in this profile, taken apart. */
+/** An operation in the profile. */
 export interface PathRow {
   readonly name: string;
+  /** Samples of the path in none of its steps. */
+  readonly rest: number;
   readonly root: string;
   readonly samples: number;
-  readonly share: Interval;
+  readonly share: ShareOf;
   readonly steps: readonly PathStep[];
-  /** Samples of the operation in none of its steps. */
-  readonly rest: number;
+}
+
+/** A part of a path. */
+export interface PathStep {
+  /** The function of the step that has most of its samples. */
+  readonly function: string;
+  readonly inside: readonly PathStep[];
+  /** Of the path, 0 to 1. */
+  readonly of_path: number;
+  readonly samples: number;
+  /** Of all CPU samples. */
+  readonly share: ShareOf;
+  /** What the caller asked for. */
+  readonly useful: boolean;
+  readonly what: string;
+}
+
+export interface Quality {
+  /** Byte at which the source ends before its time. */
+  readonly cut_at: number | null;
+  readonly dropped: ReadonlyMap<string, number>;
+  readonly kept: number;
+  /** null where the source was cut and nobody knows how many followed. */
+  readonly lost: number | null;
+  readonly lost_bytes: number;
+  readonly read: number;
+  /** What is counted: samples, lines, boxes. */
+  readonly unit: string;
+  /** CPU samples whose leaf has no name, by reason. */
+  readonly unresolved: ReadonlyMap<string, number>;
+  readonly warnings: readonly string[];
+}
+
+/** From the least to the most that is expected. */
+export interface Range {
+  readonly high: number;
+  readonly low: number;
+}
+
+export interface RemedyAnswer {
+  /** What no command does. */
+  readonly advice: readonly string[];
+  /** Ways of which the user picks one. */
+  readonly choices: readonly ChoiceAnswer[];
+  /** Commands to run as they stand, in this order. */
+  readonly commands: readonly string[];
+  /** There are commands, and all name things of this host: nothing in capitals is to be replaced. */
+  readonly complete: boolean;
+  /** Commands that show whether it is so and change nothing. */
+  readonly look: readonly string[];
+  /** Which datasets the commands are for, where that is not plain to see: where a value is inherited from. */
+  readonly place: readonly string[];
+  /** What becomes of blocks that are there already, where a property only changes new ones. */
+  readonly rewrite: string | null;
+  readonly risk: string;
+  readonly text: string;
+  /** Commands that take `commands` back, in this order, with what was recorded. */
+  readonly undo: readonly string[];
+  /** What to know of the way back. */
+  readonly undo_note: string;
+}
+
+/** One thing that a finding is about. */
+export interface RowAnswer {
+  /** `dataset`, `pool` or `vdev`. */
+  readonly kind: string;
+  readonly name: string;
+  /** Of what the guilty rows read and wrote together, the part that is its own. */
+  readonly part: number | null;
+  /** Bytes that it read and wrote a second, where counters tell. */
+  readonly read_bytes_s: number | null;
+  readonly written_bytes_s: number | null;
+}
+
+export interface RuledOut {
+  readonly class: string;
+  readonly why: string;
+}
+
+/** A share with its 95 % interval; without counts both ends are the value. */
+export interface ShareOf {
+  readonly high: number;
+  readonly low: number;
+  readonly value: number;
+}
+
+/** What the answer is about. */
+export interface Source {
+  /** What they amount to, in `unit`; so do the `samples` of stages, threads and paths. */
+  readonly amount: number;
+  readonly duration_s: number | null;
+  readonly host: string | null;
+  readonly hz: number | null;
+  readonly kernel: string | null;
+  /** `record`, `lab`, `import`, or "" where the source does not say. */
+  readonly kind: string;
+  /** null where the source was cut and nobody knows how many followed. */
+  readonly lost: number | null;
+  readonly name: string;
+  readonly os: string | null;
+  /** How many CPU samples there were; null where the source does not say. */
+  readonly samples: number | null;
+  /** `samples`, `nanoseconds`, `bytes`, or an event such as `cycles`. */
+  readonly unit: string;
+  /** Whether ZFS holds any pool; null where that is not known. */
+  readonly zfs_in_use: boolean | null;
+  readonly zfs_version: string | null;
+}
+
+/** How many times everything else would speed up without some work, at most. */
+export interface SpeedUp {
+  /** `1 / (1 - share of busy CPU)`; null when that share is everything. */
+  readonly at_most: number | null;
+  readonly high: number | null;
+  /** The same for the ends of the share's 95 % interval. */
+  readonly low: number;
+}
+
+/** One stage; over all rows the samples add up to all samples. */
+export interface StageRow {
+  readonly limits: readonly MachineLimit[];
+  readonly samples: number;
+  /** Generic work inside the stage, of all CPU samples. */
+  readonly self_label: readonly LabelRow[];
+  readonly share: ShareOf;
+  readonly stage: string;
+  readonly who: readonly WhoRow[];
+  /** Without this stage; null for what is not of ZFS. */
+  readonly without: SpeedUp | null;
 }
 
 export interface ThreadRow {
   readonly comm: string;
+  readonly cpu_s: number | null;
+  /** CPUs' worth of time; 1 is one CPU full. */
+  readonly cpu_share: number | null;
+  /** What the thread does for ZFS; empty when it is not of ZFS. */
   readonly role: string;
-  readonly threads: number | null;
-  readonly cpuSeconds: number | null;
-  readonly cpuShare: number | null;
-  readonly samples: number | null;
-}
-
-/** What the recorder did; counted nowhere else. */
-export interface Itself {
-  readonly program: string;
-  readonly cpuSeconds: number | null;
-  readonly ofOneCpu: number | null;
   readonly samples: number;
+  readonly threads: number;
 }
 
-export interface Quality {
-  readonly read: number | null;
-  readonly kept: number | null;
-  readonly lost: number | null;
-  readonly dropped: readonly (readonly [string, number])[];
-  readonly unresolved: readonly (readonly [string, number])[];
-  readonly warnings: readonly string[];
+/** Threads of one name that wait in one place. */
+export interface WaitRow {
+  /** It waits for work: nothing waits for it. */
+  readonly idle: boolean;
+  /** The function that waits, and its caller: `spa_sync > zio_wait`. */
+  readonly inside: string;
+  /** What the thread does for ZFS; empty when it is not of ZFS. */
+  readonly role: string;
+  readonly samples: number;
+  /** Stage of the work that waits. */
+  readonly stage: string;
+  readonly thread: string;
+  /** Waiting time of all these threads together; 0 where the source has no times. */
+  readonly wait_s: number;
 }
 
-export interface Answer {
-  readonly zwhy: string;
-  readonly source: Source;
-  readonly why: string;
-  readonly do: string;
-  readonly findings: readonly Finding[];
-  readonly stages: readonly StageRow[];
-  readonly origins: readonly OriginRow[];
-  readonly paths: readonly PathRow[];
-  readonly threads: readonly ThreadRow[];
-  readonly itself: Itself | null;
-  /** What the bounds on speed assume; empty when there are none. */
+/** What the bounds of [`SpeedUp`] assume. */
+export interface WhatIf {
   readonly assumption: string;
-  readonly quality: Quality;
+  /** Part of all CPU that is not idle; null where the evidence does not say. */
+  readonly busy: number | null;
 }
+
+export interface WhoRow {
+  /** Of the stage. */
+  readonly share: number;
+  readonly thread: string;
+}
+
+/**
+ * The fields of each type, for reading JSON that nobody vouches for. A kind is `text`, `number`, `flag`,
+ * `any` or another type; behind it `?` is or null, `[]` a list, `{}` a map by name. Words are those of a
+ * type that knows no others.
+ */
+export const SHAPES = {
+  Answer: {
+    do: "text?",
+    findings: "Finding[]",
+    itself: "Itself?",
+    origins: "OriginRow[]",
+    paths: "PathRow[]",
+    quality: "Quality",
+    schema: "number",
+    source: "Source",
+    stages: "StageRow[]",
+    stats: "any",
+    threads: "ThreadRow[]",
+    waiting: "WaitRow[]",
+    what_if: "WhatIf?",
+    why: "text",
+    zwhy: "text",
+  },
+  ChoiceAnswer: {
+    commands: "text[]",
+    text: "text",
+    undo: "text[]",
+  },
+  ConfidenceWord: ["high", "medium", "low"],
+  EvidenceLine: {
+    claim: "text",
+    frames: "text[]",
+    measure: "text",
+    source: "text",
+  },
+  Finding: {
+    affected: "text",
+    against: "EvidenceLine[]",
+    class: "text",
+    confidence: "number",
+    confidence_word: "ConfidenceWord",
+    evidence: "EvidenceLine[]",
+    experiment: "text?",
+    explanation: "text",
+    fixed_in: "text?",
+    gain: "Gain?",
+    limits: "MachineLimit[]",
+    next: "text[]",
+    references: "text[]",
+    remedy: "RemedyAnswer",
+    rows: "RowAnswer[]",
+    rows_more: "number",
+    rows_unseen: "number",
+    rules_out: "RuledOut[]",
+    share: "ShareOf?",
+    title: "text",
+    upgrade: "text?",
+    without: "SpeedUp?",
+  },
+  Gain: {
+    cpu_less: "Range?",
+    faster: "Range?",
+    reason: "text",
+    text: "text",
+    zfs_cpu_less: "Range?",
+  },
+  Itself: {
+    cpu_s: "number?",
+    of_one_cpu: "number?",
+    program: "text",
+    samples: "number",
+  },
+  LabelRow: {
+    label: "text",
+    share: "ShareOf",
+  },
+  MachineLimit: {
+    achieved_mb_s: "number?",
+    mb_s: "number",
+    source: "text",
+    text: "text",
+    work: "text",
+  },
+  OriginRow: {
+    origin: "text",
+    samples: "number",
+    share: "ShareOf",
+  },
+  PathRow: {
+    name: "text",
+    rest: "number",
+    root: "text",
+    samples: "number",
+    share: "ShareOf",
+    steps: "PathStep[]",
+  },
+  PathStep: {
+    function: "text",
+    inside: "PathStep[]",
+    of_path: "number",
+    samples: "number",
+    share: "ShareOf",
+    useful: "flag",
+    what: "text",
+  },
+  Quality: {
+    cut_at: "number?",
+    dropped: "number{}",
+    kept: "number",
+    lost: "number?",
+    lost_bytes: "number",
+    read: "number",
+    unit: "text",
+    unresolved: "number{}",
+    warnings: "text[]",
+  },
+  Range: {
+    high: "number",
+    low: "number",
+  },
+  RemedyAnswer: {
+    advice: "text[]",
+    choices: "ChoiceAnswer[]",
+    commands: "text[]",
+    complete: "flag",
+    look: "text[]",
+    place: "text[]",
+    rewrite: "text?",
+    risk: "text",
+    text: "text",
+    undo: "text[]",
+    undo_note: "text",
+  },
+  RowAnswer: {
+    kind: "text",
+    name: "text",
+    part: "number?",
+    read_bytes_s: "number?",
+    written_bytes_s: "number?",
+  },
+  RuledOut: {
+    class: "text",
+    why: "text",
+  },
+  ShareOf: {
+    high: "number",
+    low: "number",
+    value: "number",
+  },
+  Source: {
+    amount: "number",
+    duration_s: "number?",
+    host: "text?",
+    hz: "number?",
+    kernel: "text?",
+    kind: "text",
+    lost: "number?",
+    name: "text",
+    os: "text?",
+    samples: "number?",
+    unit: "text",
+    zfs_in_use: "flag?",
+    zfs_version: "text?",
+  },
+  SpeedUp: {
+    at_most: "number?",
+    high: "number?",
+    low: "number",
+  },
+  StageRow: {
+    limits: "MachineLimit[]",
+    samples: "number",
+    self_label: "LabelRow[]",
+    share: "ShareOf",
+    stage: "text",
+    who: "WhoRow[]",
+    without: "SpeedUp?",
+  },
+  ThreadRow: {
+    comm: "text",
+    cpu_s: "number?",
+    cpu_share: "number?",
+    role: "text",
+    samples: "number",
+    threads: "number",
+  },
+  WaitRow: {
+    idle: "flag",
+    inside: "text",
+    role: "text",
+    samples: "number",
+    stage: "text",
+    thread: "text",
+    wait_s: "number",
+  },
+  WhatIf: {
+    assumption: "text",
+    busy: "number?",
+  },
+  WhoRow: {
+    share: "number",
+    thread: "text",
+  },
+} as const;

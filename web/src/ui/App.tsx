@@ -10,6 +10,7 @@ import { Quality } from "./Quality";
 import { Origins, Stages } from "./Stages";
 import { Threads } from "./Threads";
 import { Verdict } from "./Verdict";
+import { Waiting } from "./Waiting";
 
 export function App() {
   const part = answer.value;
@@ -41,18 +42,17 @@ function Body() {
         <>
           <Verdict answer={part.value.answer} />
           <Findings findings={part.value.answer.findings} />
-          <Stages stages={part.value.answer.stages} assumption={part.value.answer.assumption} />
+          <Stages stages={part.value.answer.stages} whatIf={part.value.answer.what_if} />
           <Paths paths={part.value.answer.paths} />
           <div class="pair">
             <Threads threads={part.value.answer.threads} itself={part.value.answer.itself} />
             <Origins origins={part.value.answer.origins} />
           </div>
+          <Waiting waiting={part.value.answer.waiting} />
         </>
       )}
       <Flame />
-      {part.kind === "ready" && (
-        <Quality data={part.value.answer.quality} notes={part.value.notes} />
-      )}
+      {part.kind === "ready" && <Quality answer={part.value.answer} notes={part.value.notes} />}
     </>
   );
 }

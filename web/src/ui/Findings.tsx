@@ -1,12 +1,13 @@
 // The findings, and the evidence for the selected one: claim, measure, source, and its stacks.
 
-import type { Finding } from "../data/answer";
+import type { EvidenceLine, Finding, RowAnswer } from "../data/answer";
 import { showStacks } from "../state/actions";
 import { go, page } from "../state/store";
 import { model } from "../state/view";
-import { percent, prose, times, visible } from "../text";
+import { bytes, integer, percent, prose, times, visible } from "../text";
 import { scrollToFlame } from "./Flame";
 import { RemedyView } from "./RemedyView";
+import { remedyFirst } from "./Verdict";
 
 const MARKS: Record<string, string> = { high: "●", medium: "◐", low: "○" };
 
@@ -35,8 +36,8 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
                 <span class="finding-rank">{i + 1}</span>
                 <span class="finding-title">{prose(finding.title)}</span>
                 <span class="finding-facts">
-                  <span aria-hidden="true">{MARKS[finding.confidenceWord] ?? "○"}</span>{" "}
-                  {prose(finding.confidenceWord)}
+                  <span aria-hidden="true">{MARKS[finding.confidence_word] ?? "○"}</span>{" "}
+                  {prose(finding.confidence_word)}
                   {finding.share && `, ${percent(finding.share.value)}`}
                 </span>
               </button>
@@ -55,9 +56,11 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
     <section class="evidence" aria-labelledby="evidence-title">
       <h2 id="evidence-title">Evidence for {rank}</h2>
       <p class="evidence-title">
-        {prose(finding.title)} <code class="class">{visible(finding.class, 120)}</code>
+        {prose(finding.title)} <code class="class">{visible(finding.class, 120)}</code>{" "}
+        <span class="faint">confidence {finding.confidence.toFixed(2)}</span>
       </p>
       {finding.explanation !== "" && <p>{prose(finding.explanation)}</p>}
+      <About finding={finding} />
       {finding.evidence.length > 0 && (
         <ul class="claims">
           {finding.evidence.map((line, i) => (
@@ -70,43 +73,43 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
           ))}
         </ul>
       )}
-      <Lines
-        title="Against it"
-        lines={finding.against.map((line) =>
-          line.measure === "" ? line.claim : `${line.claim.replace(/\.$/, "")}: ${line.measure}`,
-        )}
-      />
-      <Lines title="What this CPU can do" lines={finding.limits} />
-      {finding.without?.atMost && (
+      <Lines title="Against it" lines={finding.against.map((line) => against(line))} />
+      <Lines title="What this CPU can do" lines={finding.limits.map((limit) => limit.text)} />
+      {finding.without?.at_most && (
         <p>
           Without this work everything else speeds up by at most{" "}
-          {times(finding.without.atMost, finding.without.low, finding.without.high)}.
+          {times(finding.without.at_most, finding.without.low, finding.without.high)}.
         </p>
       )}
-      {rank > 1 && remedy && (
+      {finding.upgrade !== null && (
+        <p>
+          <b>Upgrade:</b> {prose(finding.upgrade)}
+        </p>
+      )}
+      {(rank > 1 || !remedyFirst(finding)) && (
         <>
           <h3>Remedy</h3>
           <p>{prose(remedy.text)}</p>
           <RemedyView remedy={remedy} />
         </>
       )}
-      {finding.gain !== "" && (
+      {finding.gain !== null && (
         <>
           <h3>What the remedy brings</h3>
-          <p>{prose(finding.gain)}</p>
+          <p>{prose(finding.gain.text)}</p>
         </>
       )}
-      <Lines title="Ruled out" lines={finding.rulesOut.map((out) => `${out.class}: ${out.why}`)} />
+      <Lines title="Ruled out" lines={finding.rules_out.map((out) => `${out.class}: ${out.why}`)} />
       <Lines title="Measure next" lines={finding.next} />
-      {finding.experiment !== "" && (
+      {finding.experiment !== null && (
         <p>
           Prove it on this machine: <code>zwhy lab run {visible(finding.experiment, 120)}</code>
         </p>
       )}
-      {(finding.affected !== "" || finding.fixedIn !== "") && (
+      {(finding.affected !== "" || finding.fixed_in !== null) && (
         <p class="faint">
           {finding.affected !== "" && `Affected: ${prose(finding.affected).replace(/\.$/, "")}. `}
-          {finding.fixedIn !== "" && `Fixed in ${prose(finding.fixedIn)}.`}
+          {finding.fixed_in !== null && `Fixed in ${prose(finding.fixed_in)}.`}
         </p>
       )}
       {finding.references.length > 0 && (
@@ -120,6 +123,40 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
       )}
     </section>
   );
+}
+
+/** The datasets, pools or vdevs that it is about. */
+function About({ finding }: { finding: Finding }) {
+  const first = finding.rows[0];
+  if (first === undefined) return null;
+  const more = finding.rows_more > 0 ? `; and ${integer(finding.rows_more)} more` : "";
+  const unseen =
+    finding.rows_unseen > 0
+      ? ` (${integer(finding.rows_unseen)} with less traffic were not looked at)`
+      : "";
+  return (
+    <p>
+      About {visible(first.kind, 40)} {finding.rows.map(rowText).join(", ")}
+      {more}
+      {unseen}.
+    </p>
+  );
+}
+
+/** A name, what it reads and writes, and its part of what all of them do. */
+function rowText({ name, read_bytes_s, written_bytes_s, part }: RowAnswer): string {
+  const traffic = [
+    read_bytes_s === null ? "" : `reads ${bytes(read_bytes_s)} a second`,
+    written_bytes_s === null ? "" : `writes ${bytes(written_bytes_s)} a second`,
+    part === null ? "" : `${percent(part)} of their traffic`,
+  ].filter(Boolean);
+  return `${visible(name, 120)}${traffic.length > 0 ? ` (${traffic.join(", ")})` : ""}`;
+}
+
+/** Claim, measure and where it is from, in one sentence. */
+function against({ claim, measure, source }: EvidenceLine): string {
+  const from = source === "" ? "" : ` (${source})`;
+  return measure === "" ? `${claim}${from}` : `${claim.replace(/\.$/, "")}: ${measure}${from}`;
 }
 
 function ShowStacks({ frames, claim }: { frames: readonly string[]; claim: string }) {

@@ -3,22 +3,24 @@
 import type { Source } from "../data/answer";
 import type { Theme } from "../state/hash";
 import { adjust, page } from "../state/store";
-import { integer, seconds, visible } from "../text";
+import { integer, sampled, seconds, visible } from "../text";
 import { helpOpen } from "./Help";
 
 function summary(source: Source): string[] {
   const parts: string[] = [];
   if (source.host) parts.push(visible(source.host, 80));
-  if (source.zfsVersion) parts.push(`OpenZFS ${visible(source.zfsVersion, 40)}`);
-  if (source.seconds !== null) {
+  if (source.zfs_version) parts.push(`OpenZFS ${visible(source.zfs_version, 40)}`);
+  if (source.kernel) parts.push(`kernel ${visible(source.kernel, 60)}`);
+  if (source.os) parts.push(visible(source.os, 60));
+  if (source.zfs_in_use === false) parts.push("no pool in use");
+  if (source.duration_s !== null) {
     const rate = source.hz !== null ? ` at ${integer(source.hz)} Hz` : "";
-    parts.push(`${seconds(source.seconds)}${rate}`);
+    parts.push(`${seconds(source.duration_s)}${rate}`);
   }
-  if (source.samples !== null) {
-    const lost = source.lost !== null ? `, ${integer(source.lost)} lost` : "";
-    parts.push(`${integer(source.samples)} samples${lost}`);
-  }
-  if (source.name) parts.push(visible(source.name, 120));
+  const lost = source.lost !== null ? `${integer(source.lost)} lost` : "unknown number lost";
+  parts.push(`${sampled(source.amount, source.unit, source.samples)}, ${lost}`);
+  const kind = source.kind === "" ? "" : ` (${visible(source.kind, 40)})`;
+  if (source.name) parts.push(`${visible(source.name, 120)}${kind}`);
   return parts;
 }
 

@@ -1,7 +1,7 @@
 // Operations taken apart: useful work beside what it costs to get there.
 
 import type { PathRow, PathStep } from "../data/answer";
-import { percent, prose, visible } from "../text";
+import { percent, prose, range, visible } from "../text";
 
 export function Paths({ paths }: { paths: readonly PathRow[] }) {
   if (paths.length === 0) return null;
@@ -26,6 +26,7 @@ function Path({ row }: { row: PathRow }) {
           </th>
           <th scope="col" class="n">
             {percent(row.share.value)}
+            {row.share.low < row.share.high && ` (${range(row.share.low, row.share.high)})`}
           </th>
           <th scope="col" class="n">
             Of it
@@ -63,10 +64,10 @@ function Cells({ step, inside = false }: { step: PathStep; inside?: boolean }) {
   return (
     <tr class={inside ? "part" : undefined}>
       <th scope="row">
-        <bdi>{visible(step.name, 60)}</bdi>
+        <bdi>{visible(step.function, 60)}</bdi>
       </th>
       <td class="n">{percent(step.share.value)}</td>
-      <td class="n">{percent(step.ofPath)}</td>
+      <td class="n">{percent(step.of_path)}</td>
       <td>
         {prose(step.what)}
         {step.useful && <strong> (useful work)</strong>}

@@ -1,22 +1,27 @@
 // Data quality: what was read, kept, dropped, lost and not named, by reason.
 
-import type { Quality as Data } from "../data/answer";
+import type { Answer } from "../data/answer";
 import { integer, prose, visible } from "../text";
 
-export function Quality({ data, notes }: { data: Data; notes: readonly string[] }) {
-  const counts: [string, number | null][] = [
-    ["Read", data.read],
-    ["Kept", data.kept],
-    ["Lost while recording", data.lost],
+export function Quality({ answer, notes }: { answer: Answer; notes: readonly string[] }) {
+  const data = answer.quality;
+  const unit = data.unit === "" ? "" : ` ${visible(data.unit, 40)}`;
+  const facts: [string, string][] = [
+    ["Read", `${integer(data.read)}${unit}`],
+    ["Kept", `${integer(data.kept)}${unit}`],
+    ["Lost", data.lost === null ? "not known" : `${integer(data.lost)}${unit}`],
   ];
+  if (data.lost_bytes > 0) facts.push(["Not readable", `${integer(data.lost_bytes)} bytes`]);
+  if (data.cut_at !== null) facts.push(["Cut at byte", integer(data.cut_at)]);
+  if (answer.zwhy !== "") facts.push(["Made by", `zwhy ${visible(answer.zwhy, 40)}`]);
   return (
     <section aria-labelledby="quality-title">
       <h2 id="quality-title">Data quality</h2>
       <dl class="quality">
-        {counts.map(([name, value]) => (
+        {facts.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{value === null ? "not known" : integer(value)}</dd>
+            <dd>{value}</dd>
           </div>
         ))}
         <Reasons title="Dropped" rows={data.dropped} />
@@ -43,8 +48,8 @@ export function Quality({ data, notes }: { data: Data; notes: readonly string[] 
   );
 }
 
-function Reasons({ title, rows }: { title: string; rows: readonly (readonly [string, number])[] }) {
-  const some = rows.filter(([, count]) => count > 0);
+function Reasons({ title, rows }: { title: string; rows: ReadonlyMap<string, number> }) {
+  const some = [...rows].filter(([, count]) => count > 0);
   return (
     <div>
       <dt>{title}</dt>

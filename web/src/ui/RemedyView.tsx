@@ -1,12 +1,15 @@
 // What to do about a cause: look, run, choose, take back.
 
-import type { Remedy } from "../data/answer";
+import type { RemedyAnswer } from "../data/answer";
 import { prose } from "../text";
 import { Commands } from "./Commands";
 
-export function RemedyView({ remedy }: { remedy: Remedy }) {
+export function RemedyView({ remedy }: { remedy: RemedyAnswer }) {
   return (
     <>
+      {remedy.place.map((text, i) => (
+        <p key={i}>{prose(text)}</p>
+      ))}
       <Commands commands={remedy.commands} />
       {remedy.choices.map((choice, i) => (
         <div key={i}>
@@ -17,11 +20,11 @@ export function RemedyView({ remedy }: { remedy: Remedy }) {
           <Undo commands={choice.undo} />
         </div>
       ))}
-      {[...remedy.advice, remedy.rewrite].filter(Boolean).map((text, i) => (
+      {[...remedy.advice, remedy.rewrite ?? ""].filter(Boolean).map((text, i) => (
         <p key={i}>{prose(text)}</p>
       ))}
       <Undo commands={remedy.undo} />
-      <Caution risk={remedy.risk} note={remedy.undoNote} />
+      <Caution risk={remedy.risk} note={remedy.undo_note} />
       {remedy.look.length > 0 && (
         <details>
           <summary>Look first</summary>

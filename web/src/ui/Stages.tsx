@@ -1,18 +1,12 @@
 // CPU by stage: every sample in exactly one row, with its 95 % interval and who spent it.
 
-import type { Interval, OriginRow, SpeedUp, StageRow } from "../data/answer";
+import type { OriginRow, ShareOf, SpeedUp, StageRow, WhatIf } from "../data/answer";
 import { showStage } from "../state/actions";
 import { page } from "../state/store";
 import { model } from "../state/view";
 import { integer, percent, prose, range, times, visible } from "../text";
 
-export function Stages({
-  stages,
-  assumption,
-}: {
-  stages: readonly StageRow[];
-  assumption: string;
-}) {
+export function Stages({ stages, whatIf }: { stages: readonly StageRow[]; whatIf: WhatIf | null }) {
   if (stages.length === 0) return null;
   const bounds = stages.some((row) => row.without !== null);
   const widest = Math.max(...stages.map((row) => Math.min(1, row.share.high)), 0.01);
@@ -48,22 +42,27 @@ export function Stages({
       {stages.flatMap((row) =>
         row.limits.map((limit, i) => (
           <p key={`${row.stage} ${i}`}>
-            {visible(row.stage, 80)}: {prose(limit)}
+            {visible(row.stage, 80)}: {prose(limit.text)}
           </p>
         )),
       )}
-      {assumption !== "" && <p class="faint">Without it: {prose(assumption)}</p>}
+      {whatIf && (
+        <p class="faint">
+          Without it: {prose(whatIf.assumption)}
+          {whatIf.busy !== null && ` Busy: ${percent(whatIf.busy)} of all CPU.`}
+        </p>
+      )}
     </section>
   );
 }
 
 /** `2.7x (2.5–3.0)`; nothing where there is no bound. */
 function bound(speed: SpeedUp | null): string {
-  return speed?.atMost ? times(speed.atMost, speed.low, speed.high) : "";
+  return speed?.at_most ? times(speed.at_most, speed.low, speed.high) : "";
 }
 
 /** The interval of a share; none where the source had no counts. */
-function span(share: Interval): string {
+function span(share: ShareOf): string {
   return share.low === share.high ? "" : range(share.low, share.high);
 }
 
@@ -108,14 +107,14 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
         <td class="wide-only">
           {row.who.slice(0, 3).map((who, i) => (
             <span key={i} class="listed">
-              <bdi>{visible(who.name, 40)}</bdi> {percent(who.share.value)}
+              <bdi>{visible(who.thread, 40)}</bdi> {percent(who.share)}
             </span>
           ))}
         </td>
       </tr>
-      {row.parts.map((part, i) => (
+      {row.self_label.map((part, i) => (
         <tr key={i} class="part">
-          <th scope="row">of which {visible(part.name, 80)}</th>
+          <th scope="row">of which {visible(part.label, 80)}</th>
           <td class="bar-column" />
           <td class="n">{percent(part.share.value)}</td>
           <td class="n">{span(part.share)}</td>

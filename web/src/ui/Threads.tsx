@@ -42,10 +42,10 @@ export function Threads(props: { threads: readonly ThreadRow[]; itself: Itself |
             <tr key={i}>
               <th scope="row">{visible(row.comm, 60)}</th>
               <td class="wide-only">{visible(row.role, 80)}</td>
-              <td class="n wide-only">{or(row.threads, integer)}</td>
-              <td class="n">{or(row.cpuSeconds, seconds)}</td>
-              <td class="n">{or(row.cpuShare, percent)}</td>
-              <td class="n">{or(row.samples, integer)}</td>
+              <td class="n wide-only">{integer(row.threads)}</td>
+              <td class="n">{or(row.cpu_s, seconds)}</td>
+              <td class="n">{or(row.cpu_share, percent)}</td>
+              <td class="n">{integer(row.samples)}</td>
             </tr>
           ))}
         </tbody>
@@ -67,9 +67,9 @@ export function Threads(props: { threads: readonly ThreadRow[]; itself: Itself |
 
 /** What the recorder did; in none of the rows. */
 function itselfText(itself: Itself): string {
-  const { cpuSeconds, ofOneCpu, samples } = itself;
-  const share = ofOneCpu === null ? "" : ` (${percent(ofOneCpu)} of one CPU)`;
-  const time = cpuSeconds === null ? "" : `${seconds(cpuSeconds)} of CPU time${share}, `;
+  const { cpu_s, of_one_cpu, samples } = itself;
+  const share = of_one_cpu === null ? "" : ` (${percent(of_one_cpu)} of one CPU)`;
+  const time = cpu_s === null ? "" : `${seconds(cpu_s)} of CPU time${share}, `;
   const counted = `${integer(samples)} ${samples === 1 ? "sample" : "samples"}`;
   return `${visible(itself.program, 60)} itself: ${time}${counted}, counted nowhere else`;
 }

@@ -1,14 +1,20 @@
 // The first thing to read: why, and what to do about it.
 
-import type { Answer } from "../data/answer";
+import type { Answer, Finding } from "../data/answer";
 import { percent, prose, range } from "../text";
 import { RemedyView } from "./RemedyView";
 
 const FEW = 200;
 
+/** Whether the remedy of the first finding stands at the top of the page. */
+export function remedyFirst(finding: Finding): boolean {
+  return finding.confidence_word === "high" || finding.confidence_word === "medium";
+}
+
 export function Verdict({ answer }: { answer: Answer }) {
   const top = answer.findings[0];
-  const remedy = top?.remedy ?? null;
+  // A remedy for what is only one of several guesses does harm: it stands with its finding.
+  const remedy = top && remedyFirst(top) ? top.remedy : null;
   const samples = answer.source.samples;
   return (
     <section class="verdict" aria-label="Verdict">
@@ -18,7 +24,7 @@ export function Verdict({ answer }: { answer: Answer }) {
         {top?.share && (
           <p class="why-basis">
             {percent(top.share.value)} of all CPU samples (95 % interval{" "}
-            {range(top.share.low, top.share.high)} %), confidence {prose(top.confidenceWord)}
+            {range(top.share.low, top.share.high)} %), confidence {prose(top.confidence_word)}
           </p>
         )}
         {samples !== null && samples < FEW && (
@@ -27,11 +33,12 @@ export function Verdict({ answer }: { answer: Answer }) {
           </p>
         )}
       </div>
-      {(answer.do !== "" || remedy) && (
+      {(answer.do || remedy) && (
         <>
           <h2 class="tag">Do</h2>
           <div>
-            <p class="do">{prose(answer.do || (remedy?.text ?? ""))}</p>
+            <p class="do">{prose(answer.do ?? remedy?.text ?? "")}</p>
+            {remedy && answer.do !== null && <p>{prose(remedy.text)}</p>}
             {remedy && <RemedyView remedy={remedy} />}
           </div>
         </>

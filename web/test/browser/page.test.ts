@@ -86,6 +86,7 @@ describe("a report", () => {
       "operations",
       "cpu by thread",
       "cpu by origin",
+      "waiting",
       "flame graph",
       "data quality",
     ]);

@@ -133,6 +133,8 @@ export function answer(): Record<string, unknown> {
       duration_s: 60.2,
       hz: 99,
       samples: TOTAL,
+      amount: TOTAL,
+      unit: "samples",
       lost: 0,
       zfs_in_use: true,
     },
@@ -190,6 +192,7 @@ export function answer(): Record<string, unknown> {
         references: ["https://github.com/openzfs/zfs/pull/9749", "module/icp/algs/modes/ccm.c"],
         affected: "all versions with native encryption",
         fixed_in: null,
+        upgrade: "Fixed in 2.4 (PR 1); this host runs 2.3.2: upgrade OpenZFS.",
       },
       {
         class: "dbuf-evict-single-thread",
@@ -221,6 +224,26 @@ export function answer(): Record<string, unknown> {
       },
     ],
     stages: stageRows(),
+    waiting: [
+      {
+        inside: "zil_commit > cv_wait_common",
+        stage: "zil",
+        thread: "postgres",
+        role: "",
+        samples: 41,
+        wait_s: 12.5,
+        idle: false,
+      },
+      {
+        inside: "taskq_thread > schedule",
+        stage: "other zfs",
+        thread: "z_wr_iss",
+        role: "starts writes",
+        samples: 900,
+        wait_s: 540,
+        idle: true,
+      },
+    ],
     what_if: { busy: 0.8, assumption: "Amdahl's bound for work that is bound by the CPU." },
     paths: [
       {

@@ -75,9 +75,21 @@ export function hostileAnswer(): Record<string, unknown> {
       samples: 1,
       share: { value: 1e9, low: -4, high: 1e12 },
       who: [{ thread: name, share: 1 }],
-      self_label: [{ label: name, share: 0.1 }],
+      self_label: [{ label: name, share: { value: 0.1, low: 0.1, high: 0.1 } }],
     })),
-    origins: HOSTILE_NAMES.map((name) => ({ origin: name, samples: 1, share: 0.1 })),
+    origins: HOSTILE_NAMES.map((name) => ({
+      origin: name,
+      samples: 1,
+      share: { value: 0.1, low: 0.1, high: 0.1 },
+    })),
+    waiting: HOSTILE_NAMES.map((name, i) => ({
+      inside: name,
+      stage: name,
+      thread: name,
+      role: name,
+      wait_s: 1,
+      idle: i % 2 === 0,
+    })),
     threads: HOSTILE_NAMES.map((name) => ({ comm: name, role: name })),
     quality: {
       read: 1,
