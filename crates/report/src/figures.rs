@@ -45,7 +45,7 @@ mod tests {
             "zwhy itself: 0.52 CPU s (0.9 % of one CPU), 51 samples, counted nowhere else"
         );
         let perf = Itself { program: "perf\x1b[31m".into(), samples: 1, ..Itself::default() };
-        assert_eq!(itself_text(&perf), "perf\u{fffd}[31m itself: 1 sample, counted nowhere else");
+        assert_eq!(itself_text(&perf), "perf\\u{1b}[31m itself: 1 sample, counted nowhere else");
     }
 
     #[test]
