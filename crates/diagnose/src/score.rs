@@ -7,7 +7,7 @@
 //! however many signs agree. A release that has the fix speaks against a cause.
 
 use crate::condition::{Answers, QueryBank, QueryId, Truth};
-use crate::facts::{FactBase, Quality, Reading, has_fix};
+use crate::facts::{FactBase, Family, Function, Kind, Quality, Reading, has_fix};
 use crate::knowledge::{Cause, IfFalse, Knowledge, Sign, Weight};
 use crate::rows::{Chosen, Row, choose};
 use crate::solidity::solidity;
@@ -289,12 +289,7 @@ fn is_measured(queries: &[QueryId], asked: &Asked<'_>) -> bool {
 /// Whether only the release, the kernel, the system or the CPU answered a condition.
 fn tells_of_the_system(queries: &[QueryId], asked: &Asked<'_>) -> bool {
     let answered = queries.iter().filter(|q| asked.reading(**q).is_some());
-    answered.filter_map(|q| asked.bank.get(*q)).all(|q| is_of_the_system(q.function))
-}
-
-fn is_of_the_system(function: crate::facts::Function) -> bool {
-    use crate::facts::Function as F;
-    matches!(function, F::ZfsVersion | F::KernelVersion | F::Os | F::CpuFlag | F::CpuModel)
+    answered.filter_map(|q| asked.bank.get(*q)).all(|q| q.signature().family == Family::Host)
 }
 
 /// Whether something other than samples of the CPU is among the reasons why a condition holds: a wait, a
@@ -302,8 +297,8 @@ fn is_of_the_system(function: crate::facts::Function) -> bool {
 fn carries(reasons: &[QueryId], asked: &Asked<'_>) -> bool {
     reasons.iter().any(|id| {
         let (Some(query), Some(reading)) = (asked.bank.get(*id), asked.reading(*id)) else { return false };
-        let waits = || kind_of(query.function) == Kind::Waiting;
-        !is_of_the_system(query.function) && (reading.quality != Quality::Counted || waits())
+        let family = query.signature().family;
+        family != Family::Host && (reading.quality != Quality::Counted || family == Family::Waits)
     })
 }
 
@@ -311,61 +306,13 @@ fn carries(reasons: &[QueryId], asked: &Asked<'_>) -> bool {
 fn asks_for_release(cause: &Cause, bank: &QueryBank) -> bool {
     let signs = cause.signs.iter().chain(&cause.against);
     let mut queries = signs.flat_map(|s| &s.when.queries).filter_map(|id| bank.get(*id));
-    queries.any(|q| q.function == crate::facts::Function::ZfsVersion)
-}
-
-/// Kinds of evidence that are independent of each other: what one shows, another need not.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Stacks,
-    Threads,
-    Waiting,
-    Kstats,
-    Tables,
-    Settings,
+    queries.any(|q| q.function == Function::ZfsVersion)
 }
 
 /// The kinds that answered the questions of a condition.
 fn kinds_of<'a>(queries: &'a [QueryId], asked: &'a Asked<'_>) -> impl Iterator<Item = Kind> + 'a {
     let answered = queries.iter().filter(|q| asked.reading(**q).is_some());
-    answered.filter_map(|q| asked.bank.get(*q)).map(|query| kind_of(query.function))
-}
-
-fn kind_of(function: crate::facts::Function) -> Kind {
-    use crate::facts::Function as F;
-    match function {
-        F::ThreadShare
-        | F::ThreadCpu
-        | F::ThreadMax
-        | F::ThreadCount
-        | F::ThreadNice
-        | F::ThreadSeen
-        | F::ThreadNamed => Kind::Threads,
-        F::Waits | F::WaitShare => Kind::Waiting,
-        F::Kstat | F::Rate => Kind::Kstats,
-        F::Table
-        | F::ColumnMax
-        | F::ColumnMin
-        | F::ColumnSum
-        | F::ColumnHas
-        | F::Cell
-        | F::CellText
-        | F::Growth => Kind::Tables,
-        F::Param
-        | F::Chosen
-        | F::Offered
-        | F::Picked
-        | F::Prop
-        | F::PropNumber
-        | F::ZfsVersion
-        | F::KernelVersion
-        | F::Os
-        | F::CpuFlag
-        | F::CpuModel
-        | F::Count
-        | F::Fact => Kind::Settings,
-        _ => Kind::Stacks,
-    }
+    answered.filter_map(|q| asked.bank.get(*q)).map(|query| query.signature().family.kind())
 }
 
 fn rule_out(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {

@@ -6,7 +6,7 @@
 //! cause was written from, this named 6 and 1 for which no sign held; the 6 were right.
 
 use crate::condition::{QueryBank, Truth};
-use crate::facts::{Argument, FactBase, Function, has_fix};
+use crate::facts::{Argument, FactBase, has_fix};
 use crate::knowledge::{Cause, IfFalse, Knowledge, Sign};
 use crate::name::bare;
 use crate::pattern::Glob;
@@ -89,11 +89,9 @@ impl Vocabulary {
         let queries = signs.flat_map(|s| &s.when.queries).filter_map(|id| bank.get(*id));
         let asked = queries.flat_map(|query| {
             let kinds = query.signature().arguments;
-            let of_table = is_table(query.function);
             let named = move |at: usize| match kinds.get(at) {
                 // Everybody runs the same tools.
-                Some(Argument::Text) if of_table && at == 0 => false,
-                Some(Argument::Version | Argument::Least | Argument::List) | None => false,
+                Some(Argument::Tool | Argument::Version | Argument::Least | Argument::List) | None => false,
                 Some(_) => true,
             };
             query.arguments.iter().enumerate().filter(move |(at, _)| named(*at)).map(|(_, text)| text.clone())
@@ -116,13 +114,6 @@ impl Vocabulary {
     fn has(&self, name: &str) -> bool {
         self.words.contains(name) || self.globs.iter().any(|glob| glob.matches(name))
     }
-}
-
-fn is_table(function: Function) -> bool {
-    use Function as F;
-    let of_columns =
-        matches!(function, F::ColumnMax | F::ColumnMin | F::ColumnSum | F::ColumnHas | F::Growth);
-    of_columns || matches!(function, F::Table | F::Cell | F::CellText)
 }
 
 /// Everything that the evidence names, in small letters, once.

@@ -1,7 +1,7 @@
 //! Figures and questions in words.
 
 use crate::answer::{ConfidenceWord, ShareOf};
-use crate::facts::{FactBase, Function, Quality, Query, Reading, ResultKind, Value};
+use crate::facts::{FactBase, Family, LISTS, OF_BUSY, Quality, Query, Reading, ResultKind, Value};
 use crate::whole::{OF_HOST, Whole};
 use zwhy_zfs::{Unit, format_bytes, kstat_unit};
 
@@ -60,16 +60,130 @@ pub fn measure(query: &Query, reading: &Reading, facts: &FactBase<'_>) -> String
     if let Some(told) = facts.told_of_tables(query, reading.value != Value::Truth(false)) {
         return told;
     }
-    let what = setting(query, facts);
-    match (&reading.value, query.signature().result) {
-        (Value::Number(n), ResultKind::Share) => share_measure(query, *n, reading.quality, facts),
-        (Value::Number(n), _) => number_measure(query, *n, facts),
-        (Value::Text(text), _) if query.function == Function::CellText => {
-            format!("{what}, {} of {} = {text}", query.argument(2), query.argument(1))
+    let row = query.signature();
+    let template = if reading.value == Value::Truth(false) { row.denies } else { row.says };
+    let said = fill(template, |place| place_in(place, query, reading, facts)).unwrap_or_default();
+    match (&reading.value, row.result) {
+        // A sentence that has its share already is whole.
+        (Value::Number(share), ResultKind::Share) if !template.contains("{share}") => {
+            format!("{said}: {}", share_of(query, *share, reading, facts))
         }
-        (Value::Text(text), _) => format!("{what} = {text}"),
-        (Value::Truth(truth), _) => truth_measure(query, *truth, reading, facts),
+        _ => said.trim().to_owned(),
     }
+}
+
+/// The template of a row of the catalogue with its places filled; `None` where one of them is not known.
+fn fill(template: &str, mut place: impl FnMut(&str) -> Option<String>) -> Option<String> {
+    let mut parts = template.split('{');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, text) = part.split_once('}')?;
+        out.push_str(&place(name)?);
+        out.push_str(text);
+    }
+    Some(out)
+}
+
+/// What stands in a place of a sentence about an answer.
+fn place_in(place: &str, query: &Query, reading: &Reading, facts: &FactBase<'_>) -> Option<String> {
+    let host = &facts.evidence.host;
+    let known = |text: &Option<String>| text.clone().unwrap_or_default();
+    let number = reading.value.number().unwrap_or_default();
+    let (name, at) = argument_of(place);
+    Some(match name {
+        "names" => names(query, at, facts),
+        "calls" if names(query, 0, facts).contains(", ") => "call".to_owned(),
+        "calls" => "calls".to_owned(),
+        "threads" => threads(query, facts),
+        "many" => match query.patterns.first().map_or(0, |p| facts.threads_listed(p)) {
+            many if many > 1 => format!(" ({many} threads)"),
+            _ => String::new(),
+        },
+        "share" => percent(number, false),
+        "whole" => format!("{number:.0}"),
+        "value" => value(query, &reading.value),
+        "least" => at_least(query, reading),
+        "setting" => setting(query, facts),
+        "property" => match facts.property_like(query.argument(0), query.patterns.get(1)?) {
+            Some((value, Some(dataset))) => format!("{value} on {dataset}"),
+            Some((value, None)) => value.to_owned(),
+            None => query.argument(1).replace('|', " or "),
+        },
+        "zfs" => known(&host.zfs_version),
+        "kernel" => known(&host.kernel),
+        "os" => known(&host.os),
+        "cpu" => known(&host.cpu_model),
+        "question" => query.text(),
+        _ => return of_arguments(name, at, query),
+    })
+}
+
+/// `names 1` is the place `names` of the argument 1, `1` the argument itself.
+fn argument_of(place: &str) -> (&str, usize) {
+    match place.rsplit_once(' ') {
+        Some((name, at)) => (name, at.parse().unwrap_or_default()),
+        None => place.parse().map_or((place, 0), |at| ("", at)),
+    }
+}
+
+/// Places that need the question alone.
+fn of_arguments(name: &str, at: usize, query: &Query) -> Option<String> {
+    let text = query.argument(at);
+    Some(match name {
+        "" => text.to_owned(),
+        "list" if query.signature().family == Family::Lists => {
+            LISTS.iter().find(|(list, _)| *list == text)?.1.to_owned()
+        }
+        "list" => text.replace('|', ", "),
+        "or" => text.replace('|', " or "),
+        "first" => text.split('|').next().unwrap_or(text).to_owned(),
+        // Where any tool will do there is nothing to name.
+        "tool" => {
+            let tool = text.split('|').map(|t| t.replace('*', " ")).find(|t| !t.trim().is_empty())?;
+            tool.trim().to_owned()
+        }
+        _ => return None,
+    })
+}
+
+/// `63 % (59–67 %) of busy CPU`: a share, how sure it is, and what it is of.
+fn share_of(query: &Query, share: f64, reading: &Reading, facts: &FactBase<'_>) -> String {
+    let row = query.signature();
+    let whole = fill(row.of, |place| place_in(place, query, reading, facts)).unwrap_or_default();
+    let part = (share * facts.cpu.busy as f64).round() as u64;
+    let counted = ShareOf::sampled(&facts.cpu.sampling, part, facts.cpu.busy);
+    if reading.quality == Quality::Counted && row.of == OF_BUSY {
+        let range = match counted.low < counted.high {
+            true => format!(" ({})", range(&counted)),
+            false => String::new(),
+        };
+        format!("{}{range} {whole}", percent(share, is_exact(&counted)))
+    } else {
+        let pasted = if reading.quality == Quality::Unclear { ", as pasted" } else { "" };
+        format!("{} {whole}{pasted}", percent(share, true))
+    }
+}
+
+/// An answer with its unit.
+fn value(query: &Query, value: &Value) -> String {
+    let (family, asked) = (query.signature().family, query.argument(0));
+    match value {
+        Value::Truth(truth) => if *truth { "yes" } else { "no" }.to_owned(),
+        Value::Text(text) => text.clone(),
+        Value::Number(n) if family == Family::Kstats => amount(query, *n),
+        Value::Number(n) if family == Family::Facts && asked.ends_with("_pct") => format!("{} %", plain(*n)),
+        Value::Number(n) if family == Family::Facts && asked.ends_with("_bytes") => format_bytes(*n as u64),
+        Value::Number(n) => plain(*n),
+    }
+}
+
+/// How to get what a question needs, as a command where there is one.
+pub fn how_to_get(query: &Query) -> String {
+    let (row, named) = (query.signature(), |place: &str| {
+        let (name, at) = argument_of(place);
+        of_arguments(name, at, query)
+    });
+    fill(row.get, named).unwrap_or_default()
 }
 
 /// The functions that an argument matched, heaviest first; the pattern itself where none did.
@@ -93,13 +207,12 @@ fn threads(query: &Query, facts: &FactBase<'_>) -> String {
 
 /// The parameter that answers as it was given; else the question's first argument.
 fn setting(query: &Query, facts: &FactBase<'_>) -> String {
-    use Function as F;
     let asked = query.argument(0);
-    match query.function {
-        F::Param | F::Chosen | F::Offered | F::Picked => {
+    match query.signature().family {
+        Family::Parameters => {
             query.patterns.first().and_then(|p| facts.setting_told(p)).unwrap_or_else(|| asked.to_owned())
         }
-        F::Fact => fact_name(asked, facts),
+        Family::Facts => fact_name(asked, facts),
         _ => asked.to_owned(),
     }
 }
@@ -111,68 +224,6 @@ fn fact_name(pointer: &str, facts: &FactBase<'_>) -> String {
     match facts.evidence.facts.pointer(&format!("{of}/name")).as_ref().and_then(|name| name.as_str()) {
         Some(whose) if of.starts_with("/pools/") => format!("{name} of {whose}"),
         _ => name,
-    }
-}
-
-fn share_measure(query: &Query, share: f64, quality: Quality, facts: &FactBase<'_>) -> String {
-    use Function as F;
-    let whole = match query.function {
-        F::PartOf => format!("of the CPU of {}", names(query, 1, facts)),
-        F::LabelIn => format!("of the CPU of stage {}", query.argument(1)),
-        F::WaitShare => "of waiting time".to_owned(),
-        F::Busy => return format!("{} of CPU samples are not idle", percent(share, false)),
-        F::KernelShare => return format!("{} of busy CPU is spent in the kernel", percent(share, false)),
-        _ => "of busy CPU".to_owned(),
-    };
-    let what = match query.function {
-        F::Under => format!("{} below {}", names(query, 0, facts), names(query, 1, facts)),
-        F::UnderNot => {
-            let not = query.argument(2).replace('|', ", ");
-            format!("{} below {} and not below {not}", names(query, 0, facts), names(query, 1, facts))
-        }
-        F::CalledBy => {
-            format!("{} called directly by {}", names(query, 0, facts), names(query, 1, facts))
-        }
-        F::InThread => format!("{} on {}", names(query, 0, facts), query.argument(1)),
-        F::Share | F::SelfShare | F::PartOf | F::WaitShare => names(query, 0, facts),
-        _ => query.argument(0).to_owned(),
-    };
-    let of_busy = !matches!(query.function, F::PartOf | F::LabelIn | F::WaitShare);
-    let part = (share * facts.cpu.busy as f64).round() as u64;
-    let counted = ShareOf::sampled(&facts.cpu.sampling, part, facts.cpu.busy);
-    if quality == Quality::Counted && of_busy {
-        let range = match counted.low < counted.high {
-            true => format!(" ({})", range(&counted)),
-            false => String::new(),
-        };
-        format!("{what}: {}{range} {whole}", percent(share, is_exact(&counted)))
-    } else {
-        let pasted = if quality == Quality::Unclear { ", as pasted" } else { "" };
-        format!("{what}: {} {whole}{pasted}", percent(share, true))
-    }
-}
-
-fn number_measure(query: &Query, n: f64, facts: &FactBase<'_>) -> String {
-    use Function as F;
-    let name = setting(query, facts);
-    match query.function {
-        F::ThreadMax => format!("the busiest {}: {} of one CPU", threads(query, facts), percent(n, false)),
-        F::ThreadCpu => {
-            let many = query.patterns.first().map_or(0, |p| facts.threads_listed(p));
-            let together = if many > 1 { format!(" ({many} threads)") } else { String::new() };
-            format!("{}{together}: {} of one CPU", threads(query, facts), percent(n, false))
-        }
-        F::ThreadNice => format!("nice value of {}: {n:.0}", threads(query, facts)),
-        F::Count => format!("{n:.0} {name}"),
-        F::ThreadCount => format!("{name}: {n:.0} threads"),
-        F::Kstat => format!("{name}.{} = {}", query.argument(1), amount(query, n)),
-        F::Rate => format!("{name}.{}: {} a second", query.argument(1), amount(query, n)),
-        F::Param | F::PropNumber => format!("{name} = {}", plain(n)),
-        F::Cell => format!("{}, {} of {} = {}", name, query.argument(2), query.argument(1), plain(n)),
-        F::Fact if query.argument(0).ends_with("_pct") => format!("{name}: {} %", plain(n)),
-        F::Fact if query.argument(0).ends_with("_bytes") => format!("{name}: {}", format_bytes(n as u64)),
-        F::Fact => format!("{name}: {}", plain(n)),
-        _ => format!("{} = {}", query.text(), plain(n)),
     }
 }
 
@@ -189,43 +240,6 @@ pub(crate) fn plain(n: f64) -> String {
     if n.fract() == 0.0 { format!("{n:.0}") } else { format!("{n:.2}") }
 }
 
-fn truth_measure(query: &Query, truth: bool, reading: &Reading, facts: &FactBase<'_>) -> String {
-    use Function as F;
-    let host = &facts.evidence.host;
-    let known = |text: &Option<String>| text.clone().unwrap_or_default();
-    let (a, b) = (setting(query, facts), query.argument(1));
-    let (is, not) = if truth { ("", "") } else { ("no ", "not ") };
-    match query.function {
-        F::Calls if truth => {
-            let callers = names(query, 0, facts);
-            let calls = if callers.contains(", ") { "call" } else { "calls" };
-            format!("{callers} {calls} {}{}", names(query, 1, facts), at_least(query, reading))
-        }
-        F::Calls => format!("{a} does not call {b}{}", at_least(query, reading)),
-        F::Seen => format!("{} {not}seen{}", names(query, 0, facts), at_least(query, reading)),
-        F::Offered => format!("{a} offers {is}{b}"),
-        F::Picked => format!("{a} {is}looked at"),
-        F::ColumnHas => format!("{b} of {a} {} {}", if truth { "has" } else { "has no" }, query.argument(2)),
-        F::Waits => format!("{is}thread waits in {}", names(query, 0, facts)),
-        F::Named => format!("{} {not}named", names(query, 0, facts)),
-        F::ThreadNamed => format!("thread {} {not}named", threads(query, facts)),
-        F::ThreadSeen if truth => format!("thread {}", threads(query, facts)),
-        F::ThreadSeen => format!("no thread {a}"),
-        F::Prop => match facts.property_like(&a, &crate::pattern::Pattern::new(b)).filter(|_| truth) {
-            Some((value, Some(dataset))) => format!("{a} is {value} on {dataset}"),
-            Some((value, None)) => format!("{a} is {value}"),
-            None => format!("{a} is {not}{}", b.replace('|', " or ")),
-        },
-        F::ZfsVersion => format!("OpenZFS {}", known(&host.zfs_version)),
-        F::KernelVersion => format!("kernel {}", known(&host.kernel)),
-        F::Os => format!("{} {}", known(&host.os), known(&host.kernel)).trim().to_owned(),
-        F::CpuFlag => format!("this CPU has {is}{a}"),
-        F::CpuModel => known(&host.cpu_model),
-        F::Fact => format!("{a}: {}", if truth { "yes" } else { "no" }),
-        _ => format!("{} is {truth}", query.text()),
-    }
-}
-
 /// The least share that counts, where the question has one and a share answered it: a name and a wait have none.
 fn at_least(query: &Query, reading: &Reading) -> String {
     let of_a_share = match reading.quality {
@@ -238,59 +252,53 @@ fn at_least(query: &Query, reading: &Reading) -> String {
         .map_or(String::new(), |least| format!(" for {} or more", percent(least, true)))
 }
 
-/// How to get what a question needs, as a command where there is one.
-pub fn how_to_get(query: &Query) -> String {
-    use Function as F;
-    let name = query.argument(0);
-    match query.function {
-        F::Share
-        | F::SelfShare
-        | F::Under
-        | F::UnderNot
-        | F::CalledBy
-        | F::PartOf
-        | F::Calls
-        | F::Seen
-        | F::Named
-        | F::Stage
-        | F::Label
-        | F::LabelIn
-        | F::InThread
-        | F::ThreadShare
-        | F::Busy
-        | F::KernelShare => {
-            "record call graphs while it happens: zwhy record -a -d 30 -o host.zwhy".to_owned()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{Argument, CATALOGUE, Signature};
+
+    /// The question with a sample argument of each kind.
+    fn question(row: &Signature) -> Query {
+        let sample = |kind: &Argument| match kind {
+            Argument::Version => "<2.2",
+            Argument::List => "snapshots",
+            Argument::Pointer => "/host/kernel",
+            _ => "zio_*|arc_read",
+        };
+        let arguments = row.arguments.iter().map(|kind| sample(kind).to_owned()).collect();
+        Query::new(row.name, arguments).expect("arguments of its own kinds")
+    }
+
+    #[test]
+    fn every_question_is_worded_and_can_be_got() {
+        let evidence = zwhy_evidence::Evidence::default();
+        let knowledge = crate::knowledge::Knowledge::embedded();
+        let facts = FactBase::new(&evidence, &knowledge.anatomy);
+        for row in CATALOGUE {
+            let query = question(row);
+            let reading = Reading::number(0.5, Quality::Counted, "samples").expect("a figure");
+            for template in [row.says, row.denies, row.of] {
+                let filled = fill(template, |place| place_in(place, &query, &reading, &facts));
+                assert!(filled.is_some(), "{}: a place of `{template}` has no meaning", row.name);
+            }
+            assert!(!how_to_get(&query).is_empty(), "{}: {}", row.name, row.get);
         }
-        F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadNice | F::ThreadSeen | F::ThreadNamed => {
-            "CPU of each thread while it happens: top -H -b -n 1".to_owned()
-        }
-        F::Waits | F::WaitShare => {
-            "what the stuck threads wait in: cat /proc/PID/stack, or echo w > /proc/sysrq-trigger".to_owned()
-        }
-        F::Kstat => format!("cat /proc/spl/kstat/zfs/{name}"),
-        F::Rate => format!("cat /proc/spl/kstat/zfs/{name} twice, ten seconds apart"),
-        F::Param | F::Chosen | F::Offered | F::Picked => {
-            let first = name.split('|').next().unwrap_or(name);
-            format!("cat /sys/module/*/parameters/{first}")
-        }
-        F::Prop | F::PropNumber => format!("zfs get -t filesystem,volume {name}"),
-        F::ZfsVersion => "zfs version".to_owned(),
-        F::KernelVersion | F::Os => "uname -a".to_owned(),
-        F::CpuFlag | F::CpuModel => "lscpu".to_owned(),
-        F::Table
-        | F::ColumnMax
-        | F::ColumnMin
-        | F::ColumnSum
-        | F::Cell
-        | F::CellText
-        | F::ColumnHas
-        | F::Growth => {
-            // Where any tool will do there is nothing to name.
-            let tool = name.split('|').map(|t| t.replace('*', " ")).find(|t| !t.trim().is_empty());
-            tool.map_or(String::new(), |tool| format!("the output of {}", tool.trim()))
-        }
-        F::Count if name == "snapshots" => "zfs list -H -t snapshot -o name | wc -l".to_owned(),
-        F::Count if name == "datasets" => "zfs list -H -o name | wc -l".to_owned(),
-        F::Fact | F::Count => "zwhy record -a -d 30 -o host.zwhy".to_owned(),
+    }
+
+    #[test]
+    fn what_a_question_needs_is_named_by_its_arguments() {
+        let get = |name: &str, arguments: &[&str]| {
+            how_to_get(
+                &Query::new(name, arguments.iter().map(|a| (*a).to_owned()).collect()).expect("a question"),
+            )
+        };
+        assert_eq!(get("count", &["snapshots"]), "zfs list -H -t snapshot -o name | wc -l");
+        assert_eq!(get("param", &["zfs_arc_max|arc_max"]), "cat /sys/module/*/parameters/zfs_arc_max");
+        assert_eq!(get("column_max", &["zpool iostat*", "r"]), "the output of zpool iostat");
+        assert_eq!(get("column_max", &["*", "r"]), "", "any tool will do");
+        assert_eq!(
+            get("rate", &["arcstats", "hits"]),
+            "cat /proc/spl/kstat/zfs/arcstats twice, ten seconds apart"
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! Answers from counted samples. Shares are of busy CPU: idle samples are left out, so that a
 //! quiet host and a full one are judged alike.
 
+use super::catalogue::Function;
 use super::index::{Span, StackIndex};
-use super::query::{Function, Query};
+use super::query::Query;
 use super::reading::{Quality, Reading, Value};
 use super::stages::StageSums;
 use crate::anatomy::{Anatomy, NOT_ZFS, StageId};

@@ -1,6 +1,7 @@
 //! The fact base: evidence indexed so that questions are answered once and fast, each answer with
 //! where it comes from; what the evidence does not say stays unknown.
 
+mod catalogue;
 mod cpu;
 mod index;
 mod locks;
@@ -18,10 +19,11 @@ mod version;
 #[cfg(test)]
 mod tests;
 
+pub use catalogue::{Argument, CATALOGUE, Family, Function, Kind, LISTS, OF_BUSY, ResultKind, Signature};
 pub use cpu::CpuFacts;
 pub use index::{Span, StackIndex, outermost};
 pub use number::leading_number;
-pub use query::{Argument, CATALOGUE, Function, Query, ResultKind, Signature};
+pub use query::Query;
 pub use reading::{Quality, Reading, Value};
 pub use tables::columns_like;
 pub use values::value_like;
@@ -82,58 +84,35 @@ impl<'a> FactBase<'a> {
 
     /// Answers a question; `None` when the evidence does not say.
     pub fn answer(&self, query: &Query) -> Option<Reading> {
-        use Function as F;
-        match query.function {
-            F::Share
-            | F::SelfShare
-            | F::Under
-            | F::UnderNot
-            | F::CalledBy
-            | F::PartOf
-            | F::Calls
-            | F::Seen
-            | F::Stage
-            | F::Label
-            | F::LabelIn
-            | F::InThread => {
-                if self.has_samples() {
-                    let counted = self.cpu.answer(query, self.anatomy);
-                    let there = counted.as_ref().is_some_and(|r| r.value != Value::Truth(false));
-                    // A function may also be known from a waiting stack or a table of counts.
-                    let elsewhere = (query.function == F::Seen && !there).then(|| self.seen_elsewhere(query));
-                    elsewhere.flatten().or(counted)
-                } else {
-                    self.percent
-                        .answer(query, self.anatomy)
-                        .or_else(|| (query.function == F::Seen).then(|| self.seen_elsewhere(query)).flatten())
-                }
-            }
-            F::ThreadShare
-            | F::ThreadCpu
-            | F::ThreadMax
-            | F::ThreadCount
-            | F::ThreadNice
-            | F::ThreadSeen
-            | F::ThreadNamed => self.thread_answer(query),
-            F::Named => self.named(query),
-            F::Waits | F::WaitShare => self.wait_answer(query),
-            F::Busy => self.cpu.busy_share(),
-            F::KernelShare => self.cpu.kernel_share(),
-            F::Kstat | F::Rate => self.kstat_answer(query),
-            F::Param | F::Chosen | F::Offered | F::Picked => self.param_answer(query),
-            F::Prop | F::PropNumber => self.property_answer(query),
-            F::ZfsVersion | F::KernelVersion | F::Os | F::CpuFlag | F::CpuModel => self.host_answer(query),
-            F::Table
-            | F::ColumnMax
-            | F::ColumnMin
-            | F::ColumnSum
-            | F::Cell
-            | F::CellText
-            | F::ColumnHas
-            | F::Growth => self.table_answer(query),
-            F::Count => self.count_answer(query),
-            F::Fact => self.fact_answer(query),
+        match query.signature().family {
+            Family::Stacks => self.stack_answer(query),
+            Family::Names => self.named(query),
+            Family::Threads => self.thread_answer(query),
+            Family::Waits => self.wait_answer(query),
+            Family::Samples if query.function == Function::Busy => self.cpu.busy_share(),
+            Family::Samples => self.cpu.kernel_share(),
+            Family::Kstats => self.kstat_answer(query),
+            Family::Parameters => self.param_answer(query),
+            Family::Properties => self.property_answer(query),
+            Family::Host => self.host_answer(query),
+            Family::Tables => self.table_answer(query),
+            Family::Lists => self.count_answer(query),
+            Family::Facts => self.fact_answer(query),
         }
+    }
+
+    /// Of counted samples, else of percentages that somebody pasted.
+    fn stack_answer(&self, query: &Query) -> Option<Reading> {
+        let elsewhere = || (query.function == Function::Seen).then(|| self.seen_elsewhere(query)).flatten();
+        if !self.has_samples() {
+            return self.percent.answer(query, self.anatomy).or_else(elsewhere);
+        }
+        let counted = self.cpu.answer(query, self.anatomy);
+        if counted.as_ref().is_some_and(|r| r.value != Value::Truth(false)) {
+            return counted;
+        }
+        // A function may also be known from a waiting stack or a table of counts.
+        elsewhere().or(counted)
     }
 
     /// Stage and share of each row of a flat list.
@@ -197,20 +176,15 @@ impl<'a> FactBase<'a> {
         found
     }
 
-    /// Names behind an answer, heaviest first: the functions that a pattern matched.
+    /// Names behind an answer, heaviest first: the functions that it is about, and one that calls them.
     pub fn frames(&self, query: &Query, most: usize) -> Vec<String> {
-        use Function as F;
-        let (pattern, caller) = match query.function {
-            F::Share | F::SelfShare | F::Seen | F::Named | F::InThread | F::Waits | F::WaitShare => {
-                (query.patterns.first(), None)
-            }
-            F::Under | F::UnderNot | F::CalledBy | F::PartOf => {
-                (query.patterns.first(), query.patterns.get(1))
-            }
-            F::Calls => (query.patterns.get(1), query.patterns.first()),
-            _ => return Vec::new(),
+        let asked = query.signature();
+        let mut functions = asked.places(Argument::Functions).take(2).filter_map(|at| query.patterns.get(at));
+        let (Some(first), second) = (functions.next(), functions.next()) else { return Vec::new() };
+        let (pattern, caller) = match second {
+            Some(second) if asked.subject == 1 => (second, Some(first)),
+            second => (first, second),
         };
-        let Some(pattern) = pattern else { return Vec::new() };
         let mut names = self.names(pattern, most);
         if let Some(caller) = caller {
             names.extend(self.names(caller, 1));

@@ -3,8 +3,9 @@
 //! Such lists are cut, so a function that is not in them is not known to be absent, unless what is
 //! left over is too small to matter.
 
+use super::catalogue::Function;
 use super::locks::lock_stacks;
-use super::query::{Function, Query};
+use super::query::Query;
 use super::reading::{Quality, Reading};
 use crate::anatomy::{Anatomy, StageId};
 use crate::classify::classify_alone;

@@ -1,8 +1,9 @@
 //! Answers from tables of other tools: numbers by column and row.
 
 use super::FactBase;
+use super::catalogue::Function;
 use super::number::{growth, leading_number};
-use super::query::{Function, Query};
+use super::query::Query;
 use super::reading::{Quality, Reading};
 use crate::pattern::Pattern;
 use zwhy_evidence::{Bench, CaptureFacts, Table};

@@ -1,7 +1,8 @@
 //! Answers about threads: their CPU time where a source gave it, else their samples.
 
 use super::FactBase;
-use super::query::{Function, Query};
+use super::catalogue::Function;
+use super::query::Query;
 use super::reading::{Quality, Reading};
 use crate::pattern::Pattern;
 use zwhy_zfs::thread_base;

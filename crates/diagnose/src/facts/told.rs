@@ -2,8 +2,9 @@
 //! patterns of a question matched. A reader never sees the patterns themselves.
 
 use super::FactBase;
+use super::catalogue::Function;
 use super::number::leading_number;
-use super::query::{Function, Query};
+use super::query::Query;
 use super::tables::columns_like;
 use crate::pattern::Pattern;
 use zwhy_evidence::Table;

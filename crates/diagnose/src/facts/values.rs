@@ -1,8 +1,9 @@
 //! Answers from kstats, parameters, properties, versions and recorded facts.
 
 use super::FactBase;
+use super::catalogue::Function;
 use super::number::leading_number;
-use super::query::{Function, Query};
+use super::query::Query;
 use super::reading::{Quality, Reading};
 use super::tables::columns_like;
 use crate::pattern::Pattern;

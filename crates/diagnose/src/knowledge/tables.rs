@@ -3,20 +3,15 @@
 //! Reports also have tables of their own making (a benchmark with and without encryption). A pattern that
 //! begins with a star means those, too: what it names cannot be known.
 
-use crate::facts::{Function, Query};
+use crate::facts::{Argument, Query};
 use crate::pattern::Pattern;
 use zwhy_paste::tool::MadeTable;
 
 /// Says what no tool gives.
 pub fn of_query(query: &Query, tables: &[MadeTable], say: &mut impl FnMut(String)) {
-    let columns: &[usize] = match query.function {
-        Function::Table => &[],
-        Function::ColumnMax | Function::ColumnMin | Function::ColumnSum | Function::ColumnHas => &[1],
-        Function::Cell | Function::CellText => &[2],
-        Function::Growth => &[1, 2],
-        _ => return,
-    };
-    let Some(tool) = query.arguments.first() else { return };
+    let asked = query.signature();
+    let tool = asked.places(Argument::Tool).next().and_then(|at| query.arguments.get(at));
+    let Some(tool) = tool else { return };
     let mut of_tools = true;
     let mut matched: Vec<&MadeTable> = Vec::new();
     for name in tool.split('|').map(str::trim) {
@@ -33,7 +28,7 @@ pub fn of_query(query: &Query, tables: &[MadeTable], say: &mut impl FnMut(String
     if !of_tools || matched.is_empty() {
         return;
     }
-    for column in columns.iter().filter_map(|at| query.arguments.get(*at)) {
+    for column in asked.places(Argument::Column).filter_map(|at| query.arguments.get(at)) {
         let has = |table: &&MadeTable| match &table.columns {
             None => true,
             Some(names) => column.split('|').any(|c| names.iter().any(|name| meet(c.trim(), name))),

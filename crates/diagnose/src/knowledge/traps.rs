@@ -5,7 +5,8 @@ use crate::facts::Argument;
 /// What is wrong with the pattern of an argument.
 pub fn of_pattern(text: &str, kind: Argument, say: &mut impl FnMut(String)) {
     let named = matches!(kind, Argument::Functions | Argument::Threads);
-    if !(named || matches!(kind, Argument::Text | Argument::KstatSource)) {
+    let like = matches!(kind, Argument::Text | Argument::Tool | Argument::Column | Argument::Row);
+    if !(named || like || kind == Argument::KstatSource) {
         return;
     }
     // A version may well be written as `2.*`.
