@@ -1,6 +1,7 @@
 //! `zwhy`: why is ZFS eating my CPU?
 
 mod commands;
+mod drawing;
 mod failure;
 mod lab_recorder;
 mod load;

@@ -2,7 +2,6 @@
 //!
 //! Shares are fractions 0 to 1 of all CPU samples, idle ones included.
 
-use crate::paths::PathRow;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use zwhy_evidence::Itself;
@@ -296,6 +295,37 @@ pub struct WaitRow {
     pub wait_s: f64,
     /// It waits for work: nothing waits for it.
     pub idle: bool,
+}
+
+/// An operation in the profile.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
+pub struct PathRow {
+    pub name: String,
+    pub root: String,
+    pub samples: u64,
+    pub share: ShareOf,
+    pub steps: Vec<PathStep>,
+    /// Samples of the path in none of its steps.
+    pub rest: u64,
+}
+
+/// A part of a path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
+pub struct PathStep {
+    /// The function of the step that has most of its samples.
+    pub function: String,
+    pub what: String,
+    /// What the caller asked for.
+    pub useful: bool,
+    pub samples: u64,
+    /// Of all CPU samples.
+    pub share: ShareOf,
+    /// Of the path, 0 to 1.
+    pub of_path: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<PathStep>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

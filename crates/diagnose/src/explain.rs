@@ -1,6 +1,7 @@
 //! From evidence to the answer.
 
 use crate::answer::{Answer, ConfidenceWord, EvidenceLine, Finding, Quality, RuledOut, SCHEMA, Source};
+use crate::asked::Asked;
 use crate::breakdown::breakdown;
 use crate::classify::{Classified, classify};
 use crate::condition::Truth;
@@ -10,7 +11,7 @@ use crate::knowledge::{Knowledge, Sign};
 use crate::next::{next_steps, separating};
 use crate::remedy::{fill_command, remedy};
 use crate::rows::{Names, answers};
-use crate::score::{Asked, Verdict, judge};
+use crate::score::{Verdict, judge};
 use crate::share::Claims;
 use crate::topic::{Topic, topic};
 use crate::{machine, what_if, wording};

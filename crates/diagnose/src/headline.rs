@@ -2,8 +2,9 @@
 
 use crate::answer::{CONFIDENT, EvidenceLine, Finding, StageRow};
 use crate::facts::{FactBase, Query};
+use crate::figures::percent;
 use crate::knowledge::Knowledge;
-use crate::readings::readings;
+use crate::observations::observations;
 use crate::remedy::{fill_command, fill_prose};
 use crate::rows::Names;
 use crate::waiting::{place_of, sleeps};
@@ -99,7 +100,7 @@ fn candidates(findings: &[Finding], evidence: &str, facts: &FactBase<'_>, stages
             "No cause stands out: ZFS spends most in {} ({}{}), which is not a fault by itself. \
              There are weak signs of: {}.",
             stage.stage,
-            wording::percent(stage.share.value, false),
+            percent(stage.share.value, false),
             Whole::of(facts).text,
             titles.join("; ")
         );
@@ -146,7 +147,7 @@ fn spins(facts: &FactBase<'_>) -> Option<String> {
     let names = facts.names(query.patterns.first()?, CANDIDATES).join(", ");
     Some(format!(
         "{} of the CPU spins on locks ({names}); the list does not say on which, and that would be the cause.",
-        wording::percent(share, false)
+        percent(share, false)
     ))
 }
 
@@ -158,20 +159,17 @@ fn nothing_found(facts: &FactBase<'_>, stages: &[crate::answer::StageRow]) -> St
         Some(stage) if facts.has_samples() => format!(
             "No known cause: ZFS spends most in {} ({}{}), which is not a sign of a fault by itself.",
             stage.stage,
-            wording::percent(stage.share.value, false),
+            percent(stage.share.value, false),
             Whole::of(facts).text
         ),
         Some(stage) => format!(
             "No known cause fits; the ZFS part of the list is mostly in {} ({}).",
             stage.stage,
-            wording::percent(stage.share.value, false)
+            percent(stage.share.value, false)
         ),
         None if facts.cpu.all > 0 => {
             let busy = facts.cpu.busy as f64 / facts.cpu.all as f64;
-            format!(
-                "ZFS takes no CPU here; {} of the CPU is busy with other work.",
-                wording::percent(busy, false)
-            )
+            format!("ZFS takes no CPU here; {} of the CPU is busy with other work.", percent(busy, false))
         }
         None if !facts.evidence.flat.is_empty() && !facts.evidence.trees.iter().any(|t| t.waiting) => {
             format!(
@@ -247,7 +245,7 @@ fn seen(facts: &FactBase<'_>) -> String {
         let comm = t.comm.as_deref().filter(|c| (t.waiting || sleeps(leaf)) && !c.is_empty());
         Some(comm.map_or_else(|| inside.clone(), |comm| format!("{} waits in {inside}", thread_base(comm))))
     });
-    let read = readings(evidence);
+    let read = observations(evidence);
     let is_told = |name: &str| read.told.iter().any(|told| told == name);
     let tables = evidence
         .tables
@@ -289,7 +287,7 @@ fn busy_threads(evidence: &Evidence) -> Vec<String> {
     found.sort_by(|a, b| b.2.unwrap_or(0.0).total_cmp(&a.2.unwrap_or(0.0)));
     let told = |(name, threads, cpu): (&str, usize, Option<f64>)| {
         let what = if threads == 1 { format!("thread {name}") } else { format!("{threads} threads {name}") };
-        let cpu = cpu.map(|pct| format!(" with {} of a CPU", wording::percent(pct / 100.0, false)));
+        let cpu = cpu.map(|pct| format!(" with {} of a CPU", percent(pct / 100.0, false)));
         what + &cpu.unwrap_or_default()
     };
     found.into_iter().map(told).collect()

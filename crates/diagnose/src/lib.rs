@@ -6,6 +6,7 @@
 mod after;
 mod anatomy;
 mod answer;
+mod asked;
 mod breakdown;
 mod canon;
 mod checklist;
@@ -14,15 +15,16 @@ mod condition;
 mod coverage;
 mod explain;
 mod facts;
+mod figures;
 mod gain;
 mod headline;
 mod knowledge;
 mod machine;
 mod name;
 mod next;
+mod observations;
 mod paths;
 mod pattern;
-mod readings;
 mod remedy;
 mod rows;
 mod score;
@@ -41,8 +43,8 @@ pub use after::{
 pub use anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, PatternSource, Stage, StageId, UNKNOWN};
 pub use answer::{
     Answer, CONFIDENT, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Gain, LabelRow, MachineLimit,
-    OriginRow, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, SCHEMA, ShareOf, Source, SpeedUp, StageRow,
-    ThreadRow, WaitRow, WhatIf, WhoRow,
+    OriginRow, PathRow, PathStep, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, SCHEMA, ShareOf, Source,
+    SpeedUp, StageRow, ThreadRow, WaitRow, WhatIf, WhoRow,
 };
 pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};
@@ -55,6 +57,5 @@ pub use knowledge::{
     LintIssue, LookAlike, Remedy, Sign, SourceText, TestCase, TestOutcome, Weight, lint, run_tests,
 };
 pub use name::{BareName, bare};
-pub use paths::{PathRow, PathStep};
 pub use pattern::{Glob, Pattern};
 pub use remedy::general_remedy;

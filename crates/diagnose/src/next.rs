@@ -1,9 +1,10 @@
 //! What to measure next: what a cause still lacks, and what tells several apart.
 
 use crate::answer::CONFIDENT;
+use crate::asked::Asked;
 use crate::condition::Truth;
 use crate::knowledge::{Knowledge, Sign};
-use crate::score::{Asked, Verdict};
+use crate::score::Verdict;
 use crate::wording;
 
 /// Commands or sentences named under "next", at most.

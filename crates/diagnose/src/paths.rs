@@ -3,46 +3,15 @@
 //! Which functions they are is data (`knowledge/paths.toml`). Invariant: a path's steps and its
 //! rest add up to the path.
 
-use crate::answer::ShareOf;
+use crate::answer::{PathRow, PathStep, ShareOf};
 use crate::facts::{FactBase, Span, StackIndex};
 use crate::pattern::Pattern;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::sync::LazyLock;
 use zwhy_profile::Sampling;
 
 /// Paths below this share of busy CPU are left out.
 const MATERIAL: f64 = 0.05;
-
-/// An operation in the profile.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
-pub struct PathRow {
-    pub name: String,
-    pub root: String,
-    pub samples: u64,
-    pub share: ShareOf,
-    pub steps: Vec<PathStep>,
-    /// Samples of the path in none of its steps.
-    pub rest: u64,
-}
-
-/// A part of a path.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
-pub struct PathStep {
-    /// The function of the step that has most of its samples.
-    pub function: String,
-    pub what: String,
-    /// What the caller asked for.
-    pub useful: bool,
-    pub samples: u64,
-    /// Of all CPU samples.
-    pub share: ShareOf,
-    /// Of the path, 0 to 1.
-    pub of_path: f64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inside: Vec<PathStep>,
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

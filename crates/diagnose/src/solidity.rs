@@ -3,9 +3,9 @@
 //! A share of sixty samples is known to a dozen points, a percentage pasted from a call tree may be
 //! relative to its caller. A condition that only just holds on such a figure counts for less.
 
+use crate::asked::Asked;
 use crate::condition::{Answers, Condition, QueryBank, QueryId, Truth};
 use crate::facts::{Quality, Reading, ResultKind, Value};
-use crate::score::Asked;
 
 /// What is left of the weight of a sign that holds by the figure but not within its interval.
 const SHAKY: f64 = 0.6;

@@ -5,12 +5,12 @@
 //! causes know it. Of 86 reports with an established cause and 32 without one, from public threads that no
 //! cause was written from, this named 6 and 1 for which no sign held; the 6 were right.
 
+use crate::asked::Asked;
 use crate::condition::{QueryBank, Truth};
 use crate::facts::{Argument, FactBase, has_fix};
 use crate::knowledge::{Cause, IfFalse, Knowledge, Sign};
 use crate::name::bare;
 use crate::pattern::Glob;
-use crate::score::Asked;
 use std::collections::BTreeSet;
 use zwhy_zfs::thread_base;
 

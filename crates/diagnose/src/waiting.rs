@@ -9,35 +9,6 @@ use std::collections::BTreeMap;
 use zwhy_profile::{Event, Profile, StackId, Unit};
 use zwhy_zfs::thread_base;
 
-/// Begins of the names of functions that put a thread to sleep for others: who called them says why.
-/// Linux `kernel/sched`, OpenZFS `module/os/linux/spl/spl-condvar.c`, and FreeBSD `kern/kern_synch.c`.
-const SLEEPERS: [&str; 24] = [
-    "__switch_to",
-    "_switch",
-    "schedule",
-    "__schedule",
-    "preempt_schedule",
-    "io_schedule",
-    "cv_",
-    "__cv_",
-    "bit_wait",
-    "__wait_on_bit",
-    "wait_on_bit",
-    "out_of_line_wait_on_bit",
-    "prepare_to_wait",
-    "do_nanosleep",
-    "hrtimer_nanosleep",
-    "wait_for_completion",
-    "__wait_for_common",
-    "mi_switch",
-    "sched_switch",
-    "sleepq_",
-    "_sleep",
-    "_cv_",
-    "pause_sbt",
-    "[",
-];
-
 /// Rows by waiting time, longest first; what is idle comes last.
 pub(crate) fn waiting(facts: &FactBase<'_>) -> Vec<WaitRow> {
     let profile = &facts.evidence.profile;
@@ -76,9 +47,9 @@ fn place(profile: &Profile, stack: StackId) -> (String, bool) {
     place_of(&names)
 }
 
-/// Whether a function only puts the thread to sleep.
+/// Whether a function only puts the thread to sleep, or has no name.
 pub(crate) fn sleeps(name: &str) -> bool {
-    SLEEPERS.iter().any(|s| name.starts_with(s))
+    name.starts_with('[') || zwhy_zfs::leaves_the_cpu(name)
 }
 
 /// The same of names, innermost first.

@@ -4,7 +4,7 @@
 //! a recording of whole CPUs holds. Where nothing says, it is "the CPU time recorded".
 
 use crate::facts::FactBase;
-use crate::wording::percent;
+use crate::figures::percent;
 use zwhy_evidence::{Kind, RecorderFacts};
 
 /// What causes call the whole that their share is of.

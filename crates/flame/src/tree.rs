@@ -148,9 +148,9 @@ impl FlameTree {
             }
             let number = scope_of.get(thread.index()).copied().unwrap_or(0);
             let scope = scopes.get(number as usize).copied().unwrap_or_default();
-            let place =
-                Place { profile, frame_labels: &frame_labels, stages, stage_map: &stage_map, number, scope };
-            let node = self.node_of(&place, *stack, &mut nodes);
+            let added =
+                Added { profile, frame_labels: &frame_labels, stages, stage_map: &stage_map, number, scope };
+            let node = self.node_of(&added, *stack, &mut nodes);
             let own = &mut self.own[node as usize][side as usize];
             *own = own.saturating_add(amount);
         }
@@ -184,26 +184,26 @@ impl FlameTree {
     /// The node of a stack in a scope, made with all its ancestors when it is new.
     fn node_of(
         &mut self,
-        place: &Place<'_>,
+        added: &Added<'_>,
         stack: StackId,
         nodes: &mut FxHashMap<(u32, StackId), u32>,
     ) -> u32 {
         let mut pending: Vec<(StackId, FrameId)> = Vec::new();
         let mut at = stack;
         let mut node = loop {
-            if let Some(&node) = nodes.get(&(place.number, at)) {
+            if let Some(&node) = nodes.get(&(added.number, at)) {
                 break node;
             }
-            let Some(frame) = place.profile.stacks.frame(at) else { break place.scope.root };
+            let Some(frame) = added.profile.stacks.frame(at) else { break added.scope.root };
             pending.push((at, frame));
-            at = place.profile.stacks.parent(at);
+            at = added.profile.stacks.parent(at);
         };
         while let Some((stack, frame)) = pending.pop() {
-            let label = place.frame_labels.get(frame.index()).copied().unwrap_or(0);
-            let stage = place.stages.map(|s| s.stage_on(stack, place.scope.kind));
-            let stage = stage.and_then(|s| place.stage_map.get(usize::from(s)).copied());
+            let label = added.frame_labels.get(frame.index()).copied().unwrap_or(0);
+            let stage = added.stages.map(|s| s.stage_on(stack, added.scope.kind));
+            let stage = stage.and_then(|s| added.stage_map.get(usize::from(s)).copied());
             node = self.child(node, label, stage.unwrap_or_else(|| self.structure()));
-            nodes.insert((place.number, stack), node);
+            nodes.insert((added.number, stack), node);
         }
         node
     }
@@ -352,7 +352,7 @@ struct Scope {
 }
 
 /// What [`FlameTree::node_of`] needs of the profile being added.
-struct Place<'a> {
+struct Added<'a> {
     profile: &'a Profile,
     frame_labels: &'a [u32],
     stages: Option<&'a dyn Stages>,

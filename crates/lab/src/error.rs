@@ -2,7 +2,7 @@
 
 use crate::Bytes;
 use crate::user::library::LibraryError;
-use crate::user::parent::Place;
+use crate::user::parent::RunStep;
 use crate::user::protocol::Failure;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -44,27 +44,27 @@ pub enum LabError {
     Spawn { program: String, source: std::io::Error },
 
     #[error("OpenZFS failed in {place}: {failure}")]
-    OpenZfs { place: Box<Place>, failure: Box<Failure> },
+    OpenZfs { place: Box<RunStep>, failure: Box<Failure> },
 
     #[error(
         "OpenZFS crashed in {place}: the process that ran it {how}. The runs before it are kept. \
          Unless it was killed, the fault is in {library}: please report it there{}",
         told(.last_words)
     )]
-    Crashed { place: Box<Place>, how: String, library: String, last_words: String },
+    Crashed { place: Box<RunStep>, how: String, library: String, last_words: String },
 
     #[error(
         "OpenZFS said nothing for {} s in {place}, and was stopped. \
          A slow disk needs a longer limit; otherwise the pool may have been suspended by an I/O error{}",
         .after.as_secs_f64(), told(.last_words)
     )]
-    Hung { place: Box<Place>, after: Duration, last_words: String },
+    Hung { place: Box<RunStep>, after: Duration, last_words: String },
 
     #[error("the process that runs OpenZFS spoke out of turn in {place}: {what}")]
-    Protocol { place: Box<Place>, what: String },
+    Protocol { place: Box<RunStep>, what: String },
 
     #[error("cannot record {place}: {source}")]
-    Record { place: Box<Place>, source: crate::RecordError },
+    Record { place: Box<RunStep>, source: crate::RecordError },
 
     #[error("the experiment was cancelled")]
     Cancelled,

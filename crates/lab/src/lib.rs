@@ -31,5 +31,5 @@ pub use table::table;
 pub use user::child::child_main;
 pub use user::cures::Cure;
 pub use user::library::{Library, LibraryError, LibraryInfo};
-pub use user::parent::{ChildProgram, Place};
+pub use user::parent::{ChildProgram, RunStep};
 pub use user::protocol::{Failure, Fault};

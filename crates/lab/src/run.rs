@@ -14,7 +14,7 @@ use crate::scratch::Scratch;
 use crate::user::clocks::PhaseClocks;
 use crate::user::cures::{self, Cure};
 use crate::user::library::Library;
-use crate::user::parent::{ChildProgram, Place, RunningChild};
+use crate::user::parent::{ChildProgram, RunStep, RunningChild};
 use crate::user::protocol::{ChildPlan, Fault, FromChild};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -180,7 +180,7 @@ impl OneRun<'_> {
             phases: self.experiment.phases.iter().map(|p| p.kind).collect(),
             fault: self.options.fault,
         };
-        let mut place = Place { variant: self.variant.label.clone(), phase: "set-up".into() };
+        let mut place = RunStep { variant: self.variant.label.clone(), phase: "set-up".into() };
         self.show(&place.phase);
         let mut child = RunningChild::start(&self.options.child, &plan)?;
         let cures = match self.hear(&mut child, &place)? {
@@ -213,14 +213,14 @@ impl OneRun<'_> {
         self.progress.step(&Step { run, runs, variant: &self.variant.label, phase });
     }
 
-    fn hear(&self, child: &mut RunningChild, place: &Place) -> Result<FromChild, LabError> {
+    fn hear(&self, child: &mut RunningChild, place: &RunStep) -> Result<FromChild, LabError> {
         child.hear(place, self.options.silence, &self.options.cancel)
     }
 
     fn phase(
         &mut self,
         child: &mut RunningChild,
-        place: &Place,
+        place: &RunStep,
         kind: PhaseKind,
         record: bool,
     ) -> Result<PhaseResult, LabError> {

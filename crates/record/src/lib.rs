@@ -5,6 +5,7 @@
 //! clock minus the start; every loss is counted and said. Only this crate and `lab` need privileges.
 
 mod background;
+mod caveats;
 mod cgroup;
 mod command;
 mod count;
@@ -14,7 +15,6 @@ mod host_watch;
 mod intervals;
 mod jit_maps;
 mod kstats;
-mod limits;
 mod live;
 mod moving;
 mod naming;

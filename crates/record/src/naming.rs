@@ -4,7 +4,7 @@
 //! name inside one function, mapping or reason fold into one frame.
 
 use crate::jit_maps::JitMaps;
-use crate::processes::{Image, ImageId, Place, Processes};
+use crate::processes::{Image, ImageId, Location, Processes};
 use crate::source_lines::SourceLines;
 use crate::symbol_sources::{load, read_kernel_symbols};
 use rustc_hash::FxHashMap;
@@ -120,15 +120,15 @@ impl Names {
         let address = if let Some(reason) = chain::impossible(address) {
             Address::Nameless(FrameKind::User, reason)
         } else {
-            match processes.place(pid, address) {
-                Place::Image(image, offset) => match processes.image(image) {
+            match processes.locate(pid, address) {
+                Location::Image(image, offset) => match processes.image(image) {
                     Some(row) if row.kind == ImageKind::Anonymous && module_name(&row.path) == "anon" => {
                         Address::Made(pid, address)
                     }
                     _ => Address::User(image, offset),
                 },
-                Place::NotMapped => Address::Nameless(FrameKind::User, Reason::NotMapped),
-                Place::ProcessEnded => Address::Nameless(FrameKind::User, Reason::ProcessEnded),
+                Location::NotMapped => Address::Nameless(FrameKind::User, Reason::NotMapped),
+                Location::ProcessEnded => Address::Nameless(FrameKind::User, Reason::ProcessEnded),
             }
         };
         self.intern(address)

@@ -46,7 +46,7 @@ pub(crate) struct Processes {
 
 /// Where a user address lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     Image(ImageId, u64),
     NotMapped,
     ProcessEnded,
@@ -188,15 +188,15 @@ impl Processes {
         }
     }
 
-    pub(crate) fn place(&mut self, pid: i32, address: u64) -> Place {
+    pub(crate) fn locate(&mut self, pid: i32, address: u64) -> Location {
         self.learn(pid);
         self.used.insert(pid, self.flushes);
         match self.spaces.space(self.spaces.era(pid)) {
             Some(space) if !space.is_empty() => {
                 let found = space.resolve(address);
-                found.map_or(Place::NotMapped, |(image, offset)| Place::Image(image, offset))
+                found.map_or(Location::NotMapped, |(image, offset)| Location::Image(image, offset))
             }
-            _ => Place::ProcessEnded,
+            _ => Location::ProcessEnded,
         }
     }
 
@@ -259,17 +259,17 @@ mod tests {
         let mut processes = Processes::default();
         let own = std::process::id() as i32;
         let here = of_very_many_processes_those_not_asked_for_are_read_again_later as *const () as u64;
-        let before = processes.place(own, here);
-        assert!(matches!(before, Place::Image(..)));
+        let before = processes.locate(own, here);
+        assert!(matches!(before, Location::Image(..)));
         processes.flushed();
         for pid in FIRST..FIRST + MOST_MAPPINGS as i32 / 2 {
             program(&mut processes, pid);
         }
         processes.flushed();
         assert!(processes.spaces.len() <= MOST_MAPPINGS / 4 && !processes.spaces.knows(own));
-        let after = processes.place(own, here);
+        let after = processes.locate(own, here);
         let path = |place| match place {
-            Place::Image(id, offset) => (processes.image(id).unwrap().path.clone(), offset),
+            Location::Image(id, offset) => (processes.image(id).unwrap().path.clone(), offset),
             other => panic!("{other:?}"),
         };
         assert_eq!(path(after).0, std::env::current_exe().unwrap().to_str().unwrap());

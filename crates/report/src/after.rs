@@ -1,11 +1,11 @@
 //! Whether a change helped, on a terminal and as Markdown: verdict, findings, cost, settings, doubts.
 
-use crate::answer::{INDENT, WIDTH, word};
+use crate::escape::markdown_text as text;
 use crate::escape::plain;
 use crate::figures::grouped;
-use crate::layout::{Align, Grid, labelled};
-use crate::markdown::text;
+use crate::layout::{Align, Grid, INDENT, WIDTH, labelled};
 use crate::style::Style;
+use crate::words::word;
 use std::fmt::Write;
 use zwhy_diagnose::{
     AfterAnswer, FindingChange, Outcome, Seen, SettingChange, ShareOf, Source, State, Times, change_words,

@@ -2,17 +2,13 @@
 
 use crate::escape::{plain, shell_word};
 use crate::figures::{grouped, itself_text, sampled};
-use crate::layout::{Align, Grid, labelled, wrap};
+use crate::layout::{Align, Grid, INDENT, WIDTH, labelled, wrap};
 use crate::remedy;
 use crate::stats::Account;
 use crate::style::Style;
-use zwhy_diagnose::{
-    Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, PathStep, Quality, ShareOf, SpeedUp, StageRow,
-    WhatIf,
-};
+use crate::words::{NO_POOL, affected, assumption, confidence, measured, not_named, speed_up, times, word};
+use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, PathStep, SpeedUp, StageRow};
 
-pub(crate) const WIDTH: usize = 80;
-pub(crate) const INDENT: usize = 5;
 const STAGES_SHOWN: usize = 8;
 const THREADS_SHOWN: usize = 6;
 const EVIDENCE_SHOWN: usize = 4;
@@ -20,7 +16,6 @@ const EVIDENCE_SHOWN: usize = 4;
 const MATTERS: f64 = 1.05;
 /// Share of CPU from which an operation is taken apart in the short form.
 const PATH_SHOWN: f64 = 0.5;
-pub(crate) const NO_POOL: &str = "no pool in use";
 /// Smaller parts of an operation are in the last row.
 const STEP_SHOWN: f64 = 0.005;
 
@@ -172,24 +167,6 @@ fn limits(f: &Finding) -> String {
     f.limits.iter().map(|limit| labelled("CPU", INDENT + 1, &limit.text, WIDTH)).collect()
 }
 
-/// What would be, were the work gone.
-pub(crate) fn speed_up(bound: &SpeedUp) -> String {
-    match bound.at_most {
-        Some(_) => format!("everything else speeds up by at most {}", times(bound)),
-        None => "there is nothing else that takes CPU".to_owned(),
-    }
-}
-
-/// `2.7x (2.5–3.0)`; the interval only where one was measured, nothing where there is no bound.
-pub(crate) fn times(bound: &SpeedUp) -> String {
-    match (bound.at_most, bound.high) {
-        (None, _) => "nothing else takes CPU".to_owned(),
-        (Some(n), Some(high)) if high - bound.low < 0.05 => format!("{n:.2}x"),
-        (Some(n), Some(high)) => format!("{n:.1}x ({:.1}–{high:.1})", bound.low),
-        (Some(n), None) => format!("{n:.1}x ({:.1} or more)", bound.low),
-    }
-}
-
 /// Claim and measure in one sentence, and where they are from.
 fn evidence_text(item: &EvidenceLine, with_source: bool) -> String {
     let claim = item.claim.trim_end_matches('.');
@@ -239,33 +216,8 @@ fn whole_finding(f: &Finding, style: Style) -> String {
     out
 }
 
-/// `0.8.0 and later; fixed in 2.2`, or one of them.
-pub(crate) fn affected(f: &Finding) -> String {
-    let fixed = f.fixed_in.as_ref().map(|release| format!("fixed in {release}"));
-    let parts = [Some(f.affected.trim_end_matches('.').to_owned()), fixed];
-    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
-}
-
-pub(crate) fn confidence(f: &Finding) -> String {
-    let share = f.share.as_ref().map(|s| format!("{}, ", interval(s))).unwrap_or_default();
-    format!("{share}confidence {} ({:.2})", word(f.confidence_word), f.confidence)
-}
-
-/// The confidence as people read it.
-pub fn word(confidence: ConfidenceWord) -> &'static str {
-    match confidence {
-        ConfidenceWord::High => "high",
-        ConfidenceWord::Medium => "medium",
-        ConfidenceWord::Low => "low",
-    }
-}
-
 fn paragraph(text: &str) -> String {
     wrap(text, WIDTH - INDENT).iter().map(|l| format!("{}{}\n", " ".repeat(INDENT), plain(l))).collect()
-}
-
-pub(crate) fn interval(s: &ShareOf) -> String {
-    format!("{:.1} % ({:.1}–{:.1})", s.value * 100.0, s.low * 100.0, s.high * 100.0)
 }
 
 /// The findings after the first, a line each.
@@ -319,21 +271,6 @@ fn stage_notes(answer: &Answer, style: Style) -> String {
     out.push_str(&table(grid, 0, "", style));
     out.push_str(&labelled("", 2, &assumption(what_if), WIDTH));
     out
-}
-
-/// What the bounds assume, and how busy the CPU was.
-pub(crate) fn assumption(what_if: &WhatIf) -> String {
-    let busy = what_if.busy.map(|busy| format!(" Busy: {:.1} % of all CPU.", busy * 100.0));
-    what_if.assumption.clone() + &busy.unwrap_or_default()
-}
-
-/// `59.2–67.0`; nothing without counts, as there is no interval then.
-pub(crate) fn measured(share: &ShareOf) -> String {
-    if share.low < share.high {
-        format!("{:.1}–{:.1}", share.low * 100.0, share.high * 100.0)
-    } else {
-        String::new()
-    }
 }
 
 fn stage_cells(row: &StageRow) -> [String; 4] {
@@ -441,11 +378,6 @@ fn quality(answer: &Answer, verbose: bool, style: Style) -> String {
         return String::new();
     }
     format!("\n{}\n{text}", style.warning("Data quality"))
-}
-
-/// Samples whose function has no name, by reason.
-pub(crate) fn not_named(quality: &Quality) -> impl Iterator<Item = String> {
-    quality.unresolved.iter().map(|(reason, n)| format!("{} not named: {reason}", grouped(*n)))
 }
 
 fn more(answer: &Answer, verbose: bool, input: &str, style: Style) -> String {

@@ -39,6 +39,32 @@ pub fn shell_word(word: &str) -> String {
     plain(&format!("'{}'", path.replace('\'', r"'\''"))).into_owned()
 }
 
+/// Running text: characters that Markdown or HTML would act on are escaped.
+pub(crate) fn markdown_text(raw: &str) -> String {
+    let mut out = String::new();
+    for c in plain(raw).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' => out.extend(['\\', c]),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A code span that holds `raw` whatever backticks it has (CommonMark 6.1), safe in a table cell.
+pub(crate) fn markdown_code(raw: &str) -> String {
+    if raw.is_empty() {
+        return String::new();
+    }
+    let raw = plain(raw).replace('|', "¦");
+    let longest = raw.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if raw.starts_with('`') || raw.ends_with('`') { " " } else { "" };
+    format!("{fence}{pad}{raw}{pad}{fence}")
+}
+
 /// Controls (C0, DEL, C1), line and paragraph separators, bidirectional and invisible formatting.
 fn is_hostile(c: char) -> bool {
     c.is_control()
@@ -60,5 +86,12 @@ mod tests {
     fn nothing_reaches_the_terminal_that_it_would_obey() {
         assert_eq!(plain("z_rd_int/0 größe"), "z_rd_int/0 größe");
         assert_eq!(plain("a\u{1b}[2J\u{9b}31m\n\u{202e}b"), "a\\u{1b}[2J\\u{9b}31m\\n\\u{202e}b");
+    }
+
+    #[test]
+    fn names_cannot_become_markup() {
+        assert_eq!(markdown_text("<b>*x*</b>"), "&lt;b>\\*x\\*&lt;/b>");
+        assert_eq!(markdown_code("a`b|c"), "``a`b¦c``");
+        assert_eq!(markdown_code("`x"), "`` `x ``");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Generated from the same files that the diagnosis reads, so the two never disagree.
 
-use crate::markdown::text;
+use crate::escape::markdown_text as text;
 use std::fmt::Write;
 use zwhy_diagnose::{Cause, IfFalse, Knowledge, Sign, Weight};
 

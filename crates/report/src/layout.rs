@@ -3,6 +3,10 @@
 use crate::escape::plain;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+/// Cells of a line of the answer, and how far its text stands in below a label.
+pub(crate) const WIDTH: usize = 80;
+pub(crate) const INDENT: usize = 5;
+
 /// Cells that `text` takes.
 pub fn width(text: &str) -> usize {
     text.width()

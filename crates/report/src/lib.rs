@@ -19,6 +19,7 @@ mod rows;
 mod stats;
 mod style;
 mod waiting;
+mod words;
 
 pub use after::{after_json, after_markdown, after_text};
 pub use answer::answer_text;

@@ -1,9 +1,9 @@
 //! The answer as Markdown, ready for an issue thread.
 
-use crate::answer::{NO_POOL, affected, assumption, confidence, measured, not_named, speed_up, times};
-use crate::escape::plain;
+use crate::escape::{markdown_code as code, markdown_text as text, plain};
 use crate::figures::{grouped, itself_text, sampled};
 use crate::stats::Account;
+use crate::words::{NO_POOL, affected, assumption, confidence, measured, not_named, speed_up, times};
 use std::fmt::Write;
 use zwhy_diagnose::{Answer, EvidenceLine, Finding, PathRow, PathStep, ShareOf, StageRow, WaitRow};
 
@@ -228,42 +228,4 @@ fn quality(out: &mut String, answer: &Answer) {
     lines.for_each(|line| {
         let _ = writeln!(out, "- {}", text(&line));
     });
-}
-
-/// Running text: characters that Markdown or HTML would act on are escaped.
-pub(crate) fn text(raw: &str) -> String {
-    let mut out = String::new();
-    for c in plain(raw).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '@' => out.extend(['\\', c]),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// A code span that holds `raw` whatever backticks it has (CommonMark 6.1), safe in a table cell.
-fn code(raw: &str) -> String {
-    if raw.is_empty() {
-        return String::new();
-    }
-    let raw = plain(raw).replace('|', "¦");
-    let longest = raw.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    let pad = if raw.starts_with('`') || raw.ends_with('`') { " " } else { "" };
-    format!("{fence}{pad}{raw}{pad}{fence}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_cannot_become_markup() {
-        assert_eq!(text("<b>*x*</b>"), "&lt;b>\\*x\\*&lt;/b>");
-        assert_eq!(code("a`b|c"), "``a`b¦c``");
-        assert_eq!(code("`x"), "`` `x ``");
-    }
 }

@@ -1,9 +1,8 @@
 //! The remedy of a finding on the terminal and in Markdown: look, do, choose, take back.
 
 use crate::Style;
-use crate::answer::{INDENT, WIDTH};
 use crate::escape::plain;
-use crate::layout::{labelled, wrap_command};
+use crate::layout::{INDENT, WIDTH, labelled, wrap_command};
 use std::fmt::Write;
 use zwhy_diagnose::{Cause, ChoiceAnswer, RemedyAnswer};
 
@@ -50,21 +49,21 @@ pub(crate) fn whole(remedy: &RemedyAnswer, style: Style) -> String {
 
 /// The same as Markdown, for an issue or a chat.
 pub(crate) fn markdown(out: &mut String, remedy: &RemedyAnswer) {
-    let _ = writeln!(out, "{}\n", crate::markdown::text(&remedy.text));
+    let _ = writeln!(out, "{}\n", crate::escape::markdown_text(&remedy.text));
     titled(out, "To look first:", &remedy.look);
     titled(out, "To do:", &remedy.commands);
     for choice in &remedy.choices {
-        let _ = writeln!(out, "Or: {}\n", crate::markdown::text(&choice.text));
+        let _ = writeln!(out, "Or: {}\n", crate::escape::markdown_text(&choice.text));
         block(out, &choice.commands);
         titled(out, "To undo that:", &choice.undo);
     }
     for text in remedy.place.iter().chain(&remedy.advice).chain(&remedy.rewrite) {
-        let _ = writeln!(out, "{}\n", crate::markdown::text(text));
+        let _ = writeln!(out, "{}\n", crate::escape::markdown_text(text));
     }
     titled(out, "To undo:", &remedy.undo);
     for (label, text) in [("Undo", &remedy.undo_note), ("Risk", &remedy.risk)] {
         if !text.is_empty() {
-            let _ = writeln!(out, "{label}: {}\n", crate::markdown::text(text));
+            let _ = writeln!(out, "{label}: {}\n", crate::escape::markdown_text(text));
         }
     }
 }

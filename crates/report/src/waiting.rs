@@ -1,11 +1,10 @@
 //! Where threads wait, on a terminal: apart from CPU time, idle threads in one line.
 
 use crate::figures::grouped;
-use crate::layout::{Align, Grid, labelled};
+use crate::layout::{Align, Grid, WIDTH, labelled};
 use crate::style::Style;
 use zwhy_diagnose::{Answer, WaitRow};
 
-const WIDTH: usize = 80;
 const SHOWN: usize = 3;
 const SHOWN_IN_FULL: usize = 20;
 

@@ -1,6 +1,7 @@
 //! `zwhy diff`: what really changed between two profiles.
 
-use super::flame::{Form, StagesOf};
+use super::flame::Form;
+use crate::drawing::StagesOf;
 use crate::load::{ReadArgs, answer_of, draw, load_with, tell};
 use crate::output;
 use anyhow::{Result, bail};
@@ -43,7 +44,7 @@ pub fn run(args: &Args) -> Result<()> {
     draw(&mut b);
     for (path, imported) in [(&args.a, &a), (&args.b, &b)] {
         tell(&args.read.name_of(path), imported);
-        super::flame::tell_left_out(imported, Event::Cpu, OTHERS);
+        crate::drawing::tell_left_out(imported, Event::Cpu, OTHERS);
         if imported.evidence.profile.total(Event::Cpu) == 0 {
             bail!("nothing to compare: {} has no CPU samples with stacks", path.display());
         }

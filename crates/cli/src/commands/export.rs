@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
     /// Which samples to write: time on CPU, waiting, or calls.
-    #[arg(long, value_name = "cpu|wait|count", value_parser = super::flame::event_name)]
+    #[arg(long, value_name = "cpu|wait|count", value_parser = crate::drawing::event_name)]
     event: Option<Event>,
     /// Folded: put the process id behind each command, `fio-12`.
     #[arg(long, conflicts_with = "tid")]
@@ -69,11 +69,11 @@ pub fn run(args: &Args) -> Result<()> {
     let mut imported = load_whole(&args.input, &read, &mut Redactor::default())?;
     draw(&mut imported);
     tell(&read.name_of(&args.input), &imported);
-    let event = super::flame::event_of(&imported, args.event)?;
-    super::flame::tell_left_out(&imported, event, super::flame::BY_OPTION);
+    let event = crate::drawing::event_of(&imported, args.event)?;
+    crate::drawing::tell_left_out(&imported, event, crate::drawing::BY_OPTION);
     if args.format == SVG {
         let classified = classify(&imported.evidence.profile, &Knowledge::embedded().anatomy);
-        let tree = super::flame::tree(&imported, &classified, event, Roots::Threads);
+        let tree = crate::drawing::tree(&imported, &classified, event, Roots::Threads);
         let title = read.name_of(&args.input);
         let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
         return output::write_file(&args.output, picture.as_bytes());

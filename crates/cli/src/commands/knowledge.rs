@@ -163,7 +163,7 @@ fn book(knowledge: &Knowledge, folder: &Path) -> Result<()> {
 }
 
 fn unknown(knowledge: &Knowledge, imported: &Imported, count: usize, json: bool) -> Result<()> {
-    super::flame::tell_left_out(imported, Event::Cpu, "only CPU samples have stages");
+    crate::drawing::tell_left_out(imported, Event::Cpu, "only CPU samples have stages");
     let mut found = coverage(&imported.evidence.profile, &knowledge.anatomy);
     if found.zfs == 0 {
         bail!("no CPU sample of it is ZFS's; record while ZFS works: zwhy record -a -d 60 -o host.zwhy");

@@ -50,7 +50,7 @@ pub fn write_page(
     let mut blocks = vec![Block::json("answer", &answer)?];
     for (event, id) in [(Event::Cpu, "flame"), (Event::Wait, "flame-wait"), (Event::Count, "flame-count")] {
         if shown.evidence.profile.total(event) > 0 {
-            let tree = super::flame::tree(shown, of_shown, event, roots);
+            let tree = crate::drawing::tree(shown, of_shown, event, roots);
             blocks.push(Block { id, gzip: encode_block(&tree)? });
         }
     }

@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(long)]
     total: bool,
     /// Which samples to count: time on CPU, waiting, or calls; without it CPU where there is any.
-    #[arg(long, value_name = "cpu|wait|count", value_parser = super::flame::event_name)]
+    #[arg(long, value_name = "cpu|wait|count", value_parser = crate::drawing::event_name)]
     event: Option<Event>,
     /// Print JSON.
     #[arg(long)]
@@ -28,8 +28,8 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     let imported = load_drawn(&args.input, &args.read)?;
-    let event = super::flame::event_of(&imported, args.event)?;
-    super::flame::tell_left_out(&imported, event, super::flame::BY_OPTION);
+    let event = crate::drawing::event_of(&imported, args.event)?;
+    crate::drawing::tell_left_out(&imported, event, crate::drawing::BY_OPTION);
     let profile = &imported.evidence.profile;
     let mut totals = FunctionTotals::of(profile, event);
     if args.total {

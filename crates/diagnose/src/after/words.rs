@@ -3,7 +3,7 @@
 use super::answer::{AfterAnswer, FindingChange, Outcome, State, Times};
 use super::findings::THERE;
 use crate::answer::{CONFIDENT, ShareOf};
-use crate::wording;
+use crate::figures;
 
 /// `481 MB a second`, `1,204 operations a second`.
 pub fn rate(unit: &str, rate: f64) -> String {
@@ -142,7 +142,7 @@ fn of_cpu(share: Option<&ShareOf>) -> String {
 }
 
 pub fn percent(share: &ShareOf) -> String {
-    wording::percent(share.value, false)
+    figures::percent(share.value, false)
 }
 
 /// What a unit of work costs, or where nobody counted the work, a second.

@@ -24,11 +24,11 @@ impl FactBase<'_> {
             Function::Table => tables.next().map(|t| format!("a table of {}", quoted(&t.tool))),
             Function::ColumnMax => {
                 let most = cells(tables, second?).max_by(|a, b| a.number.total_cmp(&b.number))?;
-                Some(format!("{}: at most {}", most.place(), clipped(most.text)))
+                Some(format!("{}: at most {}", most.name(), clipped(most.text)))
             }
             Function::ColumnMin => {
                 let least = cells(tables, second?).min_by(|a, b| a.number.total_cmp(&b.number))?;
-                Some(format!("{}: at least {}", least.place(), clipped(least.text)))
+                Some(format!("{}: at least {}", least.name(), clipped(least.text)))
             }
             Function::Cell | Function::CellText => {
                 let (row_like, column_like) = (second?, query.patterns.get(2)?);
@@ -37,7 +37,7 @@ impl FactBase<'_> {
             Function::ColumnSum => {
                 let sum = self.answer(query)?.value.number()?;
                 let first = cells(tables, second?).next()?;
-                Some(format!("{}: {sum:.0} together", first.place()))
+                Some(format!("{}: {sum:.0} together", first.name()))
             }
             Function::Growth => {
                 let exponent = self.answer(query)?.value.number()?;
@@ -58,15 +58,15 @@ impl FactBase<'_> {
 }
 
 /// A number in a table, and where it is.
-struct Place<'t> {
+struct NumberCell<'t> {
     table: &'t Table,
     column: &'t str,
     text: &'t str,
     number: f64,
 }
 
-impl Place<'_> {
-    fn place(&self) -> String {
+impl NumberCell<'_> {
+    fn name(&self) -> String {
         format!("{} of {}", self.column.trim(), quoted(&self.table.tool))
     }
 }
@@ -75,14 +75,14 @@ impl Place<'_> {
 fn cells<'t>(
     tables: impl Iterator<Item = &'t Table>,
     column_like: &Pattern,
-) -> impl Iterator<Item = Place<'t>> {
+) -> impl Iterator<Item = NumberCell<'t>> {
     tables.flat_map(move |table| {
         let at = columns_like(table, column_like);
         let rows = table.rows.iter();
         rows.flat_map(move |row| {
             let found = at.iter().filter_map(|i| {
                 let text = row.get(*i)?.as_str();
-                Some(Place { table, column: &table.columns[*i], text, number: leading_number(text)? })
+                Some(NumberCell { table, column: &table.columns[*i], text, number: leading_number(text)? })
             });
             found.collect::<Vec<_>>()
         })

@@ -3,10 +3,10 @@
 //! The names are those of the rows that the finding is about. A command is repeated for each of them;
 //! one that sets a property of datasets goes to the dataset that sets it now.
 
+use crate::asked::Asked;
 use crate::condition::Condition;
 use crate::knowledge::Cause;
 use crate::rows::{Chosen, Names, Scope, place};
-use crate::score::Asked;
 use std::collections::BTreeMap;
 
 /// What stands for a dataset, pool and vdev whose name is not known: a word to fill in by hand in a

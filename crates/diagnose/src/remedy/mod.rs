@@ -14,10 +14,10 @@ use self::fill::Filler;
 use self::undo::{Undone, undone};
 
 use crate::answer::{ChoiceAnswer, RemedyAnswer};
+use crate::asked::Asked;
 use crate::facts::FactBase;
 use crate::knowledge::{Cause, Change};
 use crate::rows::{Chosen, Names};
-use crate::score::Asked;
 
 /// The remedy of a cause for the rows of the evidence that it is about.
 pub fn remedy(cause: &Cause, asked: &Asked<'_>, rows: Option<&Chosen>, names: &Names) -> RemedyAnswer {

@@ -2,10 +2,10 @@
 
 use super::column::Column;
 use super::{Row, RowId, Rows, Scope};
+use crate::asked::Asked;
 use crate::condition::{Answers, QueryId, Truth};
 use crate::facts::{Query, Reading, Value};
 use crate::knowledge::{Cause, IfFalse, Sign};
-use crate::score::Asked;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

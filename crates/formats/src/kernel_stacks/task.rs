@@ -95,8 +95,7 @@ impl Task {
         let Some(leaf) = frames.first() else { return unsure };
         // Who sleeps is in the scheduler; /proc/PID/stack leaves that frame out and says nothing else.
         // arm64 and ppc64 print the switch itself above it.
-        let asleep = ["__switch_to", "_switch", "schedule", "__schedule", "io_schedule", "cv_wait_common"]
-            .contains(&leaf.as_str());
+        let asleep = zwhy_zfs::puts_to_sleep(leaf);
         let waiting = task.waiting.unwrap_or(asleep || (task.comm.is_none() && !ran && !task.traced));
         frames.reverse();
         out.push(PctStack {

@@ -33,12 +33,12 @@ impl ChildProgram {
 
 /// Where a run is, for errors.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct RunStep {
     pub variant: String,
     pub phase: String,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RunStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.variant, self.phase)
     }
@@ -110,7 +110,7 @@ impl RunningChild {
     /// The next message; any end of the child other than by `Done` or `Failed` is an error.
     pub fn hear(
         &mut self,
-        place: &Place,
+        place: &RunStep,
         limit: Duration,
         cancel: &AtomicBool,
     ) -> Result<FromChild, LabError> {
@@ -147,12 +147,12 @@ impl RunningChild {
         }
     }
 
-    pub fn protocol(&self, place: &Place, what: impl Into<String>) -> LabError {
+    pub fn protocol(&self, place: &RunStep, what: impl Into<String>) -> LabError {
         LabError::Protocol { place: Box::new(place.clone()), what: what.into() }
     }
 
     /// After `Done`: waits for the end and judges it.
-    pub fn finish(mut self, place: &Place, limit: Duration) -> Result<(), LabError> {
+    pub fn finish(mut self, place: &RunStep, limit: Duration) -> Result<(), LabError> {
         let until = Instant::now() + limit;
         loop {
             match self.child.try_wait() {
@@ -171,7 +171,7 @@ impl RunningChild {
         }
     }
 
-    fn crashed(&mut self, place: &Place) -> LabError {
+    fn crashed(&mut self, place: &RunStep) -> LabError {
         let how = match self.child.wait() {
             Ok(status) => how_it_ended(status),
             Err(e) => format!("could not be waited for ({e})"),

@@ -9,10 +9,6 @@ use zwhy_evidence::{OriginId, PctKind, PctStack};
 
 pub struct Procstat;
 
-/// Functions that put a thread to sleep for others: FreeBSD `kern/kern_synch.c`, `kern/kern_condvar.c`.
-const SLEEPERS: [&str; 7] =
-    ["mi_switch", "sched_switch", "sleepq_", "_sleep", "_cv_", "pause_sbt", "critical_exit"];
-
 impl Block for Procstat {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let headers = usize::from(is_header(&lines.first()?.text));
@@ -21,7 +17,7 @@ impl Block for Procstat {
         for line in &lines[headers..] {
             let Some((comm, frames)) = row(&line.text) else { break };
             // The caller of what sleeps says whether it waits for work.
-            let inside = frames.iter().find(|f| !SLEEPERS.iter().any(|s| f.starts_with(s)));
+            let inside = frames.iter().find(|f| !zwhy_zfs::leaves_the_cpu(f));
             if inside.is_none_or(|f| zwhy_zfs::waits_for_work(f)) {
                 taken.drop("thread that waits for work", 1);
             } else {

@@ -12,12 +12,12 @@ use zwhy_host::read_cut;
 const MOST_CHANGES: usize = 60;
 
 /// Size and address.
-type Place = (u64, u64);
+type Extent = (u64, u64);
 
 pub(crate) struct ModuleWatch {
     path: PathBuf,
     /// By name; `None` where the list cannot be read.
-    known: Option<BTreeMap<String, Place>>,
+    known: Option<BTreeMap<String, Extent>>,
     changes: usize,
 }
 
@@ -52,7 +52,7 @@ impl ModuleWatch {
     }
 }
 
-fn changes(before: &BTreeMap<String, Place>, now: &BTreeMap<String, Place>) -> Vec<String> {
+fn changes(before: &BTreeMap<String, Extent>, now: &BTreeMap<String, Extent>) -> Vec<String> {
     let gone = before.keys().filter(|name| !now.contains_key(*name));
     let mut told: Vec<String> = gone.map(|name| format!("{name} was unloaded")).collect();
     told.extend(now.iter().filter_map(|(name, place)| match before.get(name) {
@@ -64,7 +64,7 @@ fn changes(before: &BTreeMap<String, Place>, now: &BTreeMap<String, Place>) -> V
 }
 
 /// Lines of another form are passed over.
-fn parse(text: &str) -> BTreeMap<String, Place> {
+fn parse(text: &str) -> BTreeMap<String, Extent> {
     let lines = text.lines().filter_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let address = fields.get(5).and_then(|a| u64::from_str_radix(a.trim_start_matches("0x"), 16).ok());

@@ -5,8 +5,8 @@
 
 use super::cpu_events::{Attached, Session};
 use super::{Ended, Look, Part, Sampler};
+use crate::caveats;
 use crate::error::RecordError;
-use crate::limits;
 use crate::live::Counted;
 use crate::naming::AddressId;
 use crate::scene::Scene;
@@ -264,7 +264,7 @@ impl Sampler for Cpu {
     }
 
     fn caveats_at_start(&self, scene: &Scene) -> Vec<String> {
-        limits::at_start(&self.session.sampling, self.user_only_asked, scene.names.kernel_named())
+        caveats::at_start(&self.session.sampling, self.user_only_asked, scene.names.kernel_named())
     }
 
     fn start(&mut self) -> Result<(), RecordError> {
@@ -337,7 +337,7 @@ impl Sampler for Cpu {
     }
 
     fn caveats(&self, scene: &Scene, lost: &BTreeMap<u32, u64>) -> Vec<String> {
-        let mut caveats = limits::of_samples(lost, self.taken.throttled);
+        let mut caveats = caveats::of_samples(lost, self.taken.throttled);
         caveats.extend(scene.names.lines().into_iter().flat_map(|lines| lines.limits()));
         caveats
     }

@@ -4,7 +4,7 @@
 //! data and are escaped where they are shown.
 
 use super::reason::NoLines;
-use super::sections::{Place, debug_section, places};
+use super::sections::{LaidSection, debug_section, places};
 use crate::demangle::demangle;
 use addr2line::{Context, Frame};
 use gimli::{Dwarf, EndianArcSlice, RunTimeEndian, SectionId};
@@ -47,7 +47,7 @@ pub struct SourceFrame {
 /// Lines of one object.
 pub struct ObjectLines {
     context: Context<Reader>,
-    places: Vec<Place>,
+    places: Vec<LaidSection>,
     /// Section and value of each function of a relocatable object; `None` where a name is used twice.
     functions: HashMap<String, Option<(SectionIndex, u64)>>,
     build_id: Option<Vec<u8>>,

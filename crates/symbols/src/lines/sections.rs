@@ -19,7 +19,7 @@ const GAP: u64 = 1 << 12;
 
 /// A section of code or data in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct LaidSection {
     pub name: String,
     pub index: SectionIndex,
     pub size: u64,
@@ -28,7 +28,7 @@ pub(super) struct Place {
 }
 
 /// Places for the sections of a relocatable object; empty for a linked one, which has addresses.
-pub(super) fn places<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> Vec<Place> {
+pub(super) fn places<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> Vec<LaidSection> {
     if file.kind() != ObjectKind::Relocatable {
         return Vec::new();
     }
@@ -43,7 +43,7 @@ pub(super) fn places<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> Vec<Plac
         // Sizes that no memory holds are of a damaged header.
         let Some(end) = base.checked_add(size).filter(|end| *end < 1 << 48) else { continue };
         next = (end / GAP + 2) * GAP;
-        places.push(Place {
+        places.push(LaidSection {
             name: section.name().unwrap_or_default().to_owned(),
             index: section.index(),
             size,
@@ -53,7 +53,7 @@ pub(super) fn places<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> Vec<Plac
     places
 }
 
-fn base_of(places: &[Place], index: Option<SectionIndex>) -> u64 {
+fn base_of(places: &[LaidSection], index: Option<SectionIndex>) -> u64 {
     index.and_then(|index| places.iter().find(|p| p.index == index)).map_or(0, |p| p.base)
 }
 
@@ -63,7 +63,7 @@ fn base_of(places: &[Place], index: Option<SectionIndex>) -> u64 {
 pub(super) fn debug_section<'d, R: ReadRef<'d>>(
     file: &object::File<'d, R>,
     name: &str,
-    places: &[Place],
+    places: &[LaidSection],
     left: &mut u64,
 ) -> Result<Vec<u8>, NoLines> {
     let Some(section) = file.section_by_name(name) else { return Ok(Vec::new()) };
@@ -101,7 +101,7 @@ fn unpack(reader: impl Read, size: u64) -> Cow<'static, [u8]> {
 fn relocate<'d, R: ReadRef<'d>>(
     file: &object::File<'d, R>,
     section: &object::Section<'d, '_, R>,
-    places: &[Place],
+    places: &[LaidSection],
     bytes: &mut [u8],
 ) {
     let little = file.is_little_endian();

@@ -66,7 +66,7 @@ fn object(machine: u64, little: bool, relocations: &[(u64, u64, i64)]) -> Vec<u8
     b.out
 }
 
-fn relocated(machine: u64, little: bool, relocations: &[(u64, u64, i64)]) -> (Vec<Place>, Vec<u8>) {
+fn relocated(machine: u64, little: bool, relocations: &[(u64, u64, i64)]) -> (Vec<LaidSection>, Vec<u8>) {
     let bytes = object(machine, little, relocations);
     let file = object::File::parse(bytes.as_slice()).unwrap();
     let places = places(&file);

@@ -1,4 +1,4 @@
-//! What tables and counters say by themselves, in plain words: readings, not causes.
+//! What tables and counters say by themselves, in plain words: observations, not causes.
 //!
 //! Invariant: each sentence repeats figures of one table or kstat; nothing is concluded from them. They
 //! stand in an answer that names no cause, so that its reader learns what the evidence does show.
@@ -9,15 +9,15 @@ use zwhy_zfs::format_bytes;
 
 /// What the evidence says, and which tables need not be named beside it.
 #[derive(Default)]
-pub struct Readings {
+pub struct Observations {
     pub sentences: Vec<String>,
     /// Tools of the tables, and sources of the kstats, that a sentence is of.
     pub told: Vec<String>,
 }
 
-/// The readings of all evidence that has any, tables first, in their order.
-pub fn readings(evidence: &Evidence) -> Readings {
-    let mut all = Readings::default();
+/// The observations of all evidence that has any, tables first, in their order.
+pub fn observations(evidence: &Evidence) -> Observations {
+    let mut all = Observations::default();
     for table in &evidence.tables {
         let sentence = of_table(table);
         let computed = table.tool == "quantiles" && sentence.is_some();
@@ -45,7 +45,7 @@ pub fn readings(evidence: &Evidence) -> Readings {
     all
 }
 
-impl Readings {
+impl Observations {
     fn add(&mut self, source: &str, sentence: Option<String>) {
         if let Some(sentence) = sentence.filter(|s| !self.sentences.contains(s)) {
             self.sentences.push(sentence);
@@ -371,7 +371,7 @@ mod tests {
 
     fn said(evidence: &str) -> String {
         let fixture: Fixture = toml::from_str(evidence).unwrap();
-        readings(&fixture.evidence().0).sentences.join("; ")
+        observations(&fixture.evidence().0).sentences.join("; ")
     }
 
     fn table(tool: &str, columns: &str, rows: &str) -> String {

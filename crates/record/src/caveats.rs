@@ -5,9 +5,9 @@ use zwhy_perf::ask::{Clock, Sampling};
 
 /// What was known to be missing when the recording started.
 pub(crate) fn at_start(sampling: &Sampling, forced_user_only: bool, kernel_named: bool) -> Vec<String> {
-    let mut limits = Vec::new();
+    let mut caveats = Vec::new();
     if sampling.user_only {
-        limits.push(if forced_user_only {
+        caveats.push(if forced_user_only {
             "the kernel is left out as asked: no kernel stacks, and time in system calls is not counted"
                 .to_owned()
         } else {
@@ -16,40 +16,40 @@ pub(crate) fn at_start(sampling: &Sampling, forced_user_only: bool, kernel_named
                 .to_owned()
         });
     } else if !kernel_named {
-        limits.push(
+        caveats.push(
             "kernel frames have no names: /proc/kallsyms hides its addresses; run as root or sysctl \
              kernel.kptr_restrict=1 and give CAP_SYSLOG"
                 .to_owned(),
         );
     }
     if sampling.clock == Clock::CpuClock && !sampling.user_only {
-        limits.push(
+        caveats.push(
             "no hardware counters here: a timer samples instead, and code that runs with interrupts off \
              is charged to where they are turned on again"
                 .to_owned(),
         );
     }
-    limits
+    caveats
 }
 
 /// What went wrong on the way.
 pub(crate) fn of_samples(lost: &BTreeMap<u32, u64>, throttled: u64) -> Vec<String> {
-    let mut limits = Vec::new();
+    let mut caveats = Vec::new();
     let all: u64 = lost.values().sum();
     if all > 0 {
-        limits.push(format!(
+        caveats.push(format!(
             "{all} samples were lost ({}) because the recorder was too slow; lower the rate with -F",
             by_cpu(lost)
         ));
     }
     if throttled > 0 {
-        limits.push(format!(
+        caveats.push(format!(
             "the kernel throttled sampling {} times; lower the rate with -F or raise \
              kernel.perf_cpu_time_max_percent",
             throttled
         ));
     }
-    limits
+    caveats
 }
 
 /// Most CPUs named in a sentence.

@@ -1,0 +1,69 @@
+//! Parts of the answer in words that terminal and Markdown share.
+
+use crate::figures::grouped;
+use zwhy_diagnose::{ConfidenceWord, Finding, Quality, ShareOf, SpeedUp, WhatIf};
+
+pub(crate) const NO_POOL: &str = "no pool in use";
+
+/// What would be, were the work gone.
+pub(crate) fn speed_up(bound: &SpeedUp) -> String {
+    match bound.at_most {
+        Some(_) => format!("everything else speeds up by at most {}", times(bound)),
+        None => "there is nothing else that takes CPU".to_owned(),
+    }
+}
+
+/// `2.7x (2.5–3.0)`; the interval only where one was measured, nothing where there is no bound.
+pub(crate) fn times(bound: &SpeedUp) -> String {
+    match (bound.at_most, bound.high) {
+        (None, _) => "nothing else takes CPU".to_owned(),
+        (Some(n), Some(high)) if high - bound.low < 0.05 => format!("{n:.2}x"),
+        (Some(n), Some(high)) => format!("{n:.1}x ({:.1}–{high:.1})", bound.low),
+        (Some(n), None) => format!("{n:.1}x ({:.1} or more)", bound.low),
+    }
+}
+
+/// `0.8.0 and later; fixed in 2.2`, or one of them.
+pub(crate) fn affected(f: &Finding) -> String {
+    let fixed = f.fixed_in.as_ref().map(|release| format!("fixed in {release}"));
+    let parts = [Some(f.affected.trim_end_matches('.').to_owned()), fixed];
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+pub(crate) fn confidence(f: &Finding) -> String {
+    let share = f.share.as_ref().map(|s| format!("{}, ", interval(s))).unwrap_or_default();
+    format!("{share}confidence {} ({:.2})", word(f.confidence_word), f.confidence)
+}
+
+/// The confidence as people read it.
+pub fn word(confidence: ConfidenceWord) -> &'static str {
+    match confidence {
+        ConfidenceWord::High => "high",
+        ConfidenceWord::Medium => "medium",
+        ConfidenceWord::Low => "low",
+    }
+}
+
+pub(crate) fn interval(s: &ShareOf) -> String {
+    format!("{:.1} % ({:.1}–{:.1})", s.value * 100.0, s.low * 100.0, s.high * 100.0)
+}
+
+/// What the bounds assume, and how busy the CPU was.
+pub(crate) fn assumption(what_if: &WhatIf) -> String {
+    let busy = what_if.busy.map(|busy| format!(" Busy: {:.1} % of all CPU.", busy * 100.0));
+    what_if.assumption.clone() + &busy.unwrap_or_default()
+}
+
+/// `59.2–67.0`; nothing without counts, as there is no interval then.
+pub(crate) fn measured(share: &ShareOf) -> String {
+    if share.low < share.high {
+        format!("{:.1}–{:.1}", share.low * 100.0, share.high * 100.0)
+    } else {
+        String::new()
+    }
+}
+
+/// Samples whose function has no name, by reason.
+pub(crate) fn not_named(quality: &Quality) -> impl Iterator<Item = String> {
+    quality.unresolved.iter().map(|(reason, n)| format!("{} not named: {reason}", grouped(*n)))
+}
