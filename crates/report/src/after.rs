@@ -41,7 +41,7 @@ pub fn after_text(answer: &AfterAnswer, verbose: bool, style: Style) -> String {
     out.push_str(&table(&grid, !costs.is_empty(), style));
     let limit = if verbose { usize::MAX } else { SETTINGS };
     let mut grid = Grid::new(2, &[Align::Left, Align::Left, Align::Left, Align::Left]);
-    grid.header(["Set otherwise", "", "before", "after"]);
+    grid.header(["Settings changed", "", "before", "after"]);
     answer.settings.iter().take(limit).for_each(|s| grid.row(setting_cells(s)));
     out.push_str(&table(&grid, !answer.settings.is_empty(), style));
     let rest = answer.settings.len().saturating_sub(limit);
@@ -141,14 +141,14 @@ fn costs(answer: &AfterAnswer) -> Vec<[String; 4]> {
         let unit = if bytes { "GB" } else { "1,000 operations" };
         let all = format!("CPU s a {unit}");
         for (name, times) in
-            [(all, &cost.cpu_s_per_unit), ("  of it in ZFS".to_owned(), &cost.zfs_cpu_s_per_unit)]
+            [(all, &cost.cpu_s_per_unit), ("  of which in ZFS".to_owned(), &cost.zfs_cpu_s_per_unit)]
         {
             out.extend(times.iter().map(|t| row(name.clone(), t, &figure_words)));
         }
         let (name, scale) = if bytes { ("MB a second", 1e6) } else { ("operations a second", 1.0) };
         out.push(row(name.to_owned(), &work.rate, &|rate| figure_words(rate / scale)));
     }
-    for (name, times) in [("CPUs busy", &cost.cpus), ("  of them in ZFS", &cost.zfs_cpus)] {
+    for (name, times) in [("CPUs busy", &cost.cpus), ("  of which in ZFS", &cost.zfs_cpus)] {
         out.extend(times.iter().map(|t| row(name.to_owned(), t, &figure_words)));
     }
     out
