@@ -23,7 +23,7 @@ pub fn gain(rule: &GainRule, shares: Option<&Shares>, busy: Option<f64>) -> Gain
         GainRule::Nothing { why } => return nothing(why),
         GainRule::Removes { low, high, why } => (low, high, why),
     };
-    let Some(shares) = shares else { return nothing("How much CPU it takes, the evidence does not tell.") };
+    let Some(shares) = shares else { return nothing("The evidence does not say how much CPU it takes.") };
     let less = |share: &ShareOf| Range {
         low: (share.low * low).clamp(0.0, MOST),
         high: (share.high * high).clamp(0.0, MOST),
@@ -33,14 +33,14 @@ pub fn gain(rule: &GainRule, shares: Option<&Shares>, busy: Option<f64>) -> Gain
     let limits = busy.map(|busy| busy >= LIMITS);
     let speed = match limits {
         Some(true) => format!(
-            "The CPU is full here, so {:.1} to {:.1} times as much may be done.",
+            "The CPU is saturated here, so throughput may rise {:.1} to {:.1} times.",
             faster.low, faster.high
         ),
-        Some(false) => "The CPU is not full here, so throughput need not change.".to_owned(),
+        Some(false) => "The CPU is not saturated here, so throughput may not change.".to_owned(),
         None => "Whether throughput rises depends on what limits it.".to_owned(),
     };
     let text = format!(
-        "The same work should take ZFS {} less CPU, {} less of all that is busy. {speed} {why}",
+        "For the same work ZFS should use {} less CPU ({} less of all busy CPU). {speed} {why}",
         between(zfs.low, zfs.high),
         between(all.low, all.high)
     );
@@ -81,11 +81,11 @@ mod tests {
         assert_eq!(full.cpu_less, Some(Range { low: 0.2, high: 0.35 }));
         assert_eq!(
             full.text,
-            "The same work should take ZFS 40 to 70 % less CPU, 20 to 35 % less of all that is busy. The CPU is full \
-             here, so 1.2 to 3.3 times as much may be done. Because."
+            "For the same work ZFS should use 40 to 70 % less CPU (20 to 35 % less of all busy CPU). The CPU is \
+             saturated here, so throughput may rise 1.2 to 3.3 times. Because."
         );
         let idle = gain(&removes(0.8, 1.0), Some(&shares), Some(0.3));
-        assert!(idle.faster.is_none() && idle.text.contains("throughput need not change"), "{}", idle.text);
+        assert!(idle.faster.is_none() && idle.text.contains("throughput may not change"), "{}", idle.text);
         let more = gain(&removes(0.9, 6.0), Some(&shares), None);
         assert_eq!(more.zfs_cpu_less.map(|p| p.high), Some(0.995), "never all of it");
     }

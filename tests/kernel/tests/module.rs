@@ -201,7 +201,8 @@ fn nice_values_snapshots_and_disks_are_facts() {
         let threads = writes.evidence().threads.iter().filter(|t| t.comm.starts_with(comm));
         threads.filter_map(|t| t.nice).collect()
     };
-    assert_eq!(nice("zwhy-load"), [10], "the load was started by nice -n 10");
+    let load = nice("zwhy-load");
+    assert!(!load.is_empty() && load.iter().all(|n| *n == 10), "started by nice -n 10: {load:?}");
     assert!(nice("txg_sync").contains(&0), "{:?}", nice("txg_sync"));
     // tank, its two encrypted datasets and the plain one.
     assert_eq!(writes.fact("/snapshots"), json!(4));
