@@ -3,7 +3,8 @@
 // The fields are those of SHAPES, which is generated from the answer's types. A damaged or newer file
 // loses the field, not the page: what is missing is empty, and the notes are shown to the reader.
 
-import { type Answer, SHAPES } from "./answer";
+import type { Answer } from "./answer";
+import { SHAPES } from "./answer-shapes";
 import { DataError } from "./error";
 
 const SUPPORTED = 1;

@@ -48,7 +48,9 @@ fn generated(file: &str, got: &str) {
 
 #[test]
 fn the_page_has_the_types_of_the_answer() {
-    generated("web/src/data/answer.ts", &typescript::typescript(&Model::of_answer()));
+    let model = Model::of_answer();
+    generated("web/src/data/answer.ts", &typescript::types(&model));
+    generated("web/src/data/answer-shapes.ts", &typescript::shapes(&model));
 }
 
 #[test]

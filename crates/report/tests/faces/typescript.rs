@@ -1,10 +1,17 @@
-//! The page's types, written from the answer's: `web/src/data/answer.ts`.
+//! The page's types, written from the answer's: `web/src/data/answer.ts`, and the same as data, `answer-shapes.ts`.
 
 use crate::model::{Field, Kind, Model, Type};
 use std::fmt::Write;
 
-const HEAD: &str = "\
-// The answer that `zwhy explain --json` prints, for the page: its types, and the same as data to read it by.
+const TYPES_HEAD: &str = "\
+// The types of the answer that `zwhy explain --json` prints, for the page.
+";
+
+const SHAPES_HEAD: &str = "\
+// The types of answer.ts as data, for reading JSON that nobody vouches for.
+";
+
+const GENERATED: &str = "\
 //
 // Generated from the Rust types (crates/diagnose/src/answer.rs): do not edit. After a change there,
 // `BLESS=1 cargo test -p zwhy-report --test faces` writes it anew.
@@ -12,15 +19,15 @@ const HEAD: &str = "\
 
 const SHAPES: &str = "
 /**
- * The fields of each type, for reading JSON that nobody vouches for. A kind is `text`, `number`, `flag`,
- * `any` or another type; behind it `?` is or null, `[]` a list, `{}` a map by name. Words are those of a
- * type that knows no others.
+ * The fields of each type. A kind is `text`, `number`, `flag`, `any` or another type; behind it `?` is or
+ * null, `[]` a list, `{}` a map by name. Words are those of a type that knows no others.
  */
+export const SHAPES = {
 ";
 
-/// The whole file.
-pub fn typescript(model: &Model) -> String {
-    let mut out = HEAD.to_owned();
+/// The file of types.
+pub fn types(model: &Model) -> String {
+    let mut out = format!("{TYPES_HEAD}{GENERATED}");
     for (name, (doc, kind)) in &model.types {
         out.push('\n');
         out.push_str(&comment("", doc));
@@ -37,8 +44,12 @@ pub fn typescript(model: &Model) -> String {
             }
         }
     }
-    out.push_str(SHAPES);
-    out.push_str("export const SHAPES = {\n");
+    out
+}
+
+/// The file of the same as data.
+pub fn shapes(model: &Model) -> String {
+    let mut out = format!("{SHAPES_HEAD}{GENERATED}{SHAPES}");
     for (name, (_, kind)) in &model.types {
         match kind {
             Type::Struct(fields) => {
