@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# Tests how vm/run chooses between KVM and emulation, with a stand-in for QEMU: no machine is booted.
+# Tests how vm/run chooses between KVM and emulation, and what it tells QEMU of slow and bad disks, with a
+# stand-in for QEMU: no machine is booted.
 #
-# A copy of run and accel.sh lies beside a build.sh and a zwhy.sh that build nothing. The stand-in
-# writes down the accelerator and the kernel's words of each start, and with KVM does what $QEMU_KVM says.
+# A copy of run, accel.sh and disks.sh lies beside a build.sh and a zwhy.sh that build nothing. The stand-in
+# writes down the accelerator, the kernel's words and the drives of each start, and with KVM does what $QEMU_KVM says.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
 mkdir -p "$top/vm" "$top/bin"
-cp "$here/run" "$here/accel.sh" "$top/vm/"
+cp "$here/run" "$here/accel.sh" "$here/disks.sh" "$top/vm/"
 
 cat >"$top/vm/build.sh" <<'SH'
 #!/bin/sh
@@ -33,7 +34,12 @@ while (($#)); do
     case $1 in
     -accel) accel=${2%%,*} ;;
     -append) append=$2 ;;
-    -drive) [[ $2 != *id=results,* ]] || { results=${2#file=}; results=${results%%,*}; } ;;
+    -drive)
+        echo "$2" >>"$QEMU_STARTS.drives"
+        bad=$(sed -n 's/.*config=\([^,]*\),.*/\1/p' <<<"$2")
+        [[ -z $bad ]] || cat "$bad" >>"$QEMU_STARTS.bad"
+        [[ $2 != *id=results,* ]] || { results=${2#file=}; results=${results%%,*}; }
+        ;;
     -chardev) events=${2#*,path=} events=${events%%,*}.out ;;
     esac
     shift
@@ -76,10 +82,12 @@ boot() {
     local does=$1
     shift
     : >"$top/starts"
+    : >"$top/starts.drives"
+    : >"$top/starts.bad"
     rm -rf "$top/out"
     status=0
     env PATH="$top/bin:$PATH" QEMU_KVM="$does" QEMU_STARTS="$top/starts" ZWHY_VM_DIR="$top/cache" ZWHY_VM_KVM="$top/kvm" \
-        ZWHY_VM_PATIENCE=60 ZWHY_VM_ACCEL= "$@" "$top/vm/run" -t "${limit:-100}" -n 1 -s 8 -o "$top/out" true \
+        ZWHY_VM_PATIENCE=60 ZWHY_VM_ACCEL= "$@" "$top/vm/run" -t "${limit:-100}" -n "${disks:-1}" -s 64 ${special[@]+"${special[@]}"} -o "$top/out" true \
         >"$top/console" 2>"$top/errors" || status=$?
 }
 
@@ -177,5 +185,23 @@ both=$!
 wait "$both" || failures=$((failures + 1))
 boot works; remembers tcg; expect 0 tcg
 
+# drive ID: what QEMU was told of that disk.
+drive() { grep "[,=]id=$1," "$top/starts.drives"; }
+fresh "slow and bad disks"
+disks=3 special=(-d 0:iops=80 -d 1:bps-read=8M,iops-write=150 -d 2:bad=4,iops-read=5)
+boot works; expect 0 kvm; is_silent
+[[ $(drive d0) == *,throttling.iops-total=80 ]] || fail "the limit of disk 0: $(drive d0)"
+[[ $(drive d1) == *,throttling.bps-read=8388608,throttling.iops-write=150 ]] || fail "the limits of disk 1: $(drive d1)"
+[[ $(drive d2) == file.driver=blkdebug,*,throttling.iops-read=5 ]] || fail "disk 2 is not bad: $(drive d2)"
+[[ $(drive results) != *throttling* ]] || fail "the results are slow, too"
+[[ $(grep -c '^iotype = "read"' "$top/starts.bad") == 4 ]] || fail "not four rules for bad sectors"
+# From 16 to 48 of 64 MiB, 8 MiB apart, in sectors of 512 bytes.
+[[ $(sed -n 's/^sector = "\(.*\)"/\1/p' "$top/starts.bad" | xargs) == '32768 49152 65536 81920' ]] || fail "the bad sectors are elsewhere"
+for wrong in 3:iops=80 0:ipos=80 0:iops=0 0: iops=80 0:bad=; do
+    special=(-d "$wrong")
+    boot works; expect 2 ''; says "^error: -d $wrong: "
+done
+special=() disks=1
+
 ((failures == 0)) || { echo "$failures checks of vm/run failed" >&2; exit 1; }
-echo "vm/run chooses its accelerator rightly"
+echo "vm/run chooses its accelerator rightly, and makes disks as it is told"

@@ -35,6 +35,19 @@ pool() {
     must zpool create -f -o ashift=12 -O atime=off "$@" tank ${layout:-$disks}
 }
 
+# disk NUMBER: the disk of that number of vm/run, whatever number the kernel gave it.
+disk() {
+    for disk_of in /sys/class/nvme/nvme*; do
+        if [ "$(tr -d ' ' <"$disk_of/serial")" = "d$1" ]; then echo "/dev/${disk_of##*/}n1p1"; fi
+    done
+}
+
+# cold: nothing of the pool is cached any more.
+cold() {
+    must zpool export tank
+    must zpool import -d /dev tank
+}
+
 scenario() {
     scenario_name=$1 variant=$2
     layout='' record=''

@@ -3,7 +3,9 @@
 //! Invariants: a boot runs one script and ends by its own time limit; tests look at files only, so
 //! one boot serves many of them.
 
+pub mod answers;
 pub mod gains;
+pub mod scenario;
 
 use serde_json::Value;
 use std::io::{self, Write as _};
@@ -28,6 +30,8 @@ pub struct Boot {
 pub struct Machine<'a> {
     pub disks: u32,
     pub disk_mib: u32,
+    /// Disks that are slow or bad, in the words of `vm/run -d`.
+    pub special_disks: &'a [String],
     /// Time limit of the whole boot, in seconds.
     pub limit: u32,
     /// Words for its kernel.
@@ -74,6 +78,9 @@ impl Boot {
             .args(["-v", &version, "-n", &machine.disks.to_string(), "-s", &machine.disk_mib.to_string()])
             .args(["-t", &machine.limit.to_string(), "-k", machine.kernel, "-o"])
             .arg(&folder);
+        for disk in machine.special_disks {
+            command.arg("-d").arg(disk);
+        }
         if machine.debug {
             command.arg("-g");
         }
@@ -106,14 +113,7 @@ impl Boot {
 
     /// A capture, or the folder of one that did not end.
     pub fn capture(&self, name: &str) -> Recorded {
-        let path = self.folder.join(name);
-        let capture = Capture::open(&path).unwrap_or_else(|e| panic!("{name}: {e}"));
-        let mut marks: Vec<_> =
-            capture.marks.iter().map(|m| (m.t, format!("{}: {}", m.name, m.text))).collect();
-        marks.sort();
-        let mut imported = capture.into_imported(name);
-        imported.evidence.set_recorder_aside();
-        Recorded { name: name.to_owned(), marks, imported }
+        capture_of(&self.folder.join(name), name)
     }
 
     /// A JSON file of the boot.
@@ -131,6 +131,19 @@ impl Boot {
     pub fn has(&self, name: &str) -> bool {
         self.folder.join(name).exists()
     }
+}
+
+/// A capture, or the folder of one that did not end, as it was recorded.
+///
+/// # Panics
+/// When it cannot be read: there is nothing to test then.
+pub fn capture_of(path: &Path, name: &str) -> Recorded {
+    let capture = Capture::open(path).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let mut marks: Vec<_> = capture.marks.iter().map(|m| (m.t, format!("{}: {}", m.name, m.text))).collect();
+    marks.sort();
+    let mut imported = capture.into_imported(name);
+    imported.evidence.set_recorder_aside();
+    Recorded { name: name.to_owned(), marks, imported }
 }
 
 /// A capture made in the VM.

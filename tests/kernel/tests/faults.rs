@@ -2,40 +2,20 @@
 //! healthy control must show none that zwhy believes.
 //!
 //! A scenario is one file in `scenarios/`: how the pool is made with and without the fault, the
-//! load, and on a line of its own the classes that name the fault. ZWHY_SCENARIOS chooses some.
+//! load, and in its head the classes that name the fault, or what the first line must say.
+//! ZWHY_SCENARIOS chooses some.
 
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Knowledge, coverage};
+use zwhy_kernel_tests::answers::{self, FirstLines};
 use zwhy_kernel_tests::gains::{self, CURED, Gain};
-use zwhy_kernel_tests::{Boot, Machine, root};
+use zwhy_kernel_tests::scenario::{Scenario, boots, scenarios};
+use zwhy_kernel_tests::{Boot, Machine, capture_of, root};
 
-struct Scenario {
-    name: String,
-    file: PathBuf,
-    /// Classes of which any names the fault.
-    expect: Vec<String>,
-    /// The remedy of the first finding is run, and taken back.
-    remedy: bool,
-}
-
-fn scenarios() -> Vec<Scenario> {
-    let chosen = std::env::var("ZWHY_SCENARIOS").unwrap_or_default();
-    let folder = root().join("tests/kernel/scenarios");
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(folder).expect("scenarios").map(|entry| entry.expect("an entry").path()).collect();
-    files.sort();
-    let scenario = |file: PathBuf| {
-        let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
-        let text = fs::read_to_string(&file).expect("a scenario");
-        let expect = text.lines().find_map(|line| line.strip_prefix("# expect: "));
-        let expect = expect.unwrap_or_else(|| panic!("{name} does not say what it expects"));
-        let expect = expect.split('|').map(str::to_owned).collect();
-        Scenario { name, file, expect, remedy: text.lines().any(|line| line.starts_with("# remedy: ")) }
-    };
-    let all = files.into_iter().map(scenario);
-    all.filter(|s| chosen.is_empty() || chosen.split_whitespace().any(|name| name == s.name)).collect()
+/// The list of all first lines.
+fn answers_document() -> PathBuf {
+    root().join("docs/ANSWERS.md")
 }
 
 #[test]
@@ -46,6 +26,20 @@ fn every_scenario_expects_a_cause_that_is_known() {
             assert!(knowledge.cause(class).is_some(), "{}: no cause {class}", scenario.name);
         }
     }
+}
+
+/// The list is made by runs of the VM; between them nobody may change what a scenario expects, or a line.
+#[test]
+fn the_first_lines_in_the_document_are_those_that_the_scenarios_expect() {
+    let text = std::fs::read_to_string(answers_document()).expect("docs/ANSWERS.md");
+    let mut wrong = Vec::new();
+    for scenario in scenarios().iter().filter(|s| !s.says.is_empty()) {
+        match answers::in_document(&text, scenario) {
+            Some(lines) => wrong.extend(answers::faults_of(scenario, &lines)),
+            None => wrong.push(format!("{} is not in docs/ANSWERS.md", scenario.name)),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Scenarios of one boot: one that ends badly costs no more than these.
@@ -62,6 +56,8 @@ struct Judged {
     of_zfs: u64,
     remedies: Remedies,
     gains: Vec<Gain>,
+    /// The first lines of each scenario, by its name.
+    said: Vec<(String, FirstLines)>,
 }
 
 /// How many remedies were run, and what became of them.
@@ -133,35 +129,34 @@ fn judge_remedy(boot: &Boot, scenario: &Scenario, knowledge: &Knowledge, judged:
     }
 }
 
-fn judge(scenarios: &[Scenario], first: usize) -> Judged {
+/// Boots a machine that records these scenarios, which are of one machine.
+fn boot(scenarios: &[Scenario], number: usize) -> Boot {
     let mut files: Vec<PathBuf> = scenarios.iter().map(|s| s.file.clone()).collect();
     files.push("tests/kernel/guest/lib.sh".into());
     let names: Vec<String> = scenarios.iter().map(|s| s.name.clone()).collect();
-    // The kernel of Debian zeroes each page it hands out, which would be found in every capture.
-    let kernel = "init_on_alloc=0";
-    let machine = Machine { disks: 5, disk_mib: 4096, limit: 1800, kernel, debug: false, files: &files };
-    let name = format!("faults-{first:02}");
-    let boot = Boot::run(&name, Path::new("tests/kernel/guest/faults.sh"), &names, &machine);
+    let machine = Machine {
+        disks: scenarios.iter().map(Scenario::disks).max().expect("a scenario"),
+        disk_mib: 4096,
+        special_disks: &scenarios[0].machine,
+        limit: 1800,
+        // The kernel of Debian zeroes each page it hands out, which would be found in every capture.
+        kernel: "init_on_alloc=0",
+        debug: false,
+        files: &files,
+    };
+    Boot::run(&format!("faults-{number:02}"), Path::new("tests/kernel/guest/faults.sh"), &names, &machine)
+}
 
+fn judge(scenarios: &[Scenario], number: usize) -> Judged {
+    let boot = boot(scenarios, number);
     let knowledge = Knowledge::embedded();
     let mut judged = Judged::default();
     for scenario in scenarios {
-        for variant in ["fault", "control"] {
-            let capture = boot.capture(&format!("{}.{variant}.zwhy", scenario.name));
-            let seen = coverage(&capture.evidence().profile, &knowledge.anatomy);
-            judged.named += seen.named;
-            judged.of_zfs += seen.zfs;
-            let answer = capture.explain(&knowledge);
-            let found: Vec<String> =
-                answer.findings.iter().map(|f| format!("{} {:.2}", f.class, f.confidence)).collect();
-            let good = match variant {
-                "fault" => answer.findings.first().is_some_and(|f| scenario.expect.contains(&f.class)),
-                _ => answer.findings.iter().all(|f| f.confidence <= 0.5),
-            };
-            if !good {
-                judged.wrong.push(format!("{} {variant}: {found:?}", scenario.name));
-            }
-        }
+        let [fault, control] =
+            ["fault", "control"].map(|variant| judge_one(&boot, scenario, variant, &mut judged));
+        let lines = FirstLines { fault, control };
+        judged.wrong.extend(answers::faults_of(scenario, &lines));
+        judged.said.push((scenario.name.clone(), lines));
         if scenario.remedy {
             judge_remedy(&boot, scenario, &knowledge, &mut judged);
             judged.gains.extend(gains::gain(boot.folder(), &scenario.name, &scenario.expect, &knowledge));
@@ -170,26 +165,49 @@ fn judge(scenarios: &[Scenario], first: usize) -> Judged {
     judged
 }
 
+/// What the findings of a scenario or of its control come to; its first line.
+fn judge_one(boot: &Boot, scenario: &Scenario, variant: &str, judged: &mut Judged) -> String {
+    let knowledge = Knowledge::embedded();
+    let capture = boot.capture(&format!("{}.{variant}.zwhy", scenario.name));
+    let seen = coverage(&capture.evidence().profile, &knowledge.anatomy);
+    judged.named += seen.named;
+    judged.of_zfs += seen.zfs;
+    let answer = capture.explain(&knowledge);
+    let found: Vec<String> =
+        answer.findings.iter().map(|f| format!("{} {:.2}", f.class, f.confidence)).collect();
+    let good = match variant {
+        "fault" if scenario.expect.is_empty() => true,
+        "fault" => answer.findings.first().is_some_and(|f| scenario.expect.contains(&f.class)),
+        _ => answer.findings.iter().all(|f| f.confidence <= 0.5),
+    };
+    if !good {
+        judged.wrong.push(format!("{} {variant}: {found:?}", scenario.name));
+    }
+    answer.why
+}
+
 #[test]
 #[ignore = "boots the kernel VM: make kernel-test"]
 fn the_fault_is_named_and_the_control_is_not_accused() {
     let scenarios = scenarios();
     let mut all = Judged::default();
-    for (at, group) in scenarios.chunks(A_BOOT).enumerate() {
-        match std::panic::catch_unwind(|| judge(group, at * A_BOOT)) {
+    for (number, group) in boots(&scenarios, A_BOOT).into_iter().enumerate() {
+        match std::panic::catch_unwind(|| judge(group, number)) {
             Ok(judged) => {
                 all.wrong.extend(judged.wrong);
                 all.named += judged.named;
                 all.of_zfs += judged.of_zfs;
                 all.remedies.add(&judged.remedies);
                 all.gains.extend(judged.gains);
+                all.said.extend(judged.said);
             }
             // The panic has said why.
             Err(_) => all.wrong.extend(group.iter().map(|s| format!("{}: its boot failed", s.name))),
         }
     }
     say_gains(&all.gains);
-    let Judged { mut wrong, named, of_zfs, remedies: Remedies { run, cured, undone }, gains } = all;
+    say_first_lines(&scenarios, &all.said);
+    let Judged { mut wrong, named, of_zfs, remedies: Remedies { run, cured, undone }, gains, .. } = all;
     let within = gains.iter().filter(|gain| gain.is_within()).count();
     let _ = writeln!(
         std::io::stderr(),
@@ -206,6 +224,40 @@ fn the_fault_is_named_and_the_control_is_not_accused() {
 fn say_gains(gains: &[Gain]) {
     let _ = writeln!(std::io::stderr(), "{}", gains::table(gains));
     gains::bless(&root().join("docs/CALIBRATION.md"), gains);
+}
+
+/// All first lines, and with BLESS set into the list of them.
+fn say_first_lines(scenarios: &[Scenario], said: &[(String, FirstLines)]) {
+    let of = |name: &str| scenarios.iter().find(|s| s.name == name);
+    let said: Vec<(&Scenario, FirstLines)> =
+        said.iter().filter_map(|(name, lines)| Some((of(name)?, lines.clone()))).collect();
+    for (scenario, lines) in &said {
+        let right = if answers::faults_of(scenario, lines).is_empty() { "right" } else { "WRONG" };
+        let FirstLines { fault, control } = lines;
+        let _ = writeln!(std::io::stderr(), "{} {right}\n    {fault}\n    {control}", scenario.name);
+    }
+    let folder = std::fs::read_dir(root().join("tests/kernel/scenarios")).expect("scenarios");
+    let known = folder.filter_map(|e| Some(e.ok()?.path().file_stem()?.to_string_lossy().into_owned()));
+    answers::bless(&answers_document(), &said, &known.collect::<Vec<_>>());
+}
+
+/// Says the first lines of captures that an earlier run left in the folder that ZWHY_CAPTURES names, and judges them.
+#[test]
+#[ignore = "needs captures of a run, ZWHY_CAPTURES=FOLDER"]
+fn first_lines_of_captures_that_were_kept() {
+    let Some(folder) = std::env::var_os("ZWHY_CAPTURES").map(PathBuf::from) else { return };
+    let knowledge = Knowledge::embedded();
+    let scenarios = scenarios();
+    let line = |s: &Scenario, variant: &str| {
+        let file = folder.join(format!("{}.{variant}.zwhy", s.name));
+        file.exists().then(|| capture_of(&file, &s.name).explain(&knowledge).why)
+    };
+    let lines = |s: &Scenario| Some(FirstLines { fault: line(s, "fault")?, control: line(s, "control")? });
+    let said: Vec<_> = scenarios.iter().filter_map(|s| Some((s.name.clone(), lines(s)?))).collect();
+    say_first_lines(&scenarios, &said);
+    let of = |name: &str| scenarios.iter().find(|s| s.name == name).expect("it was read");
+    let wrong: Vec<String> = said.iter().flat_map(|(name, l)| answers::faults_of(of(name), l)).collect();
+    assert!(wrong.is_empty(), "{} scenarios:\n{}", said.len(), wrong.join("\n"));
 }
 
 /// Judges captures that an earlier run left in the folder that ZWHY_CAPTURES names; nothing without one, as all

@@ -15,6 +15,7 @@ fn boot() -> &'static Boot {
         let machine = Machine {
             disks: 3,
             disk_mib: 512,
+            special_disks: &[],
             limit: 600,
             kernel: "",
             debug: true,

@@ -34,6 +34,7 @@ pub fn run(folder: &Path, settings: &Settings) -> io::Result<()> {
             if clock.over() {
                 break;
             }
+            clock.pace();
             each(&name(i), &mut noise)?;
             count.add(settings.size);
         }

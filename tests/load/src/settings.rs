@@ -28,6 +28,8 @@ pub struct Settings {
     pub holes: bool,
     /// How many files.
     pub count: u32,
+    /// So many operations a second at most; zero is as fast as it goes.
+    pub rate: u64,
     /// Nice value that the load gives itself.
     pub nice: i32,
     /// What is done with each file: create, read, xattr.
@@ -49,6 +51,7 @@ impl Settings {
             sync: false,
             holes: false,
             count: 100,
+            rate: 0,
             nice: 0,
             operation: "create".to_owned(),
         };
@@ -67,6 +70,7 @@ impl Settings {
                 "sync" => settings.sync = value == "1",
                 "holes" => settings.holes = value == "1",
                 "count" => settings.count = u32::try_from(bytes(value)?).map_err(|e| e.to_string())?,
+                "rate" => settings.rate = bytes(value)?,
                 "nice" => settings.nice = value.parse().map_err(|e| format!("nice={value}: {e}"))?,
                 "do" => settings.operation = value.to_owned(),
                 _ => return Err(format!("no setting {key}")),
@@ -83,14 +87,24 @@ impl Settings {
     }
 
     pub fn clock(&self) -> Clock {
-        Clock { end: Instant::now() + Duration::from_secs(self.seconds), passes: 0 }
+        let now = Instant::now();
+        Clock {
+            end: now + Duration::from_secs(self.seconds),
+            passes: 0,
+            rate: self.rate,
+            began: now,
+            done: 0,
+        }
     }
 }
 
-/// Says when to end.
+/// Says when to end, and holds the load back to its rate.
 pub struct Clock {
     end: Instant,
     passes: u32,
+    rate: u64,
+    began: Instant,
+    done: u64,
 }
 
 impl Clock {
@@ -103,6 +117,24 @@ impl Clock {
     /// In the middle of a later pass, too.
     pub fn over(&self) -> bool {
         self.passes > 1 && Instant::now() >= self.end
+    }
+
+    /// Before each operation: sleeps until it is due. One that is late is not made up for, so that a slow
+    /// moment is not followed by a fast one.
+    pub fn pace(&mut self) {
+        if self.rate == 0 {
+            return;
+        }
+        let due = self.began + Duration::from_secs_f64(self.done as f64 / self.rate as f64);
+        let now = Instant::now();
+        match due.checked_duration_since(now) {
+            Some(early) => std::thread::sleep(early),
+            None => {
+                self.began = now;
+                self.done = 0;
+            }
+        }
+        self.done += 1;
     }
 }
 
@@ -126,6 +158,12 @@ mod tests {
         let settings = Settings::parse(&words("block=4K size=1G do=read")).unwrap();
         assert_eq!((settings.block, settings.size, settings.operation.as_str()), (4096, 1 << 30, "read"));
         assert_eq!(settings.stride(), 4096);
+        let mut clock = Settings::parse(&words("rate=20")).unwrap().clock();
+        let began = Instant::now();
+        for _ in 0..5 {
+            clock.pace();
+        }
+        assert!(began.elapsed() >= Duration::from_millis(200), "four waits of 50 ms");
         assert!(Settings::parse(&words("blok=4K")).is_err());
         assert!(Settings::parse(&words("block=4X")).is_err());
         assert!(Settings::parse(&words("block=1M size=4K")).is_err());

@@ -65,6 +65,7 @@ pub fn write(path: &Path, settings: &Settings) -> io::Result<()> {
             if clock.over() {
                 break;
             }
+            clock.pace();
             if settings.data != Kind::Zero {
                 // One new page a block is enough that no two are equal; making data is not the load.
                 let page = PAGE.min(settings.block);
@@ -94,6 +95,7 @@ pub fn read(path: &Path, settings: &Settings) -> io::Result<()> {
             if clock.over() {
                 break;
             }
+            clock.pace();
             count.add(file.read_at(buffer.get(), at)? as u64);
         }
     }
