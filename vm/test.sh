@@ -188,7 +188,7 @@ boot works; remembers tcg; expect 0 tcg
 # drive ID: what QEMU was told of that disk.
 drive() { grep "[,=]id=$1," "$top/starts.drives"; }
 fresh "slow and bad disks"
-disks=3 special=(-d 0:iops=80 -d 1:bps-read=8M,iops-write=150 -d 2:bad=4,iops-read=5)
+disks=3 special=(-d 0:iops=80 -d '1:bps-read=8M,iops-write=150' -d '2:bad=4,iops-read=5')
 boot works; expect 0 kvm; is_silent
 [[ $(drive d0) == *,throttling.iops-total=80 ]] || fail "the limit of disk 0: $(drive d0)"
 [[ $(drive d1) == *,throttling.bps-read=8388608,throttling.iops-write=150 ]] || fail "the limits of disk 1: $(drive d1)"
