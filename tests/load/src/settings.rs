@@ -28,6 +28,8 @@ pub struct Settings {
     pub holes: bool,
     /// How many files.
     pub count: u32,
+    /// Of its random order and data: loads with different ones do not follow each other.
+    pub seed: u64,
     /// So many operations a second at most; zero is as fast as it goes.
     pub rate: u64,
     /// Nice value that the load gives itself.
@@ -51,6 +53,7 @@ impl Settings {
             sync: false,
             holes: false,
             count: 100,
+            seed: 7,
             rate: 0,
             nice: 0,
             operation: "create".to_owned(),
@@ -70,6 +73,7 @@ impl Settings {
                 "sync" => settings.sync = value == "1",
                 "holes" => settings.holes = value == "1",
                 "count" => settings.count = u32::try_from(bytes(value)?).map_err(|e| e.to_string())?,
+                "seed" => settings.seed = bytes(value)?,
                 "rate" => settings.rate = bytes(value)?,
                 "nice" => settings.nice = value.parse().map_err(|e| format!("nice={value}: {e}"))?,
                 "do" => settings.operation = value.to_owned(),

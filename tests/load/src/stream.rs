@@ -55,7 +55,7 @@ fn offsets(settings: &Settings, noise: &mut Noise) -> Vec<u64> {
 /// Writes with new content each time, unless it is zeros.
 pub fn write(path: &Path, settings: &Settings) -> io::Result<()> {
     let file = open(path, settings, true)?;
-    let mut noise = Noise::new(7);
+    let mut noise = Noise::new(settings.seed);
     let mut buffer = Pages::new(settings.block);
     let mut clock = settings.clock();
     let count = Count::kept()?;
@@ -86,7 +86,7 @@ pub fn write(path: &Path, settings: &Settings) -> io::Result<()> {
 
 pub fn read(path: &Path, settings: &Settings) -> io::Result<()> {
     let file = open(path, settings, false)?;
-    let mut noise = Noise::new(7);
+    let mut noise = Noise::new(settings.seed);
     let mut buffer = Pages::new(settings.block);
     let mut clock = settings.clock();
     let count = Count::kept()?;
