@@ -48,8 +48,27 @@ pub fn gain(rule: &GainRule, shares: Option<&Shares>, busy: Option<f64>) -> Gain
     Gain { zfs_cpu_less: Some(zfs), cpu_less: Some(all), faster, reason: why.clone(), text }
 }
 
+/// What the remedy of a cause should bring on any host, and why.
+pub fn gain_words(rule: &GainRule) -> String {
+    match rule {
+        GainRule::Nothing { why } => no_gain(why),
+        GainRule::Removes { low, high, why } if *high > 1.0 => format!(
+            "For the same work {low} to {high} times the CPU that this cause takes should go away, as other work \
+             goes with it. {why}"
+        ),
+        GainRule::Removes { low, high, why } => format!(
+            "For the same work {} of the CPU that this cause takes should go away. {why}",
+            between(*low, *high)
+        ),
+    }
+}
+
+fn no_gain(why: &str) -> String {
+    format!("No gain in CPU is promised. {why}")
+}
+
 fn nothing(why: &str) -> Gain {
-    let text = format!("No gain in CPU is promised. {why}");
+    let text = no_gain(why);
     Gain { zfs_cpu_less: None, cpu_less: None, faster: None, reason: why.to_owned(), text }
 }
 
@@ -88,6 +107,22 @@ mod tests {
         assert!(idle.faster.is_none() && idle.text.contains("throughput may not change"), "{}", idle.text);
         let more = gain(&removes(0.9, 6.0), Some(&shares), None);
         assert_eq!(more.zfs_cpu_less.map(|p| p.high), Some(0.995), "never all of it");
+    }
+
+    #[test]
+    fn without_a_host_the_rule_itself_is_told() {
+        let of = |low, high| gain_words(&removes(low, high));
+        assert_eq!(
+            of(0.6, 0.97),
+            "For the same work 60 to 97 % of the CPU that this cause takes should go away. Because."
+        );
+        assert_eq!(
+            of(0.9, 6.0),
+            "For the same work 0.9 to 6 times the CPU that this cause takes should go away, as other work goes with \
+             it. Because."
+        );
+        let none = gain_words(&GainRule::Nothing { why: "It is about waiting.".into() });
+        assert_eq!(none, "No gain in CPU is promised. It is about waiting.");
     }
 
     #[test]

@@ -52,6 +52,7 @@ pub use condition::{Condition, QueryBank};
 pub use coverage::{Coverage, UnknownFunction, coverage};
 pub use explain::{Options, explain, explain_classified};
 pub use facts::{Argument, CATALOGUE, Family, Query, ResultKind, Signature};
+pub use gain::gain_words;
 pub use knowledge::{
     Cause, Change, Choice, CpuOf, Expectation, Fixture, GainRule, IfFalse, Knowledge, KnowledgeError,
     LintIssue, LookAlike, Remedy, Sign, SourceText, TestCase, TestOutcome, Weight, lint, run_tests,

@@ -9,7 +9,7 @@ mod files;
 mod processes;
 mod readings;
 
-pub use facts::{ASKING_THREAD, Facts, ask_tools, quick};
+pub use facts::{ASKING_THREAD, Facts, TOOLS_PATIENCE, ask_tools, quick};
 pub use files::{entries, named_numbers, read_cut};
 pub use processes::{numbers_in, read_trimmed, stat_fields};
 pub use readings::{

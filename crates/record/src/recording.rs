@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zwhy_capture::{Mark, Writer};
-use zwhy_host::{monotonic_ns, peak_rss, thread_cpu};
+use zwhy_host::{TOOLS_PATIENCE, monotonic_ns, peak_rss, thread_cpu};
 
 /// Longest sleep between two looks, so that stopping feels immediate.
 pub(crate) const TICK: Duration = Duration::from_millis(100);
@@ -25,8 +25,6 @@ pub(crate) const TICK: Duration = Duration::from_millis(100);
 const EARLY: Duration = Duration::from_secs(60);
 const LATE_FLUSH: Duration = Duration::from_secs(5);
 pub(crate) const MOST_PENDING: usize = 65_536;
-/// How long the end waits for commands of ZFS that do not answer.
-const FACTS_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running recording.
 pub struct Recording {
@@ -195,7 +193,7 @@ impl Recording {
         let cpu_before = thread_cpu();
         let mut duration = self.elapsed();
         self.live.end();
-        self.live.cpu += self.facts.take_more(FACTS_PATIENCE);
+        self.live.cpu += self.facts.take_more(TOOLS_PATIENCE);
         if self.facts.waits() {
             let text = "zpool and zfs did not answer; pools and datasets are not recorded";
             self.live.caveats.push(text.into());

@@ -12,6 +12,8 @@ use zwhy_diagnose::{
     figure_words,
 };
 
+/// What `*` behind shares means; the rule is that of `zwhy diff`.
+const MARK: &str = "* changed by more than chance, at a false discovery rate of 5 %";
 /// Settings listed in the short form.
 const SETTINGS: usize = 12;
 
@@ -34,6 +36,9 @@ pub fn after_text(answer: &AfterAnswer, verbose: bool, style: Style) -> String {
         grid.row(finding_cells(row));
     }
     out.push_str(&table(&grid, !answer.findings.is_empty(), style));
+    if is_marked(answer) {
+        out.push_str(&style.dim(&labelled("", 2, MARK, WIDTH)));
+    }
     let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Right, Align::Left]);
     grid.header(["Cost", "before", "after", "95 %"]);
     let costs = costs(answer);
@@ -116,12 +121,25 @@ fn percent(share: Option<&ShareOf>) -> String {
     share.map_or(String::new(), |s| format!("{:.1} %", s.value * 100.0))
 }
 
-/// `73.4 → 0.2 %, really`
+/// Whether a share bears the mark that has to be explained.
+fn is_marked(answer: &AfterAnswer) -> bool {
+    answer.findings.iter().any(|row| has_shares(row) && is_real(row))
+}
+
+fn has_shares(row: &FindingChange) -> bool {
+    row.share_before.is_some() || row.share_after.is_some()
+}
+
+fn is_real(row: &FindingChange) -> bool {
+    row.change.is_some_and(|c| c.real)
+}
+
+/// `73.4 % → 0.2 % *`
 fn shares(row: &FindingChange) -> String {
-    if row.share_before.is_none() && row.share_after.is_none() {
+    if !has_shares(row) {
         return String::new();
     }
-    let real = if row.change.is_some_and(|c| c.real) { " *" } else { "" };
+    let real = if is_real(row) { " *" } else { "" };
     format!("{} → {}{real}", percent(row.share_before.as_ref()), percent(row.share_after.as_ref()))
 }
 
@@ -165,10 +183,13 @@ pub fn after_markdown(answer: &AfterAnswer) -> String {
     let mut out = format!("**{}**\n\n{}\n\n", text(&answer.verdict), text(&sources(answer)));
     let rows: Vec<Vec<String>> = answer.findings.iter().map(|f| finding_cells(f).to_vec()).collect();
     markdown_table(&mut out, &["finding", "before", "after", "of CPU", ""], &rows);
+    if is_marked(answer) {
+        let _ = writeln!(out, "{}\n", text(MARK));
+    }
     let rows: Vec<Vec<String>> = costs(answer).into_iter().map(|r| r.to_vec()).collect();
     markdown_table(&mut out, &["cost", "before", "after", "95 %"], &rows);
     let rows: Vec<Vec<String>> = answer.settings.iter().map(|s| setting_cells(s).to_vec()).collect();
-    markdown_table(&mut out, &["set otherwise", "of", "before", "after"], &rows);
+    markdown_table(&mut out, &["setting", "of", "before", "after"], &rows);
     for doubt in &answer.doubts {
         let _ = writeln!(out, "- {}", text(&doubt.text));
     }

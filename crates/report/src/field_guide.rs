@@ -259,6 +259,10 @@ fn remedy(out: &mut String, cause: &Cause) {
     let remedy = zwhy_diagnose::general_remedy(cause);
     out.push_str("## Remedy\n\n");
     crate::remedy::markdown(out, &remedy);
+    if let Some(rule) = &cause.gain {
+        let _ =
+            writeln!(out, "### Gain\n\n{}\n", prose(&general(&one_line(&zwhy_diagnose::gain_words(rule)))));
+    }
 }
 
 /// The book has no host whose names could be filled in.
@@ -286,7 +290,9 @@ mod tests {
         let pages = field_guide(&knowledge);
         let paths: Vec<&str> = pages.iter().map(|p| p.path.as_str()).collect();
         for cause in &knowledge.causes {
-            assert!(paths.contains(&format!("src/{}.md", cause.class).as_str()), "{}", cause.class);
+            let path = format!("src/{}.md", cause.class);
+            let page = pages.iter().find(|page| page.path == path).expect(&path);
+            assert_eq!(page.text.contains("\n### Gain\n"), cause.gain.is_some(), "{path}");
         }
         for page in &pages {
             for target in page.text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {

@@ -17,19 +17,21 @@ pub fn sampled(source: &Source) -> String {
     }
 }
 
-/// `zwhy itself: 0.52 CPU s (0.9 % of one CPU), 51 samples, counted nowhere else`
+/// `zwhy itself: 0.52 CPU s (0.9 % of one CPU), 51 samples, counted nowhere else`; without samples only its time.
 pub fn itself_text(itself: &Itself) -> String {
     let time = match (itself.cpu_s, itself.of_one_cpu) {
-        (Some(s), Some(share)) => format!("{s:.2} CPU s ({:.1} % of one CPU), ", share * 100.0),
-        (Some(s), None) => format!("{s:.2} CPU s, "),
-        _ => String::new(),
+        (Some(s), Some(share)) => Some(format!("{s:.2} CPU s ({:.1} % of one CPU)", share * 100.0)),
+        (Some(s), None) => Some(format!("{s:.2} CPU s")),
+        _ => None,
     };
-    let samples = if itself.samples == 1 { "sample" } else { "samples" };
-    format!(
-        "{} itself: {time}{} {samples}, counted nowhere else",
-        plain(&itself.program),
-        grouped(itself.samples)
-    )
+    let samples = match itself.samples {
+        0 if time.is_some() => None,
+        0 => Some("no samples".to_owned()),
+        1 => Some("1 sample, counted nowhere else".to_owned()),
+        n => Some(format!("{} samples, counted nowhere else", grouped(n))),
+    };
+    let told: Vec<String> = time.into_iter().chain(samples).collect();
+    format!("{} itself: {}", plain(&itself.program), told.join(", "))
 }
 
 #[cfg(test)]
@@ -46,6 +48,9 @@ mod tests {
         );
         let perf = Itself { program: "perf\x1b[31m".into(), samples: 1, ..Itself::default() };
         assert_eq!(itself_text(&perf), "perf\\u{1b}[31m itself: 1 sample, counted nowhere else");
+        let quiet = Itself { samples: 0, ..itself };
+        assert_eq!(itself_text(&quiet), "zwhy itself: 0.52 CPU s (0.9 % of one CPU)");
+        assert_eq!(itself_text(&Itself { cpu_s: None, ..quiet }), "zwhy itself: no samples");
     }
 
     #[test]

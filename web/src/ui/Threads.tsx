@@ -69,7 +69,12 @@ export function Threads(props: { threads: readonly ThreadRow[]; itself: Itself |
 function itselfText(itself: Itself): string {
   const { cpu_s, of_one_cpu, samples } = itself;
   const share = of_one_cpu === null ? "" : ` (${percent(of_one_cpu)} of one CPU)`;
-  const time = cpu_s === null ? "" : `${seconds(cpu_s)} of CPU time${share}, `;
-  const counted = `${integer(samples)} ${samples === 1 ? "sample" : "samples"}`;
-  return `${visible(itself.program, 60)} itself: ${time}${counted}, counted nowhere else`;
+  const told = cpu_s === null ? [] : [`${seconds(cpu_s)} of CPU time${share}`];
+  if (samples > 0) {
+    const counted = `${integer(samples)} ${samples === 1 ? "sample" : "samples"}`;
+    told.push(`${counted}, counted nowhere else`);
+  } else if (told.length === 0) {
+    told.push("no samples");
+  }
+  return `${visible(itself.program, 60)} itself: ${told.join(", ")}`;
 }

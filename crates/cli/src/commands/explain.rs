@@ -82,6 +82,9 @@ fn side<'a>(
     Ok(Side { evidence, classified, answer, done: done(path)? })
 }
 
+/// What a file of a load looks like.
+const LOAD: &str = "{\"bytes\": 1000000000, \"seconds\": 20}";
+
 /// What the load counted, from the file beside a capture.
 fn done(path: &Path) -> Result<Option<Done>> {
     let beside = path.with_extension("load");
@@ -93,14 +96,15 @@ fn done(path: &Path) -> Result<Option<Done>> {
         return Ok(None);
     }
     let value: serde_json::Value = serde_json::from_str(&text).with_context(|| {
-        format!(
-            "{} is beside a capture and is no JSON; move it away, or write {{\"bytes\": …, \"seconds\": …}}",
-            beside.display()
-        )
+        format!("{} lies beside a capture but is not JSON; write {LOAD}, or move it away", beside.display())
     })?;
     let number = |name: &str| value[name].as_f64().filter(|n| n.is_finite() && *n >= 0.0);
     let Some(seconds) = number("seconds").filter(|s| *s > 0.0) else {
-        bail!("{} does not say in how many \"seconds\" the load did what it counts", beside.display());
+        bail!(
+            "{} has no \"seconds\" above 0, the time in which the load did what it counts; write {LOAD}, or move \
+             it away",
+            beside.display()
+        );
     };
     let of = |name: &str| number(name).unwrap_or(0.0);
     Ok(Some(Done { bytes: of("bytes"), operations: of("operations"), seconds }))

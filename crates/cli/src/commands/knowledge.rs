@@ -6,7 +6,7 @@ use crate::output;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use zwhy_diagnose::{Knowledge, SourceText, coverage, lint, run_tests};
+use zwhy_diagnose::{Knowledge, SourceText, coverage, gain_words, lint, run_tests};
 use zwhy_evidence::Imported;
 use zwhy_paste::Tools;
 use zwhy_paste::tool::check_samples;
@@ -139,6 +139,9 @@ fn show(knowledge: &Knowledge, class: &str) -> Result<()> {
     let part = |label: &str, text: &str| labelled(label, 9, &general(text), 80);
     text.push_str(&part("What", &cause.explanation));
     text.push_str(&remedy_text(cause, output::style()));
+    if let Some(rule) = &cause.gain {
+        text.push_str(&part("Gain", &gain_words(rule)));
+    }
     text.push_str(&part("Affects", &cause.affected));
     for reference in &cause.references {
         text.push_str(&labelled("See", 9, reference, 80));

@@ -17,6 +17,7 @@ fn causes_are_listed_and_shown() {
     }
     let text = call(folder.path(), "knowledge show crypto-ccm-not-accelerated").ok();
     assert!(text.contains("zfs send"), "the commands of the remedy are shown: {text}");
+    assert!(text.contains("\nGain     For the same work "), "{text}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::Side;
 use super::answer::{Doubt, Times, Work};
+use crate::answer::Quality;
 use crate::facts::FactBase;
 use zwhy_profile::{Event, FunctionTotals};
 
@@ -11,6 +12,8 @@ const FEW: f64 = 100.0;
 const LESS: f64 = 0.25;
 /// Part of the work that is read on one side and not on the other.
 const OTHER_MIX: f64 = 0.3;
+/// Losses that are told of one input: the first are the gravest.
+const MOST_TOLD: usize = 3;
 /// Times as long.
 const LONGER: f64 = 4.0;
 
@@ -36,16 +39,7 @@ pub fn doubts(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2], work: Option<&Wo
             )));
         }
     }
-    match facts.map(|f| f.has_samples()) {
-        [true, true] => {}
-        [false, false] => out.push(notes(
-            "Neither side has samples that were counted: shares have no intervals, and chance is not told from change."
-                .to_owned(),
-        )),
-        _ => out.push(forbids(
-            "Only one of the two has samples that were counted: shares of the other are of something else.".to_owned(),
-        )),
-    }
+    out.extend(of_samples(sides, facts));
     out.extend(of_recording(sides, facts));
     out.extend(of_host(sides));
     out.extend(work.and_then(of_load));
@@ -57,6 +51,43 @@ pub fn doubts(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2], work: Option<&Wo
         ));
     }
     out
+}
+
+/// Sides without samples that were counted, and why they have none.
+fn of_samples(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2]) -> Option<Doubt> {
+    let mut why: Vec<String> = Vec::new();
+    for ((side, facts), name) in sides.iter().zip(facts).zip(["BEFORE", "AFTER"]) {
+        let told = if facts.has_samples() { None } else { lacking(&side.answer.quality) };
+        why.extend(told.map(|told| format!(" {name} was not read completely: {told}.")));
+    }
+    let why = why.concat();
+    match facts.map(|f| f.has_samples()) {
+        [true, true] => None,
+        [false, false] => Some(notes(format!(
+            "Neither side has samples that were counted: shares have no intervals, and chance is not told from \
+             change.{why}"
+        ))),
+        [before, _] => {
+            let name = if before { "AFTER" } else { "BEFORE" };
+            Some(forbids(format!(
+                "{name} has no samples that were counted, so there are no shares to compare.{why}"
+            )))
+        }
+    }
+}
+
+/// What was lost of an input, in words; `None` where all of it was read.
+fn lacking(quality: &Quality) -> Option<String> {
+    let lost = match quality.lost {
+        Some(0) => None,
+        Some(lost) => Some(format!("{lost} {} are lost", quality.unit)),
+        None => Some(format!("an unknown number of {} is lost", quality.unit)),
+    };
+    let cut = quality.cut_at.map(|byte| format!("it is cut at byte {byte}"));
+    let bytes = (quality.lost_bytes > 0).then(|| format!("{} bytes are not readable", quality.lost_bytes));
+    let told = cut.into_iter().chain(bytes).chain(lost).chain(quality.warnings.iter().cloned());
+    let told: Vec<String> = told.take(MOST_TOLD).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// What was recorded, and how.

@@ -89,7 +89,7 @@ pub fn verdict(answer: &AfterAnswer) -> String {
     let mut out = match answer.outcome {
         Outcome::CannotTell => {
             let why = answer.doubts.iter().find(|d| d.forbids).map_or("", |d| d.text.as_str());
-            return format!("It cannot be told whether it helped. {why}");
+            return format!("Whether it helped cannot be told. {why}");
         }
         Outcome::Helped => "It helped",
         Outcome::HelpedInPart => "It helped in part",
@@ -99,7 +99,7 @@ pub fn verdict(answer: &AfterAnswer) -> String {
     .to_owned();
     match main(answer) {
         Some(main) => out.push_str(&format!(": {}.", fate(main))),
-        None => out.push_str(", though nothing known was wrong before."),
+        None => out.push_str(", though no known cause was found before."),
     }
     if let Some(cost) = cost(answer) {
         out.push_str(&format!(" {cost}"));

@@ -11,6 +11,7 @@ mod tools;
 
 pub(crate) use host::{os_field, virtualization};
 pub(crate) use module::{module_origin, module_path, pool_states};
+pub use pools::PATIENCE as TOOLS_PATIENCE;
 pub(crate) use root::Root;
 pub use tools::ASKING_THREAD;
 pub(crate) use tools::{Output, Patience};
@@ -33,7 +34,7 @@ pub fn quick() -> Facts {
     facts
 }
 
-/// Adds what only `zpool` and `zfs` can tell. May take some seconds, never more than about ten.
+/// Adds what only `zpool` and `zfs` can tell. May take some seconds, never much more than [`TOOLS_PATIENCE`].
 pub fn ask_tools(facts: &mut Facts) {
     pools::tool_facts(facts);
 }

@@ -14,8 +14,8 @@ use zwhy_zfs::{
     parse_properties,
 };
 
-/// All commands together; a recording and `doctor` wait a little longer than this.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(12);
+/// All commands together, on a host whose CPUs are all busy, too.
+pub const PATIENCE: Duration = Duration::from_secs(20);
 /// One command that answers from memory; on a host whose CPUs are all busy that takes seconds.
 const SHORT: Duration = Duration::from_secs(6);
 
@@ -64,21 +64,88 @@ const COUNTED: [&str; 9] = [
 /// More datasets than this are counted, not listed.
 const MOST_DATASETS: usize = 2000;
 
-/// Facts from `zpool` and `zfs`; the first that hangs ends the questions.
+/// Facts from `zpool` and `zfs`. One that takes too long does not keep the others from being asked, unless a pool
+/// is suspended: then they would all hang.
 pub(crate) fn tool_facts(facts: &mut Facts) {
     let patience = Patience::of(PATIENCE);
-    match patience.run("zfs", &["version"], SHORT) {
+    tool_facts_by(facts, &mut |program, args, limit| {
+        if patience.left().is_zero() {
+            return Output::TimedOut(String::new());
+        }
+        patience.run(program, args, limit)
+    });
+}
+
+/// Runs a program with arguments for at most so long.
+type Run<'r> = &'r mut dyn FnMut(&str, &[&str], Duration) -> Output;
+
+fn tool_facts_by(facts: &mut Facts, run: Run<'_>) {
+    let mut states = facts.values.zfs.pool_states.iter().flatten();
+    let suspended = states.any(|(_, state)| state == "SUSPENDED");
+    let mut tools = Tools { run, suspended, hung: Vec::new() };
+    match tools.run("zfs", &["version"], SHORT) {
         Output::Text(text) => userland(facts, &text),
         Output::NotInstalled => return,
-        Output::TimedOut(_) => return hangs(facts, "zfs version"),
-        Output::Failed(_) => {} // 0.7 has no such command
+        Output::TimedOut(_) | Output::Failed(_) => {} // 0.7 has no such command
     }
-    if facts.values.zfs.module_loaded != Some(true) {
-        return; // the tools would only complain, or load the module
+    // Without the module the tools would only complain, or load it.
+    if facts.values.zfs.module_loaded == Some(true) {
+        pools(facts, &mut tools);
+        datasets(facts, &mut tools);
+        snapshots(facts, &mut tools);
     }
-    if pools(facts, &patience).is_some() {
-        datasets(facts, &patience);
-        snapshots(facts, &patience);
+    facts.limits.extend(tools.unanswered());
+}
+
+/// The tools of ZFS, and which commands got no answer in time.
+struct Tools<'r> {
+    run: Run<'r>,
+    /// A pool is suspended.
+    suspended: bool,
+    hung: Vec<String>,
+}
+
+impl Tools<'_> {
+    /// As [`Patience::run`]; what takes too long is remembered.
+    fn run(&mut self, program: &str, args: &[&str], limit: Duration) -> Output {
+        if self.suspended && !self.hung.is_empty() {
+            return Output::TimedOut(String::new());
+        }
+        let output = (self.run)(program, args, limit);
+        if matches!(output, Output::TimedOut(_)) {
+            let command = format!("{program} {}", args.first().unwrap_or(&""));
+            if !self.hung.contains(&command) {
+                self.hung.push(command);
+            }
+        }
+        output
+    }
+
+    /// The command's whole lines, as far as it came; that it failed becomes a limit.
+    fn text(&mut self, facts: &mut Facts, program: &str, args: &[&str]) -> String {
+        match self.run(program, args, SHORT) {
+            Output::Text(text) | Output::TimedOut(text) => return text,
+            Output::Failed(why) => {
+                let command = args.first().unwrap_or(&"");
+                facts
+                    .limits
+                    .push(format!("{program} {command} failed: {why}; what it tells is not recorded"));
+            }
+            Output::NotInstalled => {}
+        }
+        String::new()
+    }
+
+    /// A sentence on the commands without an answer.
+    fn unanswered(&self) -> Option<String> {
+        let (last, others) = self.hung.split_last()?;
+        let commands =
+            if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+        let why = if self.suspended { "a pool is suspended" } else { "a loaded host, or a suspended pool" };
+        Some(format!(
+            "{commands} did not answer in time ({why}); what they did not tell of pools and datasets is not \
+             recorded; look at dmesg and at /proc/spl/kstat/zfs/*/state"
+        ))
     }
 }
 
@@ -94,31 +161,41 @@ fn userland(facts: &mut Facts, text: &str) {
     }
 }
 
-/// `None` when a command hangs.
-fn pools(facts: &mut Facts, patience: &Patience) -> Option<()> {
+fn pools(facts: &mut Facts, tools: &mut Tools<'_>) {
     let columns = "name,size,alloc,free,frag,cap,health";
-    let list = ask(facts, patience, "zpool", &["list", "-Hp", "-o", columns])?;
-    let (rows, _) = parse_pool_list(&list);
+    let list = match tools.run("zpool", &["list", "-Hp", "-o", columns], SHORT) {
+        Output::Text(text) => Some(text),
+        Output::TimedOut(text) => Some(text).filter(|text| !text.is_empty()),
+        Output::Failed(why) => {
+            return facts.limits.push(format!("zpool list failed: {why}; pools are not recorded"));
+        }
+        Output::NotInstalled => return,
+    };
+    let rows = list.as_deref().map(|list| parse_pool_list(list).0);
+    let get = ["get", "-Hp", "-o", "name,property,value,source", "all"];
+    let (properties, _) = parse_properties(&tools.text(facts, "zpool", &get));
+    let status = match tools.run("zpool", &["status", "-jp"], SHORT) {
+        Output::Text(text) => parse_pool_status_json(&text).unwrap_or_default(),
+        Output::TimedOut(_) => Vec::new(),
+        // Before 2.3 there is no -j.
+        _ => parse_pool_status(&tools.text(facts, "zpool", &["status", "-p"])).0,
+    };
+    // Nobody said that there are none.
+    let Some(rows) = rows.or_else(|| pools_of(&status)) else { return };
     if !rows.is_empty() {
         facts.values.zfs.in_use = Some(true);
     }
-    // What is known stays when a later command hangs.
-    put_pools(facts, &rows, &[], &[]);
-    let get = ["get", "-Hp", "-o", "name,property,value,source", "all"];
-    let text = ask(facts, patience, "zpool", &get)?;
-    let (properties, _) = parse_properties(&text);
-    put_pools(facts, &rows, &properties, &[]);
-    let status = match patience.run("zpool", &["status", "-jp"], SHORT) {
-        Output::Text(text) => parse_pool_status_json(&text).unwrap_or_default(),
-        Output::TimedOut(_) => {
-            hangs(facts, "zpool status");
-            return None;
-        }
-        // Before 2.3 there is no -j.
-        _ => parse_pool_status(&ask(facts, patience, "zpool", &["status", "-p"])?).0,
-    };
     put_pools(facts, &rows, &properties, &status);
-    Some(())
+}
+
+/// Pools that only `zpool status` told of; their sizes are not known.
+fn pools_of(status: &[PoolStatus]) -> Option<Vec<PoolRow>> {
+    let row = |pool: &PoolStatus| PoolRow {
+        name: pool.name.clone(),
+        health: pool.state.clone(),
+        ..PoolRow::default()
+    };
+    (!status.is_empty()).then(|| status.iter().map(row).collect())
 }
 
 fn put_pools(facts: &mut Facts, rows: &[PoolRow], properties: &[PropertyRow], status: &[PoolStatus]) {
@@ -151,12 +228,12 @@ fn kept_of_pool(row: &PropertyRow) -> bool {
         || matches!(row.property.as_str(), "ashift" | "autotrim")
 }
 
-fn datasets(facts: &mut Facts, patience: &Patience) {
+fn datasets(facts: &mut Facts, tools: &mut Tools<'_>) {
     let mut wanted = &DATASET_PROPERTIES[..];
     let text = loop {
         let list = wanted.join(",");
         let args = ["get", "-Hp", "-t", "filesystem,volume", "-o", "name,property,value,source", &list];
-        match patience.run("zfs", &args, PATIENCE) {
+        match tools.run("zfs", &args, PATIENCE) {
             Output::Text(text) => break text,
             Output::Failed(_) if wanted.len() == DATASET_PROPERTIES.len() => {
                 wanted = &wanted[..wanted.len() - 1]
@@ -164,10 +241,9 @@ fn datasets(facts: &mut Facts, patience: &Patience) {
             Output::Failed(why) => {
                 return facts.limits.push(format!("zfs get failed: {why}; datasets are not recorded"));
             }
-            Output::TimedOut(text) => {
-                hangs(facts, "zfs get");
-                break text;
-            }
+            // Nobody said that there are none.
+            Output::TimedOut(text) if text.is_empty() => return,
+            Output::TimedOut(text) => break text,
             Output::NotInstalled => return,
         }
     };
@@ -175,7 +251,7 @@ fn datasets(facts: &mut Facts, patience: &Patience) {
     // Properties that somebody set besides these; of users' own ones only OpenZFS's matter here.
     let set = ["get", "-Hp", "-t", "filesystem,volume", "-s", "local,received,temporary"];
     let set = [&set[..], &["-o", "name,property,value,source", "all"]].concat();
-    if let Output::Text(text) = patience.run("zfs", &set, patience.left()) {
+    if let Output::Text(text) = tools.run("zfs", &set, PATIENCE) {
         let (more, _) = parse_properties(&text);
         let own = |r: &PropertyRow| !r.property.contains(':') && !wanted.contains(&r.property.as_str());
         rows.extend(more.into_iter().filter(own));
@@ -186,15 +262,13 @@ fn datasets(facts: &mut Facts, patience: &Patience) {
 
 /// How many snapshots there are. Their names alone, in the order of names, are listed without asking
 /// for the properties of each (`zfs_do_list`, cmd/zfs/zfs_main.c: a simple iteration).
-fn snapshots(facts: &mut Facts, patience: &Patience) {
-    if patience.left().is_zero() {
-        return; // what hung before was said
-    }
+fn snapshots(facts: &mut Facts, tools: &mut Tools<'_>) {
     let args = ["list", "-H", "-t", "snapshot", "-o", "name", "-s", "name"];
-    match patience.run("zfs", &args, SHORT) {
+    match tools.run("zfs", &args, SHORT) {
         Output::Text(text) => {
             facts.values.snapshots = Some(Amount::Number(snapshots_in(&text) as u64));
         }
+        Output::TimedOut(text) if text.is_empty() => {} // said of all commands together
         Output::TimedOut(text) => facts.limits.push(format!(
             "snapshots are not counted: there are more than {}, which took too long to list",
             snapshots_in(&text)
@@ -273,26 +347,6 @@ fn property_map<'a>(rows: impl Iterator<Item = &'a PropertyRow>) -> BTreeMap<Str
     rows.map(|r| (r.property.clone(), r.value.clone())).collect()
 }
 
-/// The command's output; what went wrong becomes a limit.
-fn ask(facts: &mut Facts, patience: &Patience, program: &str, args: &[&str]) -> Option<String> {
-    match patience.run(program, args, SHORT) {
-        Output::Text(text) => return Some(text),
-        Output::TimedOut(_) => hangs(facts, &format!("{program} {}", args[0])),
-        Output::Failed(why) => {
-            facts.limits.push(format!("{program} {} failed: {why}; pools are not recorded", args[0]));
-        }
-        Output::NotInstalled => {}
-    }
-    None
-}
-
-fn hangs(facts: &mut Facts, command: &str) {
-    facts.limits.push(format!(
-        "{command} did not answer in time (a suspended pool?); what it did not tell of pools and datasets is \
-         not recorded; look at dmesg and at /proc/spl/kstat/zfs/*/state"
-    ));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -345,6 +399,65 @@ mod tests {
         let pool = &facts.values.pools.as_ref().unwrap()[0];
         assert_eq!((pool.has_log, pool.has_special), (Some(true), Some(false)));
         assert_eq!(pool.vdevs.as_ref().unwrap()[0].children[0].name, "sda");
+    }
+
+    /// What a host with one pool and one dataset answers, but for commands that begin with one of `hang`.
+    fn asked(hang: &[&str], suspended: bool) -> (Facts, Vec<String>) {
+        let mut facts = Facts::default();
+        facts.values.zfs.module_loaded = Some(true);
+        let state = if suspended { "SUSPENDED" } else { "ONLINE" };
+        facts.values.zfs.pool_states = Some([("tank".to_owned(), state.to_owned())].into());
+        let mut ran = Vec::new();
+        tool_facts_by(&mut facts, &mut |program, args, _| {
+            let command = format!("{program} {}", args.join(" "));
+            ran.push(format!("{program} {}", args[0]));
+            if hang.iter().any(|h| command.starts_with(h)) {
+                return Output::TimedOut(String::new());
+            }
+            let text = match (program, args[0]) {
+                ("zfs", "version") => "zfs-2.3.2-1\n",
+                ("zpool", "list") => "tank\t100\t40\t60\t7\t40\tONLINE\n",
+                ("zpool", "get") => "tank\tautotrim\ton\tlocal\n",
+                ("zpool", "status") if args[1] == "-jp" => return Output::Failed("no -j".into()),
+                ("zpool", "status") => {
+                    "  pool: tank\n state: ONLINE\nconfig:\n\n\ttank ONLINE 0 0 0\n\t  sda ONLINE 0 0 0\n"
+                }
+                ("zfs", "get") => "tank\trecordsize\t131072\tdefault\n",
+                _ => "tank@a\n",
+            };
+            Output::Text(text.to_owned())
+        });
+        (facts, ran)
+    }
+
+    #[test]
+    fn a_command_that_takes_too_long_does_not_stop_the_others() {
+        let (all, ran) = asked(&[], false);
+        assert_eq!((all.limits.len(), ran.len()), (0, 8), "{ran:?} {:?}", all.limits);
+        for hang in ["zfs version", "zpool list", "zpool get", "zpool status", "zfs get", "zfs list"] {
+            let (facts, ran) = asked(&[hang], false);
+            assert!(ran.last().is_some_and(|last| last == "zfs list"), "{hang}: {ran:?}");
+            assert_eq!(facts.limits.len(), 1, "{:?}", facts.limits);
+            assert!(facts.limits[0].starts_with(&format!("{hang} did not answer in time (a loaded host")));
+            let values = &facts.values;
+            let pools = values.pools.as_ref().unwrap();
+            assert_eq!(pools[0].name.as_deref(), Some("tank"), "{hang}");
+            assert_eq!(values.datasets.is_some(), hang != "zfs get");
+            assert_eq!(values.snapshots.is_some(), hang != "zfs list");
+        }
+        let (none, _) = asked(&["z"], false);
+        assert!(none.values.pools.is_none() && none.values.datasets.is_none(), "unknown, not none");
+        assert!(
+            none.limits[0]
+                .starts_with("zfs version, zpool list, zpool get, zpool status, zfs get and zfs list did")
+        );
+    }
+
+    #[test]
+    fn nothing_more_is_asked_where_a_pool_is_suspended_and_the_first_hangs() {
+        let (facts, ran) = asked(&["zpool list", "zpool get"], true);
+        assert_eq!(ran, ["zfs version", "zpool list"]);
+        assert!(facts.limits[0].starts_with("zpool list did not answer in time (a pool is suspended)"));
     }
 
     #[test]
