@@ -3,6 +3,8 @@
 // Names come from strangers. `visible` makes control and direction characters readable, so that a
 // name can neither hide, reorder nor break the text around it; the page only uses text nodes.
 
+import type { WholeAnswer } from "./data/answer";
+
 // C0, C1, soft hyphen, zero-width and direction marks, line separators, byte order mark, tags.
 const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to show
@@ -55,6 +57,16 @@ export function times(most: number, low: number, high: number | null): string {
 export function seconds(value: number): string {
   if (value >= 100) return `${integer(value)} s`;
   return `${value.toFixed(value >= 10 ? 1 : 2)} s`;
+}
+
+/** What all shares are of, said once. */
+export function wholeText(whole: WholeAnswer): string {
+  const time = whole.cpu_s === null ? "" : seconds(whole.cpu_s) + (whole.idle ? " of it busy" : "");
+  const cpus = whole.what.includes("host") ? "its CPUs" : "the CPUs of this host";
+  const part = ((whole.of_host ?? 0) * 100).toFixed((whole.of_host ?? 0) < 0.1 ? 1 : 0);
+  const host = whole.of_host === null ? "" : `${part}\u00a0% of all that ${cpus} had`;
+  const parts = [time, host].filter((part) => part !== "").join(", ");
+  return `Shares are of ${prose(whole.what)}${parts === "" ? "" : `: ${parts}`}.`;
 }
 
 /** Bytes in units of 1024: 31.2M, as zfs prints them. */

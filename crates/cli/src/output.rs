@@ -17,16 +17,22 @@ pub fn style() -> Style {
         std::env::var_os("NO_COLOR").as_deref(),
         std::env::var_os("TERM").as_deref(),
     )
+    .wide(columns().unwrap_or(Style::PLAIN.table()))
 }
 
 /// Cells a table may take: those of the terminal. Nothing is cut where another program reads.
 pub fn width() -> usize {
+    columns().unwrap_or(usize::MAX)
+}
+
+/// Columns of the terminal; `None` where the output is none.
+fn columns() -> Option<usize> {
     if !io::stdout().is_terminal() {
-        return usize::MAX;
+        return None;
     }
     // A terminal that does not know its size has, by custom, 80 columns.
     let columns = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
-    if columns == 0 { 80 } else { columns.max(40) }
+    Some(if columns == 0 { 80 } else { columns.max(40) })
 }
 
 /// `true` when `path` means standard output: `-`, or a name of it such as `/dev/stdout`.

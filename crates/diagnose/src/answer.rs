@@ -1,6 +1,6 @@
 //! The answer as data: what `zwhy explain --json` prints and every face shows.
 //!
-//! Shares are fractions 0 to 1 of all CPU samples, idle ones included.
+//! Shares are fractions 0 to 1 of all CPU samples; `whole` says what these are of.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -61,6 +61,20 @@ pub struct Source {
     pub lost: Option<u64>,
     /// Whether ZFS holds any pool; `None` where that is not known.
     pub zfs_in_use: Option<bool>,
+}
+
+/// What all shares of CPU in the answer are of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
+pub struct WholeAnswer {
+    /// `the CPU time of fio`, `this host's CPU, idle time included`.
+    pub what: String,
+    /// Seconds of CPU time in it, idle time left out; `None` where the source does not say how often it sampled.
+    pub cpu_s: Option<f64>,
+    /// The same as a part of all that this host's CPUs had, 0 to 1; `None` where nothing tells, or where it is the host.
+    pub of_host: Option<f64>,
+    /// Idle time is part of it: the samples are of all that the host's CPUs had.
+    pub idle: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -124,7 +138,7 @@ pub struct Gain {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct WhatIf {
-    /// Part of all CPU that is not idle; `None` where the evidence does not say.
+    /// Part of all that the host's CPUs had that was not idle; `None` where the evidence does not say.
     pub busy: Option<f64>,
     pub assumption: String,
 }
@@ -373,6 +387,8 @@ pub struct Answer {
     pub zwhy: String,
     pub schema: u32,
     pub source: Source,
+    /// What all shares of CPU are of; `None` where there are no samples.
+    pub whole: Option<WholeAnswer>,
     pub why: String,
     #[serde(rename = "do")]
     pub act: Option<String>,

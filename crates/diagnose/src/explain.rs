@@ -14,6 +14,7 @@ use crate::rows::{Names, answers};
 use crate::score::{Verdict, judge};
 use crate::share::Claims;
 use crate::topic::{Topic, topic};
+use crate::whole::Whole;
 use crate::{machine, what_if, wording};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -80,6 +81,7 @@ pub fn explain_classified(
         zwhy: env!("CARGO_PKG_VERSION").to_owned(),
         schema: SCHEMA,
         source: source(evidence, &facts, options),
+        whole: Whole::answer(&facts),
         why,
         act,
         findings,

@@ -8,7 +8,7 @@ use crate::observations::observations;
 use crate::remedy::{fill_command, fill_prose};
 use crate::rows::Names;
 use crate::waiting::{place_of, sleeps};
-use crate::whole::Whole;
+use crate::whole::{Whole, host_busy};
 use crate::wording;
 use zwhy_evidence::{Evidence, PctStack};
 use zwhy_zfs::thread_base;
@@ -168,8 +168,10 @@ fn nothing_found(facts: &FactBase<'_>, stages: &[crate::answer::StageRow]) -> St
             percent(stage.share.value, false)
         ),
         None if facts.cpu.all > 0 => {
-            let busy = facts.cpu.busy as f64 / facts.cpu.all as f64;
-            format!("ZFS takes no CPU here; {} of the CPU is busy with other work.", percent(busy, false))
+            let other = host_busy(facts).map_or(String::new(), |busy| {
+                format!("; {} of this host's CPU is busy with other work", percent(busy, false))
+            });
+            format!("ZFS takes none{}{other}.", Whole::of(facts).text)
         }
         None if !facts.evidence.flat.is_empty() && !facts.evidence.trees.iter().any(|t| t.waiting) => {
             format!(

@@ -44,7 +44,7 @@ pub use anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, PatternSource, 
 pub use answer::{
     Answer, CONFIDENT, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Gain, LabelRow, MachineLimit,
     OriginRow, PathRow, PathStep, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, SCHEMA, ShareOf, Source,
-    SpeedUp, StageRow, ThreadRow, WaitRow, WhatIf, WhoRow,
+    SpeedUp, StageRow, ThreadRow, WaitRow, WhatIf, WhoRow, WholeAnswer,
 };
 pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};

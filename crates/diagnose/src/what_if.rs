@@ -9,6 +9,7 @@ use crate::answer::{Answer, ShareOf, SpeedUp, WhatIf};
 use crate::facts::FactBase;
 use crate::gain::{Shares, gain};
 use crate::knowledge::Knowledge;
+use crate::whole::host_busy;
 
 /// From this idle share on the CPU as a whole hardly limits.
 const IDLE: f64 = 0.3;
@@ -20,15 +21,15 @@ const NOT_OURS: [&str; 3] = ["idle", "not zfs", "unknown"];
 
 /// Fills the bounds of stages and findings.
 pub fn bounds(answer: &mut Answer, facts: &FactBase<'_>, knowledge: &Knowledge) {
-    let busy = (facts.cpu.all > 0).then(|| facts.cpu.busy as f64 / facts.cpu.all as f64);
+    let busy = host_busy(facts);
     // Lists of percentages leave idle out, or say nothing of it: they are taken as of busy CPU.
-    let of_busy = |share: &ShareOf| match busy {
-        Some(_) if facts.cpu.busy > 0 => {
-            let part = (share.value * facts.cpu.all as f64).round() as u64;
-            Some(ShareOf::sampled(&facts.cpu.sampling, part, facts.cpu.busy))
+    let of_busy = |share: &ShareOf| match (facts.cpu.all, facts.cpu.busy) {
+        (0, _) => Some(*share),
+        (_, 0) => None,
+        (all, busy) => {
+            let part = (share.value * all as f64).round() as u64;
+            Some(ShareOf::sampled(&facts.cpu.sampling, part, busy))
         }
-        Some(_) => None,
-        None => Some(*share),
     };
     let mut any = false;
     for row in answer.stages.iter_mut().filter(|r| !NOT_OURS.contains(&r.stage.as_str())) {
@@ -81,7 +82,7 @@ fn assumption(busy: Option<f64>) -> String {
             format!("{LAW} Here the CPU is fully used, so such a gain is plausible.")
         }
         Some(busy) => format!("{LAW} Here {:.0} % of the CPU is idle.", (1.0 - busy) * 100.0),
-        None => format!("{LAW} The evidence does not say how idle the CPU is."),
+        None => format!("{LAW} The evidence does not say how idle the CPUs of the host are."),
     }
 }
 

@@ -1,15 +1,20 @@
-//! What the samples are a share of, in words: of a host only where all of it was recorded.
+//! What the samples are a share of, in words: of a host only where all of it was recorded, its idle time included.
 //!
 //! The recorder says what it recorded; of perf the command line does, and the idle task, which only
 //! a recording of whole CPUs holds. Where nothing says, it is "the CPU time recorded".
 
+use crate::answer::WholeAnswer;
 use crate::facts::FactBase;
 use crate::figures::percent;
 use zwhy_evidence::{Kind, RecorderFacts};
+use zwhy_profile::{Event, Unit};
 
 /// What causes call the whole that their share is of.
 pub const OF_HOST: &str = " of this host's CPU";
+const BUSY_HOST: &str = " of this host's busy CPU time";
 const RECORDED: &str = " of the CPU time recorded";
+/// Part of all ticks from which a recording without idle samples is one of CPUs that were never idle.
+const FULL: f64 = 0.97;
 /// Processes that are named.
 const NAMED: usize = 3;
 
@@ -18,25 +23,78 @@ const NAMED: usize = 3;
 pub struct Whole {
     /// In place of [`OF_HOST`] in a sentence, with a space before it.
     pub text: String,
-    /// How much of the host that is, `40 % of the host`, where the host's own counters stand beside it.
-    pub of_host: Option<String>,
+    /// Seconds of CPU time that the samples stand for, idle time left out.
+    pub cpu_s: Option<f64>,
+    /// The same as a part of all that the CPUs of the host had, where the host's own counters stand beside it.
+    pub of_host: Option<f64>,
+    /// Idle time is part of the whole.
+    pub idle: bool,
 }
 
 impl Whole {
     pub fn of(facts: &FactBase<'_>) -> Whole {
-        let alone = |text: String| Whole { text, of_host: None };
+        let alone = |text: String| Whole { text, cpu_s: None, of_host: None, idle: false };
         // A list of percentages counts busy time alone, and may be of one process.
         if !facts.has_samples() {
             return alone(" of the CPU time in the list".to_owned());
         }
+        let (cpu_s, recorder) = (cpu_seconds(facts), &facts.evidence.facts.recorder);
         match scope(facts) {
-            Scope::Host => alone(format!("{OF_HOST}{}", part_of_code(&facts.evidence.facts.recorder))),
-            Scope::Of(what) => {
-                Whole { text: format!(" of the CPU time of {what}"), of_host: part_of_host(facts) }
+            Scope::Host if has_idle(facts) => {
+                Whole { cpu_s, idle: true, ..alone(format!("{OF_HOST}{}", part_of_code(recorder))) }
             }
-            Scope::Unknown => alone(RECORDED.to_owned()),
+            Scope::Host => {
+                let text = match part_of_code(recorder) {
+                    "" => BUSY_HOST.to_owned(),
+                    code => format!(" of this host's CPU time{code}"),
+                };
+                Whole { cpu_s, of_host: part_of_host(facts), ..alone(text) }
+            }
+            Scope::Of(what) => {
+                let text = format!(" of the CPU time of {what}");
+                Whole { cpu_s, of_host: part_of_host(facts), ..alone(text) }
+            }
+            Scope::Unknown => Whole { cpu_s, ..alone(RECORDED.to_owned()) },
         }
     }
+
+    /// As the answer has it; `None` where there are no samples.
+    pub fn answer(facts: &FactBase<'_>) -> Option<WholeAnswer> {
+        let Whole { text, cpu_s, of_host, idle } = Whole::of(facts);
+        let what = text.strip_prefix(" of ").unwrap_or(&text);
+        let what = if idle { format!("{what}, idle time included") } else { what.to_owned() };
+        facts.has_samples().then_some(WholeAnswer { what, cpu_s, of_host, idle })
+    }
+
+    /// What a share of it is of the host, in words.
+    pub fn of_host(&self, share: f64) -> Option<String> {
+        self.of_host.map(|part| format!("{}{OF_HOST}", percent(share * part, false)))
+    }
+}
+
+/// How busy the CPUs of the host were, 0 to 1; `None` where only a part of it was recorded and nothing tells.
+pub fn host_busy(facts: &FactBase<'_>) -> Option<f64> {
+    let told = facts.evidence.facts.cpu_time.get("idle").map(|idle| 1.0 - idle);
+    if facts.has_samples() && matches!(scope(facts), Scope::Host) && has_idle(facts) {
+        return Some(facts.cpu.busy as f64 / facts.cpu.all as f64);
+    }
+    told
+}
+
+/// Whether the samples hold the idle time of the host, or there was none: every CPU had a sample at every tick.
+fn has_idle(facts: &FactBase<'_>) -> bool {
+    facts.cpu.busy < facts.cpu.all || ticks(facts).is_some_and(|ticks| ticks_seen(facts) >= FULL * ticks)
+}
+
+/// How many samples all CPUs could have had.
+fn ticks(facts: &FactBase<'_>) -> Option<f64> {
+    let all = &facts.evidence.facts;
+    Some(all.recorder.hz? * all.recorder.duration_s? * all.host.cpus? as f64).filter(|ticks| *ticks > 0.0)
+}
+
+fn ticks_seen(facts: &FactBase<'_>) -> f64 {
+    let itself = facts.evidence.itself.as_ref().map_or(0, |itself| itself.samples);
+    facts.cpu.sampling.samples_in(facts.cpu.all) + itself as f64
 }
 
 /// What was recorded.
@@ -181,16 +239,23 @@ fn part_of_code(recorder: &RecorderFacts) -> &'static str {
     }
 }
 
+/// What the busy samples stand for, where the source says how often it sampled.
+fn cpu_seconds(facts: &FactBase<'_>) -> Option<f64> {
+    let (cpu, profile) = (&facts.cpu, &facts.evidence.profile);
+    if profile.measure(Event::Cpu).unit == Unit::Nanos {
+        return Some(cpu.busy as f64 / 1e9);
+    }
+    let hz = facts.evidence.facts.recorder.hz.filter(|hz| *hz > 0.0)?;
+    Some(cpu.sampling.samples_in(cpu.busy) / hz)
+}
+
 /// The CPU time of what was recorded as a share of what the CPUs of the host have, where the host's
 /// own counters were read beside it.
-fn part_of_host(facts: &FactBase<'_>) -> Option<String> {
-    let all = &facts.evidence.facts;
-    let spent = all.cpu_time.get("idle").map(|idle| 1.0 - idle)?;
-    let (ticks, seconds) = (all.recorder.hz?, all.recorder.duration_s?);
-    let cpus = all.host.cpus? as f64;
-    let share = facts.cpu.sampling.samples_in(facts.cpu.busy) / (ticks * seconds * cpus);
+fn part_of_host(facts: &FactBase<'_>) -> Option<f64> {
+    let spent = facts.evidence.facts.cpu_time.get("idle").map(|idle| 1.0 - idle)?;
+    let share = facts.cpu.sampling.samples_in(facts.cpu.busy) / ticks(facts)?;
     // Samples estimate; the host cannot have spent less than a part of it.
-    (share.is_finite() && spent > 0.0).then(|| format!("{} of the host", percent(share.min(spent), false)))
+    (share.is_finite() && spent > 0.0).then(|| share.min(spent))
 }
 
 #[cfg(test)]
@@ -199,7 +264,7 @@ mod tests {
     use crate::knowledge::Knowledge;
     use serde_json::{Value, json};
     use zwhy_evidence::{CaptureFacts, Evidence};
-    use zwhy_profile::{Event, Frame, FrameKind, Nanos, Sample, StackId, Thread};
+    use zwhy_profile::{Frame, FrameKind, Nanos, Sample, StackId, Thread};
 
     /// 200 samples of process 12 in two seconds on a host with 4 CPUs.
     fn evidence(facts: Value, comm: &str, tid: i32) -> Evidence {
@@ -220,13 +285,17 @@ mod tests {
     fn whole(facts: Value, comm: &str, tid: i32) -> String {
         let (evidence, knowledge) = (evidence(facts, comm, tid), Knowledge::embedded());
         let whole = Whole::of(&FactBase::new(&evidence, &knowledge.anatomy));
-        whole.text + &whole.of_host.map(|part| format!(" ({part})")).unwrap_or_default()
+        let of_host = whole.of_host(0.5).map(|half| format!(" (half of it: {half})"));
+        whole.text + &of_host.unwrap_or_default()
     }
 
     #[test]
     fn only_what_was_recorded_whole_is_called_the_host() {
         let target = |target: &str| json!({ "recorder": { "target": target } });
-        assert_eq!(whole(target("system"), "fio", 12), OF_HOST);
+        assert_eq!(whole(target("system"), "fio", 12), BUSY_HOST, "nothing says how idle the host was");
+        let ticks = |seconds: f64| json!({ "host": { "cpus": 4 }, "recorder": { "target": "system", "hz": 50, "duration_s": seconds } });
+        assert_eq!(whole(ticks(1.0), "fio", 12), OF_HOST, "every tick of every CPU has a sample");
+        assert_eq!(whole(ticks(2.0), "fio", 12), BUSY_HOST);
         assert_eq!(whole(target("pid 12"), "fio", 12), " of the CPU time of fio");
         assert_eq!(whole(target("pid 99"), "fio", 12), " of the CPU time of process 99");
         assert_eq!(whole(target("pid 12,98,97,96"), "fio", 12), " of the CPU time of 4 processes");
@@ -235,9 +304,9 @@ mod tests {
         assert_eq!(whole(target("cgroup /lxc/7"), "fio", 12), " of the CPU time of the control group /lxc/7");
         let mut user = target("system");
         user["recorder"]["user_only"] = true.into();
-        assert_eq!(whole(user, "fio", 12), " of this host's CPU in user code");
+        assert_eq!(whole(user, "fio", 12), " of this host's CPU time in user code");
         assert_eq!(whole(Value::Null, "fio", 12), RECORDED);
-        assert_eq!(whole(Value::Null, "swapper", 0), OF_HOST, "the idle task is of no process");
+        assert_eq!(whole(Value::Null, "swapper", 0), BUSY_HOST, "the idle task is of no process");
     }
 
     #[test]
@@ -246,7 +315,10 @@ mod tests {
             "kind": "lab", "host": { "cpus": 4 }, "cpu_time": { "idle": 0.5 },
             "recorder": { "target": "pid 12", "hz": 100, "duration_s": 2.0 },
         });
-        assert_eq!(whole(facts.clone(), "lab-main", 12), " of the CPU time of zwhy-lab (25 % of the host)");
+        assert_eq!(
+            whole(facts.clone(), "lab-main", 12),
+            " of the CPU time of zwhy-lab (half of it: 12 % of this host's CPU)"
+        );
         facts["cpu_time"] = json!({});
         assert_eq!(whole(facts, "lab-main", 12), " of the CPU time of zwhy-lab");
     }

@@ -15,7 +15,7 @@ pub fn sentence(template: &str, whole: &Whole, share: &ShareOf, confidence: Conf
     let range = (share.low < share.value || share.value < share.high).then(|| range(share));
     let template = template.trim_end_matches('.');
     // What is in brackets belongs to what stands before it.
-    if let Some(of_host) = whole.of_host.as_ref().filter(|_| template.contains(OF_HOST)) {
+    if let Some(of_host) = whole.of_host(share.value).filter(|_| template.contains(OF_HOST)) {
         let value = range.map_or_else(|| value.clone(), |range| format!("{value} ({range})"));
         let text = template.replace(OF_HOST, &format!("{} ({of_host})", whole.text));
         return text.replace("{share}", &value) + &format!(", confidence {word}.");
@@ -129,18 +129,19 @@ fn of_arguments(name: &str, at: usize, query: &Query) -> Option<String> {
     })
 }
 
-/// `63 % (59–67 %) of busy CPU`: a share, how sure it is, and what it is of.
+/// `63 % (59–67 %)`: a share and how sure it is; what it is of only where that is not the whole that all shares
+/// of the answer are of. Conditions judge busy time alone, readers see one whole.
 fn share_of(query: &Query, share: f64, reading: &Reading, facts: &FactBase<'_>) -> String {
     let row = query.signature();
     let whole = fill(row.of, |place| place_in(place, query, reading, facts)).unwrap_or_default();
-    let part = (share * facts.cpu.busy as f64).round() as u64;
-    let counted = ShareOf::sampled(&facts.cpu.sampling, part, facts.cpu.busy);
-    if reading.quality == Quality::Counted && row.of == OF_BUSY {
+    if reading.quality == Quality::Counted && row.of == OF_BUSY && facts.cpu.all > 0 {
+        let part = (share * facts.cpu.busy as f64).round() as u64;
+        let counted = ShareOf::sampled(&facts.cpu.sampling, part, facts.cpu.all);
         let range = match counted.low < counted.high {
             true => format!(" ({})", range(&counted)),
             false => String::new(),
         };
-        format!("{}{range} {whole}", percent(share, is_exact(&counted)))
+        format!("{}{range}", percent(counted.value, is_exact(&counted)))
     } else {
         let pasted = if reading.quality == Quality::Unclear { ", as pasted" } else { "" };
         format!("{} {whole}{pasted}", percent(share, true))

@@ -1,5 +1,6 @@
 //! The tree as the viewer reads it: gzip of "ZWF1", a JSON header and columns of varints.
 
+use crate::palette::stage_colour;
 use crate::tree::FlameTree;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -21,6 +22,7 @@ struct Header<'a> {
     modules: Vec<&'a str>,
     label_module: Vec<u32>,
     stages: &'a [String],
+    stage_colours: Vec<&'static str>,
     diff: bool,
 }
 
@@ -54,6 +56,7 @@ pub fn encode_block(tree: &FlameTree) -> io::Result<Vec<u8>> {
         modules,
         label_module,
         stages: tree.stages(),
+        stage_colours: tree.stages().iter().map(|name| stage_colour(name)).collect(),
         diff: tree.is_diff(),
     };
     let header = serde_json::to_vec(&header)?;
@@ -112,7 +115,7 @@ mod tests {
         let stack = p.stack(&[frame]);
         let thread = p.thread(1, 1, "dd");
         p.samples.push_counted(thread, stack, Event::Cpu, 300);
-        let stages = ["read".to_owned()];
+        let stages = ["decrypt".to_owned()];
         let mut tree = FlameTree::new(Event::Cpu, &stages);
         tree.add(&p, Some(&OneStage(stages)), Roots::Threads, Side::A);
         let mut raw = Vec::new();
@@ -123,7 +126,8 @@ mod tests {
         assert_eq!(header["labels"], serde_json::json!(["all", "zio_read", "[dd]"]));
         assert_eq!(header["modules"], serde_json::json!(["", "zfs", "thread"]));
         assert_eq!(header["labelModule"], serde_json::json!([0, 1, 2]));
-        assert_eq!(header["stages"], serde_json::json!(["read", ""]));
+        assert_eq!(header["stages"], serde_json::json!(["decrypt", ""]));
+        assert_eq!(header["stageColours"], serde_json::json!(["#f7c15f", "#dadada"]));
         // 300 is AC 02 as a varint.
         assert_eq!(&raw[8 + length..], [0, 1, 2, 0xAC, 2, 0xAC, 2, 0xAC, 2, 0, 2, 1, 1, 1, 0]);
     }

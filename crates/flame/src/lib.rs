@@ -9,5 +9,6 @@ mod svg;
 mod tree;
 
 pub use block::encode_block;
+pub use palette::stage_colour;
 pub use svg::{SvgOptions, svg};
 pub use tree::{FlameTree, Node, Roots, Side, Stages};

@@ -1,6 +1,6 @@
 //! A static SVG flame graph: opens anywhere, names in tooltips, no script.
 
-use crate::palette::Palette;
+use crate::palette::stage_colour;
 use crate::tree::{FlameTree, Node, THREAD};
 use std::fmt::Write;
 use zwhy_profile::grouped;
@@ -54,12 +54,11 @@ pub fn svg(tree: &FlameTree, options: &SvgOptions) -> String {
         escape(&subtitle(tree, &nodes, cut, options)),
     );
     let stages = ranked_stages(tree, &nodes);
-    let palette = Palette::new(stages.iter().map(|(name, _)| *name));
     if !tree.is_diff() {
-        legend(&mut out, &stages, &palette, nodes[0].value[0]);
+        legend(&mut out, &stages, nodes[0].value[0]);
     }
     for p in &placed {
-        draw(&mut out, tree, &nodes, &palette, p, height);
+        draw(&mut out, tree, &nodes, p, height);
     }
     out.push_str("</svg>\n");
     out
@@ -94,7 +93,7 @@ fn ranked_stages<'a>(tree: &'a FlameTree, nodes: &[Node]) -> Vec<(&'a str, u64)>
 }
 
 /// Swatches of the largest stages.
-fn legend(out: &mut String, stages: &[(&str, u64)], palette: &Palette<'_>, total: u64) {
+fn legend(out: &mut String, stages: &[(&str, u64)], total: u64) {
     let mut x = MARGIN;
     for (name, samples) in stages.iter().take(LEGEND) {
         let text = format!("{name} {:.1}%", 100.0 * *samples as f64 / total.max(1) as f64);
@@ -102,7 +101,7 @@ fn legend(out: &mut String, stages: &[(&str, u64)], palette: &Palette<'_>, total
             out,
             "<rect x=\"{x:.1}\" y=\"46\" width=\"11\" height=\"11\" fill=\"{}\"/>\
              <text x=\"{:.1}\" y=\"56\" fill=\"#333\">{}</text>",
-            palette.colour(name),
+            stage_colour(name),
             x + 15.0,
             escape(&text)
         );
@@ -143,12 +142,12 @@ fn place(tree: &FlameTree, nodes: &[Node], options: &SvgOptions) -> Vec<Placed> 
     placed
 }
 
-fn draw(out: &mut String, tree: &FlameTree, nodes: &[Node], palette: &Palette<'_>, p: &Placed, height: f64) {
+fn draw(out: &mut String, tree: &FlameTree, nodes: &[Node], p: &Placed, height: f64) {
     let node = &nodes[p.node];
     let (name, _) = tree.label_text(node.label);
     let y = height - MARGIN - f64::from(node.level + 1) * ROW;
     let stage = tree.stages().get(usize::from(node.stage)).map_or("", String::as_str);
-    let fill = if tree.is_diff() { diff_colour(node, &nodes[0]) } else { palette.colour(stage).to_owned() };
+    let fill = if tree.is_diff() { diff_colour(node, &nodes[0]) } else { stage_colour(stage).to_owned() };
     let exact = match tree.is_diff() {
         true => String::new(),
         false => format!(" fg:x=\"{}\" fg:w=\"{}\"", p.from, node.value[0]),

@@ -3,7 +3,7 @@
 use crate::escape::markdown_text as text;
 use crate::escape::plain;
 use crate::figures::grouped;
-use crate::layout::{Align, Grid, INDENT, WIDTH, labelled};
+use crate::layout::{Align, Grid, INDENT, labelled};
 use crate::style::Style;
 use crate::words::word;
 use std::fmt::Write;
@@ -24,12 +24,12 @@ pub fn after_json(answer: &AfterAnswer) -> serde_json::Result<String> {
 /// One screen: the verdict, then a table each for findings, cost and settings.
 pub fn after_text(answer: &AfterAnswer, verbose: bool, style: Style) -> String {
     let mut out = String::new();
-    let verdict = labelled(label(answer.outcome), INDENT + 3, &answer.verdict, WIDTH);
+    let verdict = labelled(label(answer.outcome), INDENT + 3, &answer.verdict, style.prose());
     match verdict.strip_prefix(label(answer.outcome)) {
         Some(rest) => out.push_str(&format!("{}{rest}", style.heading(label(answer.outcome)))),
         None => out.push_str(&verdict),
     }
-    out.push_str(&format!("\n{}\n", style.dim(labelled("", 0, &sources(answer), WIDTH).trim_end())));
+    out.push_str(&format!("\n{}\n", style.dim(labelled("", 0, &sources(answer), style.prose()).trim_end())));
     let mut grid = Grid::new(2, &[Align::Left, Align::Left, Align::Left, Align::Left, Align::Left]);
     grid.header(["Finding", "before", "after", "of CPU", ""]);
     for row in &answer.findings {
@@ -37,7 +37,7 @@ pub fn after_text(answer: &AfterAnswer, verbose: bool, style: Style) -> String {
     }
     out.push_str(&table(&grid, !answer.findings.is_empty(), style));
     if is_marked(answer) {
-        out.push_str(&style.dim(&labelled("", 2, MARK, WIDTH)));
+        out.push_str(&style.dim(&labelled("", 2, MARK, style.prose())));
     }
     let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Right, Align::Left]);
     grid.header(["Cost", "before", "after", "95 %"]);
@@ -54,11 +54,12 @@ pub fn after_text(answer: &AfterAnswer, verbose: bool, style: Style) -> String {
         out.push_str(&style.dim(&format!("  and {rest} more settings (-v)\n")));
     }
     if !answer.doubts.is_empty() {
-        let lines: String = answer.doubts.iter().map(|d| labelled("  !", 4, &d.text, WIDTH)).collect();
+        let lines: String =
+            answer.doubts.iter().map(|d| labelled("  !", 4, &d.text, style.prose())).collect();
         let _ = write!(out, "\n{}\n{lines}", style.warning("Doubts"));
     }
     out.push('\n');
-    out.push_str(&style.dim(&labelled("", 0, &answer.note, WIDTH)));
+    out.push_str(&style.dim(&labelled("", 0, &answer.note, style.prose())));
     out
 }
 
@@ -66,7 +67,7 @@ fn table(grid: &Grid, any: bool, style: Style) -> String {
     if !any {
         return String::new();
     }
-    let mut lines = grid.lines(WIDTH);
+    let mut lines = grid.lines(style.table());
     if let Some(first) = lines.first_mut() {
         *first = style.bold(first);
     }

@@ -2,18 +2,25 @@
 
 use crate::escape::{plain, shell_word};
 use crate::figures::{grouped, itself_text, sampled};
-use crate::layout::{Align, Grid, INDENT, WIDTH, labelled, wrap};
+use crate::layout::{Align, Grid, INDENT, labelled, width, wrap};
 use crate::remedy;
 use crate::stats::Account;
 use crate::style::Style;
-use crate::words::{NO_POOL, affected, assumption, confidence, measured, not_named, speed_up, times, word};
-use zwhy_diagnose::{Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, PathStep, SpeedUp, StageRow};
+use crate::words::{
+    NO_POOL, Small, affected, assumption, confidence, is_small, measured, not_named, speed_up, times,
+    whole_text, word,
+};
+use zwhy_diagnose::{
+    Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, PathStep, SpeedUp, StageRow, ThreadRow,
+};
 
 const STAGES_SHOWN: usize = 8;
 const THREADS_SHOWN: usize = 6;
 const EVIDENCE_SHOWN: usize = 4;
 /// A bound below this is not worth a line.
 const MATTERS: f64 = 1.05;
+/// Share of CPU from which the short form says what generic work a stage does.
+const LABEL_SHOWN: f64 = 0.02;
 /// Share of CPU from which an operation is taken apart in the short form.
 const PATH_SHOWN: f64 = 0.5;
 /// Smaller parts of an operation are in the last row.
@@ -22,11 +29,14 @@ const STEP_SHOWN: f64 = 0.005;
 /// `input` is how the user called the source, for the commands suggested at the end.
 pub fn answer_text(answer: &Answer, verbose: bool, input: &str, style: Style) -> String {
     let mut out = String::new();
-    let source = labelled("", 0, &source_line(answer), WIDTH);
+    let source = labelled("", 0, &source_line(answer), style.prose());
     out.push_str(&style.dim(source.trim_end()));
     out.push('\n');
+    if let Some(whole) = &answer.whole {
+        out.push_str(&style.dim(&labelled("", 0, &whole_text(whole), style.prose())));
+    }
     if verbose {
-        out.push_str(&style.dim(&labelled("", 0, &system_line(answer), WIDTH)));
+        out.push_str(&style.dim(&labelled("", 0, &system_line(answer), style.prose())));
     }
     out.push('\n');
     out.push_str(&headline(answer, style));
@@ -84,10 +94,10 @@ fn seconds(s: f64) -> String {
 }
 
 fn headline(answer: &Answer, style: Style) -> String {
-    let why = labelled("WHY", INDENT, &answer.why, WIDTH);
+    let why = labelled("WHY", INDENT, &answer.why, style.prose());
     let mut out = emphasise(&why, "WHY", style);
     if let Some(what) = &answer.act {
-        out.push_str(&emphasise(&labelled("DO", INDENT, what, WIDTH), "DO", style));
+        out.push_str(&emphasise(&labelled("DO", INDENT, what, style.prose()), "DO", style));
     }
     out
 }
@@ -105,35 +115,38 @@ fn first_finding(f: &Finding, answer: &Answer, style: Style) -> String {
     let guess = f.confidence_word == ConfidenceWord::Low;
     let mut out = if guess { String::new() } else { remedy::short(&f.remedy, style) };
     if !guess {
-        out.push_str(&gain(f, INDENT));
+        out.push_str(&gain(f, INDENT, style));
     }
     // A lab capture is that proof.
     if let (Some(experiment), true) = (&f.experiment, answer.source.kind != "lab" && !guess) {
         out.push_str(&proof(experiment, style));
     }
-    out.push_str(&about(f, INDENT + 1));
+    out.push_str(&about(f, INDENT + 1, style));
     out.push_str(&evidence(f, false, style));
     out.push_str(&against(f, false, style));
-    out.push_str(&limits(f));
+    out.push_str(&limits(f, style));
     if let Some(next) = f.next.first() {
-        out.push_str(&labelled("Next", INDENT + 1, next, WIDTH));
+        out.push_str(&labelled("Next", INDENT + 1, next, style.prose()));
     }
     out
 }
 
 /// What the remedy should bring.
-fn gain(f: &Finding, indent: usize) -> String {
-    f.gain.as_ref().map_or(String::new(), |gain| labelled("Gain", indent, &gain.text, WIDTH))
+fn gain(f: &Finding, indent: usize, style: Style) -> String {
+    f.gain.as_ref().map_or(String::new(), |gain| labelled("Gain", indent, &gain.text, style.prose()))
 }
 
 /// The datasets, pools or vdevs that it is about.
-fn about(f: &Finding, indent: usize) -> String {
-    crate::rows::about(f).map_or(String::new(), |text| labelled("About", indent, &text, WIDTH))
+fn about(f: &Finding, indent: usize, style: Style) -> String {
+    crate::rows::about(f).map_or(String::new(), |text| labelled("About", indent, &text, style.prose()))
 }
 
 fn proof(experiment: &str, style: Style) -> String {
+    let (indent, lead) = (" ".repeat(INDENT), "Prove it here first:");
     let command = format!("zwhy lab run {}", plain(experiment));
-    format!("{}Prove it here first: {}\n", " ".repeat(INDENT), style.bold(&command))
+    let fits = INDENT + width(lead) + 1 + width(&command) <= style.prose();
+    let gap = if fits { " ".to_owned() } else { format!("\n{indent}  ") };
+    format!("{indent}{lead}{gap}{}\n", style.bold(&command))
 }
 
 fn evidence(f: &Finding, verbose: bool, style: Style) -> String {
@@ -143,7 +156,7 @@ fn evidence(f: &Finding, verbose: bool, style: Style) -> String {
     let limit = if verbose { usize::MAX } else { EVIDENCE_SHOWN };
     let mut out = format!("\n{}\n", style.bold("Evidence"));
     for item in f.evidence.iter().take(limit) {
-        out.push_str(&labelled("  ·", 4, &evidence_text(item, verbose), WIDTH));
+        out.push_str(&labelled("  ·", 4, &evidence_text(item, verbose), style.prose()));
     }
     if f.evidence.len() > limit {
         out.push_str(&style.dim(&format!("    and {} more (-v)", f.evidence.len() - limit)));
@@ -158,13 +171,13 @@ fn against(f: &Finding, verbose: bool, style: Style) -> String {
         return String::new();
     }
     let lines: String =
-        f.against.iter().map(|i| labelled("  ·", 4, &evidence_text(i, verbose), WIDTH)).collect();
+        f.against.iter().map(|i| labelled("  ·", 4, &evidence_text(i, verbose), style.prose())).collect();
     format!("\n{}\n{lines}", style.bold("Against it"))
 }
 
 /// What this machine can do of the work.
-fn limits(f: &Finding) -> String {
-    f.limits.iter().map(|limit| labelled("CPU", INDENT + 1, &limit.text, WIDTH)).collect()
+fn limits(f: &Finding, style: Style) -> String {
+    f.limits.iter().map(|limit| labelled("CPU", INDENT + 1, &limit.text, style.prose())).collect()
 }
 
 /// Claim and measure in one sentence, and where they are from.
@@ -185,39 +198,42 @@ fn evidence_text(item: &EvidenceLine, with_source: bool) -> String {
 fn whole_finding(f: &Finding, style: Style) -> String {
     let title = format!("{} — {}", f.title, confidence(f));
     let mut out = String::from("\n");
-    for line in wrap(&title, WIDTH) {
+    for line in wrap(&title, style.prose()) {
         out.push_str(&style.bold(&plain(&line)));
         out.push('\n');
     }
-    out.push_str(&paragraph(&f.explanation));
-    out.push_str(&about(f, 9));
+    out.push_str(&paragraph(&f.explanation, style));
+    out.push_str(&about(f, 9, style));
     out.push_str(&evidence(f, true, style));
     out.push_str(&against(f, true, style));
-    out.push_str(&limits(f));
+    out.push_str(&limits(f, style));
     out.push('\n');
     if let Some(without) = f.without.as_ref().filter(|w| w.at_most.is_none_or(|n| n >= MATTERS)) {
-        out.push_str(&labelled("Without", 9, &speed_up(without), WIDTH));
+        out.push_str(&labelled("Without", 9, &speed_up(without), style.prose()));
     }
-    f.upgrade.iter().for_each(|text| out.push_str(&labelled("Upgrade", 9, text, WIDTH)));
+    f.upgrade.iter().for_each(|text| out.push_str(&labelled("Upgrade", 9, text, style.prose())));
     out.push_str(&remedy::whole(&f.remedy, style));
-    out.push_str(&gain(f, 9));
+    out.push_str(&gain(f, 9, style));
     f.experiment.iter().for_each(|experiment| out.push_str(&proof(experiment, style)));
     for next in &f.next {
-        out.push_str(&labelled("Next", 9, next, WIDTH));
+        out.push_str(&labelled("Next", 9, next, style.prose()));
     }
     for ruled in &f.rules_out {
-        out.push_str(&labelled("Not", 9, &format!("{}: {}", ruled.class, ruled.why), WIDTH));
+        out.push_str(&labelled("Not", 9, &format!("{}: {}", ruled.class, ruled.why), style.prose()));
     }
-    out.push_str(&labelled("Affected", 9, &affected(f), WIDTH));
+    out.push_str(&labelled("Affected", 9, &affected(f), style.prose()));
     for reference in &f.references {
-        out.push_str(&labelled("See", 9, reference, WIDTH));
+        out.push_str(&labelled("See", 9, reference, style.prose()));
     }
-    out.push_str(&labelled("See", 9, &format!("zwhy knowledge show {}", f.class), WIDTH));
+    out.push_str(&labelled("See", 9, &format!("zwhy knowledge show {}", f.class), style.prose()));
     out
 }
 
-fn paragraph(text: &str) -> String {
-    wrap(text, WIDTH - INDENT).iter().map(|l| format!("{}{}\n", " ".repeat(INDENT), plain(l))).collect()
+fn paragraph(text: &str, style: Style) -> String {
+    wrap(text, style.prose() - INDENT)
+        .iter()
+        .map(|l| format!("{}{}\n", " ".repeat(INDENT), plain(l)))
+        .collect()
 }
 
 /// The findings after the first, a line each.
@@ -230,7 +246,7 @@ fn others(answer: &Answer, style: Style) -> String {
         let share = f.share.as_ref().map_or(String::new(), |s| format!("{:.1} %", s.value * 100.0));
         grid.row([f.title.as_str(), &share, word(f.confidence_word)]);
     }
-    format!("\n{}\n{}\n", style.bold("Also seen"), grid.lines(WIDTH).join("\n"))
+    format!("\n{}\n{}\n", style.bold("Also seen"), grid.lines(style.table()).join("\n"))
 }
 
 fn stages(answer: &Answer, verbose: bool, style: Style) -> String {
@@ -240,15 +256,29 @@ fn stages(answer: &Answer, verbose: bool, style: Style) -> String {
     let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Left, Align::Left]);
     grid.header(["CPU by stage", "share", "95 %", "who"]);
     let limit = if verbose { usize::MAX } else { STAGES_SHOWN };
-    for row in answer.stages.iter().take(limit) {
+    let (rows, small) = Small::split(&answer.stages, |row| row.share.value);
+    let mut marked: Vec<Option<&str>> = vec![None];
+    for row in rows.iter().take(limit) {
         grid.row(stage_cells(row));
-        for label in row.labels.iter().filter(|l| verbose || l.share.value >= 0.02).take(3) {
+        marked.push(Some(&row.stage));
+        let least = if verbose { 0.0 } else { LABEL_SHOWN };
+        for label in row.labels.iter().filter(|l| !is_small(l.share.value) && l.share.value >= least).take(3)
+        {
             let share = format!("{:.1} %", label.share.value * 100.0);
             grid.row([format!("  of which {}", label.label), share, measured(&label.share)]);
+            marked.push(None);
         }
     }
-    let rest = answer.stages.len().saturating_sub(limit);
-    let mut out = table(grid, rest, "stages", style);
+    let mut lines = grid.lines(style.table());
+    for (line, stage) in lines.iter_mut().zip(&marked) {
+        let swatch = stage.map_or(String::new(), |stage| style.swatch(stage));
+        if !swatch.is_empty() {
+            line.replace_range(..2, &swatch);
+        }
+    }
+    let rest = rows.len().saturating_sub(limit);
+    let more = if rest > 0 { left_out(rest + small.count, "stages") } else { small.text("stage", "stages") };
+    let mut out = finished(lines, &more, style);
     if verbose {
         out.push_str(&stage_notes(answer, style));
     }
@@ -259,7 +289,7 @@ fn stages(answer: &Answer, verbose: bool, style: Style) -> String {
 fn stage_notes(answer: &Answer, style: Style) -> String {
     let mut out = String::new();
     for (row, limit) in answer.stages.iter().flat_map(|row| row.limits.iter().map(move |l| (row, l))) {
-        out.push_str(&labelled("", 2, &format!("{}: {}", row.stage, limit.text), WIDTH));
+        out.push_str(&labelled("", 2, &format!("{}: {}", row.stage, limit.text), style.prose()));
     }
     let mut grid = Grid::new(2, &[Align::Left, Align::Left]);
     grid.header(["Without", "speed-up, at most"]);
@@ -269,7 +299,7 @@ fn stage_notes(answer: &Answer, style: Style) -> String {
     let Some(what_if) = answer.what_if.as_ref().filter(|_| !cells.is_empty()) else { return out };
     cells.iter().for_each(|row| grid.row(row));
     out.push_str(&table(grid, 0, "", style));
-    out.push_str(&labelled("", 2, &assumption(what_if), WIDTH));
+    out.push_str(&labelled("", 2, &assumption(what_if), style.prose()));
     out
 }
 
@@ -328,7 +358,9 @@ fn threads(answer: &Answer, verbose: bool, style: Style) -> String {
     grid.header(["Threads", "number", "CPU s", "of a CPU", "samples", "role"]);
     let limit = if verbose { usize::MAX } else { THREADS_SHOWN };
     let all = answer.source.amount.max(1) as f64;
-    for t in answer.threads.iter().take(limit) {
+    let used = |t: &ThreadRow| t.cpu_share.unwrap_or(0.0).max(t.samples as f64 / all);
+    let (rows, small) = Small::split(&answer.threads, used);
+    for t in rows.iter().take(limit) {
         let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
         let share = t.cpu_share.map_or(String::new(), |s| format!("{:.1} %", s * 100.0));
         let sampled = format!("{:.1} %", t.samples as f64 / all * 100.0);
@@ -336,11 +368,17 @@ fn threads(answer: &Answer, verbose: bool, style: Style) -> String {
         let comm = if t.comm.is_empty() { "(unnamed)" } else { &t.comm };
         grid.row([comm, &t.threads.to_string(), &cpu, &share, &sampled, &t.role]);
     }
-    table(grid, answer.threads.len().saturating_sub(limit), "threads", style)
+    let rest = rows.len().saturating_sub(limit);
+    let more = if rest > 0 {
+        left_out(rest + small.count, "threads")
+    } else {
+        small.text("thread", "threads by name")
+    };
+    finished(grid.lines(style.table()), &more, style)
 }
 
 fn itself(answer: &Answer, style: Style) -> String {
-    let line = |itself| labelled("", 2, &itself_text(itself), WIDTH);
+    let line = |itself| labelled("", 2, &itself_text(itself), style.prose());
     answer.itself.as_ref().map_or(String::new(), |itself| format!("\n{}", style.dim(&line(itself))))
 }
 
@@ -359,20 +397,30 @@ fn origins(answer: &Answer, style: Style) -> String {
 }
 
 fn table(grid: Grid, rest: usize, what: &str, style: Style) -> String {
-    let mut lines = grid.lines(WIDTH);
+    let more = if rest > 0 { left_out(rest, what) } else { String::new() };
+    finished(grid.lines(style.table()), &more, style)
+}
+
+fn left_out(rest: usize, what: &str) -> String {
+    format!("and {rest} more {what} (-v)")
+}
+
+/// The lines of a table with its heading, and what was left out of it.
+fn finished(mut lines: Vec<String>, more: &str, style: Style) -> String {
     lines[0] = style.bold(&lines[0]);
-    if rest > 0 {
-        lines.push(style.dim(&format!("  and {rest} more {what} (-v)")));
+    if !more.is_empty() {
+        let text = labelled("", 2, more, style.prose());
+        lines.extend(text.lines().map(|line| style.dim(line)));
     }
     format!("\n{}\n", lines.join("\n"))
 }
 
 fn quality(answer: &Answer, verbose: bool, style: Style) -> String {
     let account = Account::from(&answer.quality);
-    let mut text: String = account.notes().iter().map(|l| labelled("  !", 4, l, WIDTH)).collect();
+    let mut text: String = account.notes().iter().map(|l| labelled("  !", 4, l, style.prose())).collect();
     if verbose {
         let figures = std::iter::once(account.read()).chain(not_named(&answer.quality));
-        text.extend(figures.map(|line| labelled("  ·", 4, &line, WIDTH)));
+        text.extend(figures.map(|line| labelled("  ·", 4, &line, style.prose())));
     }
     if text.is_empty() {
         return String::new();

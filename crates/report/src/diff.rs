@@ -146,7 +146,7 @@ impl DiffReport {
     /// Rows of one kind; CPU seconds where both sides know them, else samples.
     fn table(&self, title: &str, deltas: &[Delta], count: usize, width: usize, style: Style) -> String {
         let right = Align::Right;
-        let mut grid = Grid::new(0, &[right, right, right, right, right, Align::Left, Align::Left]);
+        let mut grid = Grid::new(0, &[right, right, right, right, right, Align::Left, Align::Left]).about(6);
         let unit = if self.cpu_s.iter().all(Option::is_some) { "CPU s" } else { self.units[0].name() };
         grid.row([unit, "after", "share", "after", "change", "95 %", title]);
         for d in deltas.iter().filter(|d| d.a + d.b > 0).take(count) {

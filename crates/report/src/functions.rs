@@ -9,7 +9,8 @@ use zwhy_profile::{FunctionTotals, Profile, Share, Unit};
 pub fn functions_text(profile: &Profile, totals: &FunctionTotals, width: usize, style: Style) -> String {
     let percent = |part| format!("{:.1} %", Share::of(part, totals.samples).percent());
     let mut grid =
-        Grid::new(0, &[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]);
+        Grid::new(0, &[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left])
+            .about(5);
     let unit = profile.measure(totals.event).unit.clone();
     let samples = unit == Unit::Samples;
     let column = match &unit {

@@ -3,8 +3,7 @@
 use crate::escape::plain;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Cells of a line of the answer, and how far its text stands in below a label.
-pub(crate) const WIDTH: usize = 80;
+/// How far text stands in below a label.
 pub(crate) const INDENT: usize = 5;
 
 /// Cells that `text` takes.
@@ -109,6 +108,9 @@ pub fn labelled(label: &str, indent: usize, text: &str, total: usize) -> String 
     out
 }
 
+/// No column of text is cut to less.
+const NARROWEST: usize = 12;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     Left,
@@ -122,11 +124,12 @@ pub struct Grid {
     rows: Vec<Vec<String>>,
     indent: usize,
     headed: bool,
+    key: usize,
 }
 
 impl Grid {
     pub fn new(indent: usize, aligns: &[Align]) -> Grid {
-        Grid { aligns: aligns.to_vec(), rows: Vec::new(), indent, headed: false }
+        Grid { aligns: aligns.to_vec(), rows: Vec::new(), indent, headed: false, key: 0 }
     }
 
     /// The first row; columns that have nothing below it are left out.
@@ -143,20 +146,46 @@ impl Grid {
         self.rows.is_empty()
     }
 
-    /// One string a row, without line end; the widest left-aligned column is cut so that rows fit into `total` cells.
+    /// The column that says what a row is about; without this the first.
+    pub fn about(mut self, column: usize) -> Grid {
+        self.key = column;
+        self
+    }
+
+    /// One string a row, without line end, in `total` cells: the widest left-aligned columns are cut, and columns
+    /// for which there is no room at all are left out, the last first, words before figures.
     pub fn lines(&self, total: usize) -> Vec<String> {
         let cell_width = |column: usize| {
             self.rows.iter().filter_map(|r| r.get(column)).map(|c| width(c)).max().unwrap_or(0)
         };
         let mut shown: Vec<(usize, usize)> =
             (0..self.aligns.len()).filter(|c| self.is_shown(*c)).map(|c| (c, cell_width(c))).collect();
-        let gaps = 2 * shown.len().saturating_sub(1);
-        let used = self.indent + gaps + shown.iter().map(|(_, w)| w).sum::<usize>();
-        let lefts = shown.iter_mut().filter(|(c, _)| self.aligns[*c] == Align::Left);
-        if let (true, Some((_, widest))) = (used > total, lefts.max_by_key(|(_, w)| *w)) {
-            *widest = widest.saturating_sub(used - total).max(12);
-        }
+        let shown = loop {
+            let cut = self.cut(shown.clone(), total);
+            let (fits, few) = (self.used(&cut) <= total, shown.len() <= 2);
+            let other = |(c, _): &(usize, usize)| *c != self.key;
+            let words = shown.iter().rposition(|c| other(c) && self.aligns[c.0] == Align::Left);
+            match words.or_else(|| shown.iter().rposition(other)) {
+                Some(at) if !fits && !few => _ = shown.remove(at),
+                _ => break cut,
+            }
+        };
         self.rows.iter().map(|row| self.line(row, &shown)).collect()
+    }
+
+    /// The columns with their widths, the widest of words cut until all fit or none can be cut further.
+    fn cut(&self, mut shown: Vec<(usize, usize)>, total: usize) -> Vec<(usize, usize)> {
+        while self.used(&shown) > total {
+            let over = self.used(&shown) - total;
+            let words = shown.iter_mut().filter(|(c, w)| self.aligns[*c] == Align::Left && *w > NARROWEST);
+            let Some((_, cells)) = words.max_by_key(|(_, w)| *w) else { break };
+            *cells = cells.saturating_sub(over).max(NARROWEST);
+        }
+        shown
+    }
+
+    fn used(&self, shown: &[(usize, usize)]) -> usize {
+        self.indent + 2 * shown.len().saturating_sub(1) + shown.iter().map(|(_, w)| w).sum::<usize>()
     }
 
     fn is_shown(&self, column: usize) -> bool {
@@ -192,6 +221,18 @@ mod tests {
         grid.row(["decrypt", "63.1 %"]);
         grid.row(["a_very_long_function_name_that_does_not_fit", "2.0 %"]);
         assert_eq!(grid.lines(30), ["  decrypt               63.1 %", "  a_very_long_functio…   2.0 %"]);
+    }
+
+    #[test]
+    fn columns_without_room_are_left_out_from_the_end() {
+        let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Right, Align::Left]);
+        grid.header(["Threads", "CPU s", "samples", "role"]);
+        grid.row(["z_rd_int", "37.50", "64.4 %", "finishes reads: verifies checksums"]);
+        let lines = |cells| grid.lines(cells).join("\n");
+        assert!(lines(80).contains("verifies checksums"));
+        assert_eq!(lines(40), "  Threads   CPU s  samples  role\n  z_rd_int  37.50   64.4 %  finishes re…");
+        assert_eq!(lines(30), "  Threads   CPU s  samples\n  z_rd_int  37.50   64.4 %");
+        assert_eq!(lines(20), "  Threads   CPU s\n  z_rd_int  37.50");
     }
 
     #[test]

@@ -3,9 +3,14 @@
 use crate::escape::{markdown_code as code, markdown_text as text, plain};
 use crate::figures::{grouped, itself_text, sampled};
 use crate::stats::Account;
-use crate::words::{NO_POOL, affected, assumption, confidence, measured, not_named, speed_up, times};
+use crate::words::{
+    NO_POOL, Small, affected, assumption, confidence, is_small, measured, not_named, speed_up, times,
+    whole_text,
+};
 use std::fmt::Write;
-use zwhy_diagnose::{Answer, EvidenceLine, Finding, PathRow, PathStep, ShareOf, StageRow, WaitRow};
+use zwhy_diagnose::{
+    Answer, EvidenceLine, Finding, PathRow, PathStep, ShareOf, StageRow, ThreadRow, WaitRow,
+};
 
 /// All of the answer. Names are put in code spans, so they cannot be markup.
 pub fn answer_markdown(answer: &Answer) -> String {
@@ -54,7 +59,11 @@ fn source(out: &mut String, answer: &Answer) {
         _ => String::new(),
     };
     let lost = Account::from(&answer.quality).lost();
-    let _ = writeln!(out, "- {how_long}{}, {lost} (zwhy {})\n", sampled(s), text(&answer.zwhy));
+    let _ = writeln!(out, "- {how_long}{}, {lost} (zwhy {})", sampled(s), text(&answer.zwhy));
+    if let Some(whole) = &answer.whole {
+        let _ = writeln!(out, "- {}", text(&whole_text(whole)));
+    }
+    out.push('\n');
 }
 
 fn finding(out: &mut String, f: &Finding) {
@@ -123,17 +132,19 @@ fn stages(out: &mut String, answer: &Answer) {
     let bounds = answer.stages.iter().any(|row| row.without.is_some());
     let (head, line) = if bounds { (" without it, at most |", "---|") } else { ("", "") };
     let _ = writeln!(out, "| stage | share | 95 % | who |{head}\n|---|--:|---|---|{line}");
-    for row in &answer.stages {
+    let (rows, small) = Small::split(&answer.stages, |row| row.share.value);
+    for row in rows {
         let without = row.without.as_ref().map_or(String::new(), times);
         let cell = if bounds { format!(" {without} |") } else { String::new() };
         let _ = writeln!(out, "| {} | {} | {} |{cell}", text(&row.stage), share_cells(&row.share), who(row));
-        for label in &row.labels {
+        for label in row.labels.iter().filter(|l| !is_small(l.share.value)) {
             let rest = if bounds { " | |" } else { " |" };
             let _ =
                 writeln!(out, "| – of which {} | {} |{rest}", text(&label.label), share_cells(&label.share));
         }
     }
     out.push('\n');
+    folded(out, &small.text("stage", "stages"));
     for (row, limit) in answer.stages.iter().flat_map(|row| row.limits.iter().map(move |l| (row, l))) {
         let _ = writeln!(out, "- {}: {}", text(&row.stage), text(&limit.text));
     }
@@ -141,6 +152,13 @@ fn stages(out: &mut String, answer: &Answer) {
         let _ = writeln!(out, "- {}", text(&assumption(what_if)));
     }
     out.push('\n');
+}
+
+/// What a table leaves out.
+fn folded(out: &mut String, more: &str) {
+    if !more.is_empty() {
+        let _ = writeln!(out, "{more}\n");
+    }
 }
 
 /// Two cells: the share and its interval.
@@ -184,7 +202,10 @@ fn threads(out: &mut String, answer: &Answer) {
         return;
     }
     out.push_str("| thread | number | CPU s | of a CPU | samples | role |\n|---|--:|--:|--:|--:|---|\n");
-    for t in answer.threads.iter().filter(|t| !t.comm.is_empty()) {
+    let all = answer.source.amount.max(1) as f64;
+    let used = |t: &ThreadRow| t.cpu_share.unwrap_or(0.0).max(t.samples as f64 / all);
+    let (rows, small) = Small::split(&answer.threads, used);
+    for t in rows.into_iter().filter(|t| !t.comm.is_empty()) {
         let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
         let share = t.cpu_share.map_or(String::new(), percent);
         let (comm, role) = (code(&t.comm), text(&t.role));
@@ -192,6 +213,7 @@ fn threads(out: &mut String, answer: &Answer) {
             writeln!(out, "| {comm} | {} | {cpu} | {share} | {} | {role} |", t.threads, grouped(t.samples));
     }
     out.push('\n');
+    folded(out, &small.text("thread", "threads by name"));
 }
 
 /// Where threads wait; those that wait for work come to nothing.

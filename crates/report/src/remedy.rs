@@ -2,7 +2,7 @@
 
 use crate::Style;
 use crate::escape::plain;
-use crate::layout::{INDENT, WIDTH, labelled, wrap_command};
+use crate::layout::{INDENT, labelled, wrap_command};
 use std::fmt::Write;
 use zwhy_diagnose::{Cause, ChoiceAnswer, RemedyAnswer};
 
@@ -11,7 +11,7 @@ const LABEL: usize = 9;
 /// Commands below the headline: those to run, or each choice with its commands.
 pub(crate) fn short(remedy: &RemedyAnswer, style: Style) -> String {
     let mut out = commands(&remedy.commands, style);
-    remedy.place.iter().for_each(|text| out.push_str(&labelled("", INDENT + 2, text, WIDTH)));
+    remedy.place.iter().for_each(|text| out.push_str(&labelled("", INDENT + 2, text, style.prose())));
     if remedy.commands.is_empty() {
         remedy.choices.iter().for_each(|choice| out.push_str(&one_choice(choice, INDENT, style)));
     }
@@ -25,25 +25,25 @@ pub fn remedy_text(cause: &Cause, style: Style) -> String {
 
 /// All of it.
 pub(crate) fn whole(remedy: &RemedyAnswer, style: Style) -> String {
-    let mut out = labelled("Remedy", LABEL, &remedy.text, WIDTH);
+    let mut out = labelled("Remedy", LABEL, &remedy.text, style.prose());
     out.push_str(&under("Look", &remedy.look, style));
     out.push_str(&under("Run", &remedy.commands, style));
     for choice in &remedy.choices {
-        out.push_str(&labelled("Or", LABEL, &choice.text, WIDTH));
+        out.push_str(&labelled("Or", LABEL, &choice.text, style.prose()));
         out.push_str(&commands(&choice.commands, style));
         out.push_str(&under("  undo", &choice.undo, style));
     }
-    remedy.place.iter().for_each(|text| out.push_str(&labelled("Where", LABEL, text, WIDTH)));
-    remedy.advice.iter().for_each(|text| out.push_str(&labelled("Also", LABEL, text, WIDTH)));
-    remedy.rewrite.iter().for_each(|text| out.push_str(&labelled("Old data", LABEL, text, WIDTH)));
+    remedy.place.iter().for_each(|text| out.push_str(&labelled("Where", LABEL, text, style.prose())));
+    remedy.advice.iter().for_each(|text| out.push_str(&labelled("Also", LABEL, text, style.prose())));
+    remedy.rewrite.iter().for_each(|text| out.push_str(&labelled("Old data", LABEL, text, style.prose())));
     out.push_str(&under("Undo", &remedy.undo, style));
     out.push_str(&labelled(
         if remedy.undo.is_empty() { "Undo" } else { "" },
         LABEL,
         &remedy.undo_note,
-        WIDTH,
+        style.prose(),
     ));
-    out.push_str(&labelled("Risk", LABEL, &remedy.risk, WIDTH));
+    out.push_str(&labelled("Risk", LABEL, &remedy.risk, style.prose()));
     out
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn markdown(out: &mut String, remedy: &RemedyAnswer) {
 }
 
 fn one_choice(choice: &ChoiceAnswer, indent: usize, style: Style) -> String {
-    labelled("", indent, &choice.text, WIDTH) + &commands(&choice.commands, style)
+    labelled("", indent, &choice.text, style.prose()) + &commands(&choice.commands, style)
 }
 
 fn under(label: &str, list: &[String], style: Style) -> String {
@@ -85,7 +85,7 @@ fn commands(commands: &[String], style: Style) -> String {
     for line in commands.iter().flat_map(|command| command.lines()) {
         let code = line.trim_start();
         let indent = INDENT + 2 + (line.len() - code.len());
-        for piece in wrap_command(code, WIDTH - indent) {
+        for piece in wrap_command(code, style.prose() - indent) {
             out.push_str(&" ".repeat(indent));
             out.push_str(&style.bold(&plain(&piece)));
             out.push('\n');
@@ -117,7 +117,7 @@ mod tests {
         let long = format!("if true; then\n  echo {}\nfi", "word ".repeat(20).trim_end());
         let shown = commands(&[long], Style::PLAIN);
         let lines: Vec<&str> = shown.lines().collect();
-        assert!(lines.len() > 3 && lines.iter().all(|l| l.chars().count() <= WIDTH), "{shown}");
+        assert!(lines.len() > 3 && lines.iter().all(|l| l.chars().count() <= 80), "{shown}");
         assert!(lines[0].starts_with("       if") && lines[1].starts_with("         echo"), "{shown}");
     }
 }

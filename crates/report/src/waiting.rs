@@ -1,7 +1,7 @@
 //! Where threads wait, on a terminal: apart from CPU time, idle threads in one line.
 
 use crate::figures::grouped;
-use crate::layout::{Align, Grid, WIDTH, labelled};
+use crate::layout::{Align, Grid, labelled};
 use crate::style::Style;
 use zwhy_diagnose::{Answer, WaitRow};
 
@@ -22,7 +22,7 @@ pub(crate) fn waiting(answer: &Answer, verbose: bool, style: Style) -> String {
         for row in rows.iter().take(limit) {
             grid.row([row.inside.clone(), time(row), row.thread.clone(), row.stage.clone()]);
         }
-        let mut lines = grid.lines(WIDTH);
+        let mut lines = grid.lines(style.table());
         lines[0] = style.bold(&lines[0]);
         let rest = rows.len().saturating_sub(limit);
         if rest > 0 {
@@ -36,7 +36,7 @@ pub(crate) fn waiting(answer: &Answer, verbose: bool, style: Style) -> String {
         names.sort_unstable();
         names.dedup();
         let text = format!("Waiting for work (idle): {}", names.join(", "));
-        out.push_str(&format!("\n{}", labelled("", 2, &text, WIDTH)));
+        out.push_str(&format!("\n{}", labelled("", 2, &text, style.prose())));
     }
     out
 }

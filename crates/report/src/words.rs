@@ -1,7 +1,60 @@
 //! Parts of the answer in words that terminal and Markdown share.
 
 use crate::figures::grouped;
-use zwhy_diagnose::{ConfidenceWord, Finding, Quality, ShareOf, SpeedUp, WhatIf};
+use zwhy_diagnose::{ConfidenceWord, Finding, Quality, ShareOf, SpeedUp, WhatIf, WholeAnswer};
+
+/// Rows below this share are told together.
+const SMALL: f64 = 0.001;
+
+pub(crate) fn is_small(share: f64) -> bool {
+    share < SMALL
+}
+
+/// Rows that no table lists, as each is below 0.1 %.
+pub(crate) struct Small {
+    pub count: usize,
+    sum: f64,
+}
+
+impl Small {
+    /// The rows to list, and the others together; nothing is small where the source has no shares at all.
+    pub fn split<T>(rows: &[T], share: impl Fn(&T) -> f64) -> (Vec<&T>, Small) {
+        let none = rows.iter().all(|row| is_small(share(row)));
+        let (large, small): (Vec<&T>, Vec<&T>) = rows.iter().partition(|row| none || !is_small(share(row)));
+        let sum = small.iter().map(|row| share(row)).sum();
+        (large, Small { count: small.len(), sum })
+    }
+
+    /// `and 4 more stages, each below 0.1 %, together 0.2 %`; empty where there are none.
+    pub fn text(&self, one: &str, several: &str) -> String {
+        match self.count {
+            0 => return String::new(),
+            1 => return format!("and 1 more {one}, below 0.1 %"),
+            _ => {}
+        }
+        let sum = match self.sum {
+            sum if sum < SMALL / 2.0 => String::new(),
+            sum => format!(", together {:.1} %", sum * 100.0),
+        };
+        format!("and {} more {several}, each below 0.1 %{sum}", self.count)
+    }
+}
+
+/// What all shares are of, said once: `Shares are of the CPU time of fio: 0.27 s, 6 % of all CPU time of this host.`
+pub(crate) fn whole_text(whole: &WholeAnswer) -> String {
+    let time = whole.cpu_s.map(|s| match whole.idle {
+        true => format!("{s:.2} s of it busy"),
+        false => format!("{s:.2} s"),
+    });
+    let cpus = if whole.what.contains("host") { "its CPUs" } else { "the CPUs of this host" };
+    let host = whole.of_host.map(|part| {
+        let digits = usize::from(part < 0.1);
+        format!("{:.digits$} % of all that {cpus} had", part * 100.0)
+    });
+    let parts: Vec<String> = [time, host].into_iter().flatten().collect();
+    let colon = if parts.is_empty() { "" } else { ": " };
+    format!("Shares are of {}{colon}{}.", whole.what, parts.join(", "))
+}
 
 pub(crate) const NO_POOL: &str = "no pool in use";
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use zwhy_diagnose::{
     Answer, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Gain, Knowledge, LabelRow, MachineLimit,
     PathRow, PathStep, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow,
-    ThreadRow, WhatIf, WhoRow, classify,
+    ThreadRow, WhatIf, WhoRow, WholeAnswer, classify,
 };
 use zwhy_evidence::{ImportStats, Itself};
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
@@ -182,13 +182,21 @@ fn ccm_host() -> Answer {
             lost: Some(2),
             zfs_in_use: Some(true),
         },
+        whole: Some(WholeAnswer {
+            what: "this host's CPU, idle time included".into(),
+            cpu_s: Some(82.75),
+            of_host: None,
+            idle: true,
+        }),
         why: "AES-CCM decryption takes 63 % of this host's CPU (59–67 %, confidence high).".into(),
         act: Some("Move tank/games to aes-256-gcm; the cipher of a dataset cannot be changed in place.".into()),
         findings: vec![ccm, copy],
         stages: vec![
             stage("decrypt", 7448, share(0.631, 0.592, 0.670), &[("FPU state", 0.29)], &[("z_rd_int", 1.0)]),
             stage("copy", 744, share(0.063, 0.058, 0.068), &[("copy", 0.01)], &[("dd", 0.7), ("z_rd_int", 0.3)]),
-            stage("idle", 3612, share(0.306, 0.298, 0.314), &[], &[("swapper", 1.0)]),
+            stage("idle", 3600, share(0.305, 0.297, 0.313), &[], &[("swapper", 1.0)]),
+            stage("zil", 8, share(0.0007, 0.0003, 0.0013), &[], &[("dd", 1.0)]),
+            stage("dsl", 4, share(0.0003, 0.0001, 0.0009), &[], &[("dd", 1.0)]),
         ],
         origins: Vec::new(),
         paths: vec![PathRow {
@@ -208,6 +216,7 @@ fn ccm_host() -> Answer {
             thread("z_rd_int", "finishes reads: verifies checksums, decrypts, decompresses, reconstructs", 4, Some(37.5), 7600),
             thread("swapper", "", 2, None, 3612),
             thread("dd\u{1b}[31m|`x`", "", 1, Some(0.25), 592),
+            thread("arc_prune", "asks file systems to release metadata", 1, Some(0.0), 0),
         ],
         itself: Some(Itself {
             program: "zwhy".into(),
@@ -243,6 +252,7 @@ fn nothing_found() -> Answer {
         waiting: Vec::new(),
         threads: Vec::new(),
         itself: None,
+        whole: None,
         quality: Quality { lost: Some(0), ..Quality::default() },
         ..ccm_host()
     }
@@ -251,6 +261,23 @@ fn nothing_found() -> Answer {
 #[test]
 fn explain() {
     golden("explain.txt", &answer_text(&ccm_host(), false, "my tank.zwhy", Style::PLAIN));
+}
+
+#[test]
+fn explain_in_the_width_there_is() {
+    let answer = ccm_host();
+    for columns in [40, 160] {
+        let text = answer_text(&answer, true, "my tank.zwhy", Style::PLAIN.wide(columns));
+        let longest = text.lines().filter(|line| !is_one_word(line)).map(|l| l.chars().count()).max();
+        assert!(longest <= Some(columns), "{columns}: {longest:?}\n{text}");
+        golden(&format!("explain-v-{columns}-columns.txt"), &text);
+    }
+}
+
+/// What cannot be broken: an address, a name, a command that is written as one.
+fn is_one_word(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("zwhy ") || line.split(' ').filter(|word| word.len() > 12).count() == 1
 }
 
 #[test]

@@ -22,6 +22,7 @@ export const SHAPES = {
     threads: "ThreadRow[]",
     waiting: "WaitRow[]",
     what_if: "WhatIf?",
+    whole: "WholeAnswer?",
     why: "text",
     zwhy: "text",
   },
@@ -204,5 +205,11 @@ export const SHAPES = {
   WhoRow: {
     share: "number",
     thread: "text",
+  },
+  WholeAnswer: {
+    cpu_s: "number?",
+    idle: "flag",
+    of_host: "number?",
+    what: "text",
   },
 } as const;

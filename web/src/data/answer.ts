@@ -21,6 +21,8 @@ export interface Answer {
   readonly waiting: readonly WaitRow[];
   /** What the bounds on speed assume; null when there are none. */
   readonly what_if: WhatIf | null;
+  /** What all shares of CPU are of; null where there are no samples. */
+  readonly whole: WholeAnswer | null;
   readonly why: string;
   readonly zwhy: string;
 }
@@ -298,7 +300,7 @@ export interface WaitRow {
 /** What the bounds of [`SpeedUp`] assume. */
 export interface WhatIf {
   readonly assumption: string;
-  /** Part of all CPU that is not idle; null where the evidence does not say. */
+  /** Part of all that the host's CPUs had that was not idle; null where the evidence does not say. */
   readonly busy: number | null;
 }
 
@@ -306,4 +308,16 @@ export interface WhoRow {
   /** Of the stage. */
   readonly share: number;
   readonly thread: string;
+}
+
+/** What all shares of CPU in the answer are of. */
+export interface WholeAnswer {
+  /** Seconds of CPU time in it, idle time left out; null where the source does not say how often it sampled. */
+  readonly cpu_s: number | null;
+  /** Idle time is part of it: the samples are of all that the host's CPUs had. */
+  readonly idle: boolean;
+  /** The same as a part of all that this host's CPUs had, 0 to 1; null where nothing tells, or where it is the host. */
+  readonly of_host: number | null;
+  /** `the CPU time of fio`, `this host's CPU, idle time included`. */
+  readonly what: string;
 }

@@ -4,6 +4,7 @@
 // every label, module and stage index is in range, and no node is smaller than its children
 // together. Everything else in the page relies on them and does not check again.
 
+import { ownName } from "../flame/names";
 import { Bytes } from "./bytes";
 import { DataError } from "./error";
 
@@ -12,10 +13,14 @@ export interface FlameData {
   readonly unit: string;
   readonly event: string;
   readonly labels: readonly string[];
+  /** The labels as search sees them: of code without a symbol, without the names of its neighbours. */
+  readonly ownNames: readonly string[];
   readonly modules: readonly string[];
   /** Module index of each label. */
   readonly labelModule: Uint32Array;
   readonly stages: readonly string[];
+  /** Fill colour of each stage, `#rrggbb`; "" where the file does not say. */
+  readonly stageColours: readonly string[];
   readonly total: number;
   readonly level: Uint32Array;
   /** Weight of each node with all below it. */
@@ -53,6 +58,15 @@ function texts(header: Header, name: string): string[] {
     throw new DataError(`Flame data is damaged: header field "${name}" is not a list of text.`);
   }
   return value;
+}
+
+/** Colours that are none, as a colour goes into a style, and those of older files are left out. */
+function colours(header: Header, stages: number): string[] {
+  const value: unknown[] = Array.isArray(header.stageColours) ? header.stageColours : [];
+  return Array.from({ length: stages }, (_, i) => {
+    const colour = value[i];
+    return typeof colour === "string" && /^#[0-9a-f]{6}$/.test(colour) ? colour : "";
+  });
 }
 
 function indices(header: Header, name: string, length: number, below: number): Uint32Array {
@@ -174,9 +188,11 @@ export function decodeFlame(all: Uint8Array): FlameData {
     unit,
     event,
     labels,
+    ownNames: labels.map(ownName),
     modules,
     labelModule,
     stages,
+    stageColours: colours(header, stages.length),
     total,
     level,
     value,

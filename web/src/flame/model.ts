@@ -64,7 +64,7 @@ export function buildModel(data: FlameData): FlameModel {
     layout: layOut(data.level, weight),
     functions: sumByFunction(tree, data.label, data.labels.length, weight, own),
     stageWeight,
-    stageColour: stageColours(data.stages, stageWeight),
+    stageColour: stageColours(data.stages, data.stageColours),
     comparison: compare(data, tree),
   };
 }

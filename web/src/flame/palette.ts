@@ -1,31 +1,23 @@
-// Colours of the flame graph: nine hues for stages, greys for what is not explained, a scale for diffs.
+// Colours of the flame graph: that of each stage as the file gives it, greys for what is not explained, a
+// scale for diffs.
 //
-// Each hue has three shades, so that neighbours of one stage can be told apart; text in #111 has a
-// contrast of at least 5.7 on every one of them (a test computes it). Stage names are data: a stage
-// keeps its preferred hue in all reports unless a heavier one took it. The empty name marks frames
-// that only carry others, such as the root.
+// A stage has the same colour in all reports, pictures and terminals (crates/flame/src/palette.rs). It has
+// three shades here, so that neighbours of one stage can be told apart; text in #111 has a contrast of at
+// least 5.7 on every one of them. The empty name marks frames that only carry others, such as the root.
 
 import type { FlameData } from "../data/flame";
 import { mix, type Pixel } from "./raster";
 
 export const SHADES = 3;
-/** Stages drawn in grey: no finding can be read from their colour. */
-export const MUTED: readonly string[] = ["unknown", "idle", "not zfs", ""];
 const STRIPED: readonly string[] = ["unknown"];
 
-const HUES: readonly string[] = [
-  "#f2a65a", // orange
-  "#7fc4e8", // sky
-  "#f08f9c", // rose
-  "#93cf7f", // green
-  "#c3a5ec", // violet
-  "#ecd15b", // yellow
-  "#62cdb9", // teal
-  "#ee9ad2", // pink
-  "#b9b98a", // olive
-];
-const MUTED_COLOURS: readonly string[] = ["#b4b7bd", "#c9ccd1", "#d3cfc8", "#dadada"];
-/** Stages beyond the ninth hue share this one; the legend and the tooltip name them. */
+/** For files that give none. */
+const QUIET: ReadonlyMap<string, string> = new Map([
+  ["unknown", "#b4b7bd"],
+  ["idle", "#c9ccd1"],
+  ["not zfs", "#d3cfc8"],
+  ["", "#dadada"],
+]);
 const OTHER = "#d9c3ae";
 const DIFF_LESS = "#4f9fe0";
 const DIFF_MORE = "#ee8a3a";
@@ -60,25 +52,9 @@ function hash(text: string): number {
   return h >>> 0;
 }
 
-/** A base colour per stage; the heaviest choose first. `weight` is the own weight per stage. */
-export function stageColours(stages: readonly string[], weight: Float64Array): string[] {
-  const colours = stages.map((name) => {
-    const muted = MUTED.indexOf(name);
-    return muted < 0 ? OTHER : MUTED_COLOURS[muted];
-  });
-  const free = new Set(HUES.keys());
-  const ranked = stages
-    .map((_, i) => i)
-    .filter((i) => !MUTED.includes(stages[i]))
-    .sort((a, b) => weight[b] - weight[a] || (stages[a] < stages[b] ? -1 : 1));
-  for (const i of ranked) {
-    if (free.size === 0) break;
-    let hue = hash(stages[i]) % HUES.length;
-    while (!free.has(hue)) hue = (hue + 1) % HUES.length;
-    free.delete(hue);
-    colours[i] = HUES[hue];
-  }
-  return colours;
+/** A base colour per stage. */
+export function stageColours(stages: readonly string[], given: readonly string[]): string[] {
+  return stages.map((name, i) => given[i] || (QUIET.get(name) ?? OTHER));
 }
 
 function palette(base: readonly Pixel[], striped: Uint8Array, dark: boolean): Palette {
@@ -99,7 +75,7 @@ export function stagePalette(
 ): Palette {
   const white = 0xffffffff;
   const base = colours.flatMap((colour) =>
-    [0, 0.14, 0.28].map((lighter) => mix(pixelOf(colour), white, lighter)),
+    [0, 0.12, 0.24].map((lighter) => mix(pixelOf(colour), white, lighter)),
   );
   const striped = Uint8Array.from(base, (_, i) =>
     STRIPED.includes(stages[Math.floor(i / SHADES)]) ? 1 : 0,

@@ -5,6 +5,7 @@
 
 import type { FlameData } from "../data/flame";
 import type { Layout } from "./layout";
+import { ownName } from "./names";
 import type { Lit } from "./raster";
 import type { Tree } from "./tree";
 
@@ -23,9 +24,9 @@ export function parseQuery(text: string): Query {
   }
 }
 
-/** 1 for each label that matches. */
-export function matchLabels(labels: readonly string[], regex: RegExp): Uint8Array {
-  return Uint8Array.from(labels, (label) => (regex.test(label) ? 1 : 0));
+/** 1 for each of the functions' own names that matches. */
+export function matchLabels(names: readonly string[], regex: RegExp): Uint8Array {
+  return Uint8Array.from(names, (name) => (regex.test(name) ? 1 : 0));
 }
 
 /** Nodes that match and have no matching ancestor, in preorder. */
@@ -81,7 +82,7 @@ export function light(layout: Layout, node: Uint8Array): Lit {
 }
 
 function oneOf(names: readonly string[]): string {
-  const escaped = names.map((name) => name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const escaped = names.map((name) => ownName(name).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   return escaped.length === 1 ? escaped[0] : `(${escaped.join("|")})`;
 }
 

@@ -28,7 +28,7 @@ export function showStacks(frames: readonly string[]): void {
   const query = queryForBase(frames);
   let zoom = 0;
   if (m) {
-    const labels = matchLabels(m.data.labels, new RegExp(query, "i"));
+    const labels = matchLabels(m.data.ownNames, new RegExp(query, "i"));
     zoom = commonAncestor(m.tree, topMatches(m.tree, m.data.label, labels));
   }
   go({ query, stage: "", zoom, node: zoom, range: null, mode: "flame" });

@@ -64,7 +64,7 @@ export const found = computed<Found | null>(() => {
   const m = model.value;
   const q = query.value;
   if (!m || q.kind !== "regex") return null;
-  const labels = matchLabels(m.data.labels, q.regex);
+  const labels = matchLabels(m.data.ownNames, q.regex);
   // Only names that occur count: a label table may hold others.
   const used = new Uint8Array(labels.length);
   for (let i = 0; i < m.data.nodes; i++) used[m.data.label[i]] = 1;

@@ -45,7 +45,11 @@ function Body() {
           <Stages stages={part.value.answer.stages} whatIf={part.value.answer.what_if} />
           <Paths paths={part.value.answer.paths} />
           <div class="pair">
-            <Threads threads={part.value.answer.threads} itself={part.value.answer.itself} />
+            <Threads
+              threads={part.value.answer.threads}
+              itself={part.value.answer.itself}
+              amount={part.value.answer.source.amount}
+            />
             <Origins origins={part.value.answer.origins} />
           </div>
           <Waiting waiting={part.value.answer.waiting} />

@@ -10,7 +10,8 @@ import { copyText } from "./copy";
 export function Commands({ commands }: { commands: readonly string[] }) {
   const said = useSignal("");
   if (commands.length === 0) return null;
-  const lines = commands.map((command) => visible(command));
+  // A script of several lines is shown as one; every other hidden character is made readable.
+  const lines = commands.flatMap((command) => command.split("\n")).map((line) => visible(line));
   const copy = async () => {
     const done = await copyText(`${lines.join("\n")}\n`);
     said.value = done ? "Copied." : "Copying is not allowed here: select the text instead.";
@@ -24,7 +25,7 @@ export function Commands({ commands }: { commands: readonly string[] }) {
       </pre>
       <div class="commands-copy">
         <button type="button" onClick={() => void copy()}>
-          {lines.length === 1 ? "Copy command" : "Copy commands"}
+          {commands.length === 1 ? "Copy command" : "Copy commands"}
         </button>
         <span role="status">{said.value}</span>
       </div>

@@ -1,6 +1,7 @@
 // CPU by stage: every sample in exactly one row, with its 95 % interval and who spent it.
 
 import type { OriginRow, ShareOf, SpeedUp, StageRow, WhatIf } from "../data/answer";
+import { fold, foldedText } from "../small";
 import { showStage } from "../state/actions";
 import { page } from "../state/store";
 import { model } from "../state/view";
@@ -9,6 +10,7 @@ import { integer, percent, prose, range, times, visible } from "../text";
 export function Stages({ stages, whatIf }: { stages: readonly StageRow[]; whatIf: WhatIf | null }) {
   if (stages.length === 0) return null;
   const bounds = stages.some((row) => row.without !== null);
+  const folded = fold(stages, (row) => row.share.value);
   const widest = Math.max(...stages.map((row) => Math.min(1, row.share.high)), 0.01);
   return (
     <section aria-labelledby="stages-title">
@@ -34,11 +36,12 @@ export function Stages({ stages, whatIf }: { stages: readonly StageRow[]; whatIf
           </tr>
         </thead>
         <tbody>
-          {stages.map((row, i) => (
+          {folded.shown.map((row, i) => (
             <Stage key={i} row={row} widest={widest} bounds={bounds} />
           ))}
         </tbody>
       </table>
+      <p class="faint">{foldedText(folded, "stage", "stages")}</p>
       {stages.flatMap((row) =>
         row.limits.map((limit, i) => (
           <p key={`${row.stage} ${i}`}>
@@ -112,7 +115,7 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
           ))}
         </td>
       </tr>
-      {row.self_label.map((part, i) => (
+      {fold(row.self_label, (part) => part.share.value).shown.map((part, i) => (
         <tr key={i} class="part">
           <th scope="row">of which {visible(part.label, 80)}</th>
           <td class="bar-column" />

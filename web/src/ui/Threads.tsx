@@ -2,12 +2,21 @@
 
 import { useSignal } from "@preact/signals";
 import type { Itself, ThreadRow } from "../data/answer";
+import { fold, foldedText } from "../small";
 import { integer, percent, seconds, visible } from "../text";
 
 const FIRST = 12;
 
-export function Threads(props: { threads: readonly ThreadRow[]; itself: Itself | null }) {
-  const { threads, itself } = props;
+export function Threads(props: {
+  threads: readonly ThreadRow[];
+  itself: Itself | null;
+  amount: number;
+}) {
+  const { itself } = props;
+  const used = (row: ThreadRow) =>
+    Math.max(row.cpu_share ?? 0, row.samples / Math.max(1, props.amount));
+  const folded = fold(props.threads, used);
+  const threads = folded.shown;
   const all = useSignal(false);
   if (threads.length === 0) return null;
   const shown = all.value ? threads : threads.slice(0, FIRST);
@@ -60,6 +69,7 @@ export function Threads(props: { threads: readonly ThreadRow[]; itself: Itself |
           Show all {integer(threads.length)} threads
         </button>
       )}
+      <p class="faint">{foldedText(folded, "thread", "threads by name")}</p>
       {itself !== null && <p class="muted">{itselfText(itself)}</p>}
     </section>
   );

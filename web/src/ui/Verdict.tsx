@@ -1,7 +1,7 @@
 // The first thing to read: why, and what to do about it.
 
 import type { Answer, Finding } from "../data/answer";
-import { percent, prose, range } from "../text";
+import { percent, prose, range, wholeText } from "../text";
 import { RemedyView } from "./RemedyView";
 
 const FEW = 200;
@@ -21,12 +21,11 @@ export function Verdict({ answer }: { answer: Answer }) {
       <h2 class="tag">Why</h2>
       <div>
         <p class="why">{prose(answer.why) || "No cause was named."}</p>
-        {top?.share && (
-          <p class="why-basis">
-            {percent(top.share.value)} of all CPU samples (95 % interval{" "}
-            {range(top.share.low, top.share.high)} %), confidence {prose(top.confidence_word)}
-          </p>
-        )}
+        <p class="why-basis">
+          {top?.share &&
+            `${percent(top.share.value)} (95 % interval ${range(top.share.low, top.share.high)} %), confidence ${prose(top.confidence_word)}. `}
+          {answer.whole && wholeText(answer.whole)}
+        </p>
         {samples !== null && samples < FEW && (
           <p class="notice">
             Only {samples} samples: mind the intervals. A longer recording narrows them.

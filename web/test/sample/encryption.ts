@@ -138,6 +138,12 @@ export function answer(): Record<string, unknown> {
       lost: 0,
       zfs_in_use: true,
     },
+    whole: {
+      what: "this host's CPU, idle time included",
+      cpu_s: 103.9,
+      of_host: null,
+      idle: true,
+    },
     why: "AES-CCM decryption takes 68.5 % of this host's CPU: ZFS saves and restores the FPU state for every 16-byte block of tank/games.",
     do: "Move tank/games to aes-256-gcm; the cipher of a dataset cannot be changed in place.",
     findings: [

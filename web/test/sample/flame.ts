@@ -1,5 +1,7 @@
 // Makes ZWF1 blocks from folded stacks, so that the tests need nothing of the Rust side.
 
+import { STAGE_COLOURS } from "./colours";
+
 export interface Frame {
   readonly name: string;
   readonly module?: string;
@@ -99,6 +101,7 @@ export function blockOf(stacks: readonly Stack[], unit = "samples"): Block {
     modules: modules.all,
     labelModule,
     stages: stages.all,
+    stageColours: stages.all.map((stage) => STAGE_COLOURS.get(stage) ?? ""),
     diff,
     ...(diff ? { totalB: root.valueB } : {}),
   };

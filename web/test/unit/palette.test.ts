@@ -6,12 +6,12 @@ import {
   cssOf,
   diffPalette,
   FAINT_TEXT,
-  MUTED,
   pixelOf,
   stageColours,
   stagePalette,
   TEXT,
 } from "../../src/flame/palette";
+import { STAGE_COLOURS } from "../sample/colours";
 
 function luminance(pixel: number): number {
   const [r, g, b] = [pixel & 255, (pixel >>> 8) & 255, (pixel >>> 16) & 255].map((channel) => {
@@ -26,13 +26,13 @@ function contrast(a: number, b: number): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-const stages = [...Array.from({ length: 12 }, (_, i) => `stage ${i}`), ...MUTED];
-const weights = Float64Array.from(stages, (_, i) => 100 - i);
+const stages = [...STAGE_COLOURS.keys(), "another"];
+const given = [...STAGE_COLOURS.values()];
 
 describe("palette", () => {
   it("has text contrast of at least 5.7 on every colour", () => {
     const colours = [
-      ...stagePalette(stages, stageColours(stages, weights), false).colour,
+      ...stagePalette(stages, stageColours(stages, given), false).colour,
       ...diffPalette(false).colour,
     ];
     for (const colour of colours)
@@ -44,24 +44,19 @@ describe("palette", () => {
       [false, FAINT_TEXT.light],
       [true, FAINT_TEXT.dark],
     ] as const) {
-      const { dimmed } = stagePalette(stages, stageColours(stages, weights), dark);
+      const { dimmed } = stagePalette(stages, stageColours(stages, given), dark);
       for (const colour of dimmed) {
         expect(contrast(colour, pixelOf(text))).toBeGreaterThanOrEqual(4.5);
       }
     }
   });
 
-  it("gives nine stages a hue each and the rest a common one", () => {
-    const colours = stageColours(stages, weights);
-    expect(new Set(colours.slice(0, 9)).size).toBe(9);
-    expect(new Set(colours.slice(9, 12)).size).toBe(1);
-    expect(colours.slice(0, 9)).not.toContain(colours[9]);
-  });
-
-  it("keeps the hue of a stage when others come and go", () => {
-    const one = stageColours(["decrypt"], Float64Array.of(1))[0];
-    const many = stageColours(["read", "decrypt", "copy"], Float64Array.of(1, 9, 2))[1];
-    expect(many).toBe(one);
+  it("gives every stage a colour of its own, whatever else is in the file", () => {
+    expect(given.length).toBe(44);
+    expect(new Set(given).size).toBe(given.length);
+    const colours = stageColours(["copy", "idle", "unheard of"], ["#ef7462", "", ""]);
+    expect(colours[0]).toBe("#ef7462");
+    expect(new Set(colours).size).toBe(3);
   });
 
   it("converts colours both ways", () => {
