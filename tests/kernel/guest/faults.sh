@@ -57,6 +57,8 @@ scenario() {
     # Emulated, a look at all counters takes the recorder as long as some loads do their work.
     record="--interval 4 $record"
     setup "$variant"
+    # What was just written is read from memory until it is on disk.
+    zpool sync tank 2>/dev/null
     during 8 "$scenario_name.$variant" load
     if [ "$variant" = fault ] && grep -q '^# remedy: ' "/job/$scenario_name.sh"; then remedy; fi
     reset
