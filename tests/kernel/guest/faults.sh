@@ -42,10 +42,10 @@ disk() {
     done
 }
 
-# cold: nothing of the pool is cached any more.
+# cold: nothing of the pool is cached any more, and its keys are loaded.
 cold() {
     must zpool export tank
-    must zpool import -d /dev tank
+    must zpool import -l -d /dev tank
 }
 
 scenario() {

@@ -5,9 +5,7 @@ setup() {
     if [ "$1" = fault ]; then dedup=on; else dedup=off; fi
     pool -O recordsize=4K -O dedup=$dedup
     for file in 1 2 3 4 5 6; do must zwhy-load write /tank/file$file block=4K size=12M; done
-    must zpool export tank
-    # shellcheck disable=SC2046
-    must zpool import $(printf ' -d %s' $disks) tank
+    cold
 }
 load() {
     sleep 3

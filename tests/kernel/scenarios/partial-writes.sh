@@ -11,9 +11,7 @@ setup() {
 }
 # What was cached stays so, whatever is cached from now on; what is now cached has to be read once.
 renew() {
-    must zpool export tank
-    # shellcheck disable=SC2046
-    must zpool import $(printf ' -d %s' $disks) tank
+    cold
     must zwhy-load read /tank/file block=1M size=256M
 }
 load() { zwhy-load write /tank/file block=$block size=256M random=1 seconds=600; }

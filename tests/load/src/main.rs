@@ -5,7 +5,8 @@
 //!     zwhy-load remedy ANSWER.json run|undo      runs what an answer of zwhy says
 //!
 //! Sizes are in bytes with K, M or G. It repeats until `seconds` are over (0: one pass), so a load
-//! lasts as long as the recording beside it, however slow the machine.
+//! lasts as long as the recording beside it, however slow the machine. With `pause=20` it rests for
+//! 20 ms after each access.
 
 mod alone;
 mod count;

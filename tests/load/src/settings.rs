@@ -26,6 +26,8 @@ pub struct Settings {
     pub sync: bool,
     /// A search for the first hole after each write.
     pub holes: bool,
+    /// Rest after each access: a load that leaves nothing to others makes a slow machine unusable.
+    pub pause: Duration,
     /// How many files.
     pub count: u32,
     /// Of its random order and data: loads with different ones do not follow each other.
@@ -34,7 +36,7 @@ pub struct Settings {
     pub rate: u64,
     /// Nice value that the load gives itself.
     pub nice: i32,
-    /// What is done with each file: create, read, xattr.
+    /// What is done with each file: create, copy, read, xattr, probe.
     pub operation: String,
 }
 
@@ -52,6 +54,7 @@ impl Settings {
             burst: 1,
             sync: false,
             holes: false,
+            pause: Duration::ZERO,
             count: 100,
             seed: 7,
             rate: 0,
@@ -72,6 +75,7 @@ impl Settings {
                 "burst" => settings.burst = bytes(value)?,
                 "sync" => settings.sync = value == "1",
                 "holes" => settings.holes = value == "1",
+                "pause" => settings.pause = Duration::from_millis(bytes(value)?),
                 "count" => settings.count = u32::try_from(bytes(value)?).map_err(|e| e.to_string())?,
                 "seed" => settings.seed = bytes(value)?,
                 "rate" => settings.rate = bytes(value)?,

@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
+use std::thread::sleep;
 
 /// Direct I/O takes buffers at page borders only.
 const PAGE: usize = 4096;
@@ -79,6 +80,7 @@ pub fn write(path: &Path, settings: &Settings) -> io::Result<()> {
                 seek(&file, SeekFrom::Hole(0))?;
             }
             count.add(settings.block as u64);
+            sleep(settings.pause);
         }
     }
     Ok(())
@@ -97,6 +99,7 @@ pub fn read(path: &Path, settings: &Settings) -> io::Result<()> {
             }
             clock.pace();
             count.add(file.read_at(buffer.get(), at)? as u64);
+            sleep(settings.pause);
         }
     }
     Ok(())
