@@ -1,6 +1,7 @@
 # Cold reads whose fletcher4 checksums are computed without vector code; the control uses the fastest.
 # expect: simd-slow-implementation-selected
 # remedy: commands
+# gain: not here, without hardware virtualisation vector code is emulated and no faster
 setup() {
     if [ "$1" = fault ]; then parameter zfs_fletcher_4_impl scalar; fi
     pool -O primarycache=metadata -O recordsize=1M

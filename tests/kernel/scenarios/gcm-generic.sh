@@ -1,6 +1,7 @@
 # Cold reads of a dataset encrypted with GCM in portable C; the control uses the fastest code there is.
 # expect: simd-slow-implementation-selected
 # remedy: commands
+# gain: not here, without hardware virtualisation QEMU emulates carry-less multiplication slower than tables
 setup() {
     if [ "$1" = fault ]; then
         parameter icp_aes_impl generic

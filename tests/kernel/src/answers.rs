@@ -120,6 +120,7 @@ mod tests {
             says: vec![vec!["nvme5n1".to_owned()]],
             machine: Vec::new(),
             remedy: false,
+            no_gain: None,
         }
     }
 

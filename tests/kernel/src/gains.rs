@@ -96,8 +96,8 @@ const NARROW: f64 = 0.5;
 const BEGIN: &str = "<!-- gains: made by `BLESS=1 make kernel-test` -->\n";
 const END: &str = "<!-- gains end -->\n";
 
-/// The table of docs/CALIBRATION.md.
-pub fn table(gains: &[Gain]) -> String {
+/// The table of docs/CALIBRATION.md. `apart` are scenarios whose gain this machine cannot show, with the reason.
+pub fn table(gains: &[Gain], apart: &[(String, String)]) -> String {
     let percent = |part: f64| format!("{:.0}", part * 100.0);
     let range = |r: &Range| format!("{} to {} %", percent(r.low), percent(r.high));
     let within = gains.iter().filter(|gain| gain.is_within()).count();
@@ -127,18 +127,21 @@ pub fn table(gains: &[Gain]) -> String {
         narrow.len(),
         percent(NARROW)
     );
+    for (scenario, reason) in apart {
+        let _ = writeln!(out, "Not measured: {scenario}, {reason}.");
+    }
     out
 }
 
 /// With BLESS set, puts the table into the document.
-pub fn bless(document: &Path, gains: &[Gain]) {
+pub fn bless(document: &Path, gains: &[Gain], apart: &[(String, String)]) {
     if std::env::var_os("BLESS").is_none() || gains.is_empty() {
         return;
     }
     let text = fs::read_to_string(document).expect("the document");
     let (head, rest) = text.split_once(BEGIN).expect("the mark where the table begins");
     let (_, tail) = rest.split_once(END).expect("the mark where it ends");
-    fs::write(document, format!("{head}{BEGIN}{}{END}{tail}", table(gains))).expect("the document");
+    fs::write(document, format!("{head}{BEGIN}{}{END}{tail}", table(gains, apart))).expect("the document");
 }
 
 #[cfg(test)]
@@ -158,7 +161,7 @@ mod tests {
             [gain(0.5, 0.45, 0.55), gain(0.3, 0.2, 0.41), gain(0.9, 0.61, 0.95), gain(-0.2, -0.5, 0.1)];
         let within: Vec<bool> = gains.iter().map(Gain::is_within).collect();
         assert_eq!(within, [true, true, false, false]);
-        let table = table(&gains);
+        let table = table(&gains, &[]);
         assert!(table.contains("| x | y | 40 to 60 % | -20 % | -50 to 10 % | no |"), "{table}");
         assert!(table.contains("\n2 of 4 within the prediction.\nOf the 3 that"), "{table}");
         assert!(

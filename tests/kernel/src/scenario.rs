@@ -27,6 +27,8 @@ pub struct Scenario {
     pub machine: Vec<String>,
     /// The remedy of the first finding is run, and taken back.
     pub remedy: bool,
+    /// Why what the remedy gains cannot be measured in this machine, if so.
+    pub no_gain: Option<String>,
 }
 
 impl Scenario {
@@ -60,6 +62,10 @@ impl Scenario {
             says,
             machine: machine.map(str::to_owned).collect(),
             remedy: !values("remedy").is_empty(),
+            no_gain: values("gain")
+                .first()
+                .and_then(|line| line.strip_prefix("not here, "))
+                .map(str::to_owned),
         }
     }
 

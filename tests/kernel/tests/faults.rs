@@ -159,7 +159,9 @@ fn judge(scenarios: &[Scenario], number: usize) -> Judged {
         judged.said.push((scenario.name.clone(), lines));
         if scenario.remedy {
             judge_remedy(&boot, scenario, &knowledge, &mut judged);
-            judged.gains.extend(gains::gain(boot.folder(), &scenario.name, &scenario.expect, &knowledge));
+            if scenario.no_gain.is_none() {
+                judged.gains.extend(gains::gain(boot.folder(), &scenario.name, &scenario.expect, &knowledge));
+            }
         }
     }
     judged
@@ -205,7 +207,7 @@ fn the_fault_is_named_and_the_control_is_not_accused() {
             Err(_) => all.wrong.extend(group.iter().map(|s| format!("{}: its boot failed", s.name))),
         }
     }
-    say_gains(&all.gains);
+    say_gains(&all.gains, &scenarios);
     say_first_lines(&scenarios, &all.said);
     let Judged { mut wrong, named, of_zfs, remedies: Remedies { run, cured, undone }, gains, .. } = all;
     let within = gains.iter().filter(|gain| gain.is_within()).count();
@@ -221,9 +223,11 @@ fn the_fault_is_named_and_the_control_is_not_accused() {
 }
 
 /// The table of what was promised and what came, and with BLESS set into the document of all such tables.
-fn say_gains(gains: &[Gain]) {
-    let _ = writeln!(std::io::stderr(), "{}", gains::table(gains));
-    gains::bless(&root().join("docs/CALIBRATION.md"), gains);
+fn say_gains(gains: &[Gain], scenarios: &[Scenario]) {
+    let apart: Vec<(String, String)> =
+        scenarios.iter().filter_map(|s| Some((s.name.clone(), s.no_gain.clone()?))).collect();
+    let _ = writeln!(std::io::stderr(), "{}", gains::table(gains, &apart));
+    gains::bless(&root().join("docs/CALIBRATION.md"), gains, &apart);
 }
 
 /// All first lines, and with BLESS set into the list of them.
@@ -268,7 +272,9 @@ fn gains_of_captures_that_were_kept() {
     let Some(folder) = std::env::var_os("ZWHY_CAPTURES").map(PathBuf::from) else { return };
     let knowledge = Knowledge::embedded();
     let gain = |s: &Scenario| gains::gain(&folder, &s.name, &s.expect, &knowledge);
-    let gains: Vec<Gain> = scenarios().iter().filter(|s| s.remedy).filter_map(gain).collect();
+    let scenarios = scenarios();
+    let measured = scenarios.iter().filter(|s| s.remedy && s.no_gain.is_none());
+    let gains: Vec<Gain> = measured.filter_map(gain).collect();
     assert!(!gains.is_empty(), "no remedy of a scenario was recorded in {}", folder.display());
-    say_gains(&gains);
+    say_gains(&gains, &scenarios);
 }
