@@ -22,7 +22,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 test("reading costs most CPU with CCM and least without encryption", () => {
   const { summary } = JSON.parse(readFileSync(join(lab, "result.json"), "utf8"));
   const readCost = (variant) =>
-    summary.find((row) => row.variant === variant).phases.find((row) => row.phase === "read").cpu_s_per_gb.median;
+    summary.find((row) => row.variant === variant).steps.find((row) => row.step === "read").cpu_s_per_gb.value;
   const [ccm, gcm, off] = ["aes-256-ccm", "aes-256-gcm", "off"].map(readCost);
   assert.ok(ccm > gcm && gcm > off, `CPU seconds per GB: ccm ${ccm}, gcm ${gcm}, off ${off}`);
 });

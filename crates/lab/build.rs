@@ -19,7 +19,7 @@ fn main() {
         .warnings(true)
         .get_compiler()
         .to_command()
-        .args(["-std=gnu11", "-shared", "-fvisibility=hidden", "-o"])
+        .args(["-std=gnu11", "-shared", "-fvisibility=hidden", "-fno-omit-frame-pointer", "-o"])
         .arg(&out)
         .arg(SOURCE)
         .args(["-ldl", "-lpthread"])

@@ -67,7 +67,7 @@ fn main() -> ExitCode {
         Command::Diff(args) => commands::diff::run(args).map(|()| ExitCode::SUCCESS),
         Command::Import(args) => commands::import::run(args).map(|()| ExitCode::SUCCESS),
         Command::Export(args) => commands::export::run(args).map(|()| ExitCode::SUCCESS),
-        Command::Lab(args) => commands::lab::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Lab(args) => commands::lab::run(args),
         Command::Limits(args) => commands::limits::run(args),
         Command::Ask(args) => commands::ask::run(args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => commands::doctor::run(args),

@@ -18,6 +18,20 @@ pub enum LabError {
     #[error(transparent)]
     Library(#[from] LibraryError),
 
+    #[error(
+        "{library} has no parameter {name} that can be set from outside; leave it out, or run this on the kernel's OpenZFS"
+    )]
+    NoParameter { name: String, library: String },
+
+    #[error(
+        "the OpenZFS library {} is another one now ({found}) than when this experiment began; run it again from the start",
+        .path.display()
+    )]
+    OtherLibrary { path: PathBuf, found: String },
+
+    #[error("{} cannot be used: {what}", .path.display())]
+    Result { path: PathBuf, what: String },
+
     #[error(transparent)]
     Place(#[from] zwhy_place::PlaceError),
 
@@ -31,11 +45,11 @@ pub enum LabError {
     ScratchNotFolder { path: PathBuf },
 
     #[error(
-        "the scratch folder {} has {} MB free, the experiment needs {} MB ({bytes} of data and the pool around \
+        "the scratch folder {} has {} MB free, the experiment needs {} MB (the data and the pool around \
          it); name a scratch folder on a larger disk, or run the quick size", .path.display(), free.0 / 1_000_000,
         needed.0 / 1_000_000
     )]
-    Space { path: PathBuf, free: Bytes, needed: Bytes, bytes: Bytes },
+    Space { path: PathBuf, free: Bytes, needed: Bytes },
 
     #[error("cannot {doing} {}: {source}", .path.display())]
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
@@ -68,6 +82,19 @@ pub enum LabError {
 
     #[error("the experiment was cancelled")]
     Cancelled,
+}
+
+impl LabError {
+    /// A run ended early, and the next one may well come to its end.
+    pub fn is_of_one_run(&self) -> bool {
+        matches!(
+            self,
+            LabError::OpenZfs { .. }
+                | LabError::Crashed { .. }
+                | LabError::Hung { .. }
+                | LabError::Protocol { .. }
+        )
+    }
 }
 
 fn told(words: &str) -> String {

@@ -2,6 +2,7 @@
 //!
 //! It must be new or empty, so that everything found in it later is ours and may be removed.
 
+use crate::spec::{Action, Setup, Step};
 use crate::{Bytes, LabError};
 use std::fs;
 use std::io::ErrorKind;
@@ -14,6 +15,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// `bytes`: what the largest run needs, by [`space`].
     pub fn prepare(path: &Path, bytes: Bytes) -> Result<Scratch, LabError> {
         let io = |doing| move |source| LabError::Io { doing, path: path.to_owned(), source };
         let made_by_us = match fs::create_dir(path) {
@@ -40,10 +42,28 @@ impl Scratch {
             source: e.into(),
         })?;
         let free = Bytes(stat.f_bavail.saturating_mul(stat.f_frsize));
-        let needed = vdev_size(bytes);
+        let needed = bytes;
         if free < needed {
-            return Err(LabError::Space { path: self.path.clone(), free, needed, bytes });
+            return Err(LabError::Space { path: self.path.clone(), free, needed });
         }
+        Ok(())
+    }
+
+    /// Removes what a killed experiment left in its scratch folder: files that only the lab makes. Anything
+    /// else stays, and [`Scratch::prepare`] refuses the folder because of it.
+    pub fn reclaim(path: &Path) -> Result<(), LabError> {
+        let io = |source| LabError::Io { doing: "clean the scratch folder", path: path.to_owned(), source };
+        let Ok(entries) = fs::read_dir(path) else { return Ok(()) };
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let disk = name.strip_prefix(DISK).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
+            let ours = disk || name.starts_with("zpool.cache") || name == format!("{DISK}.probe");
+            if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+                fs::remove_file(entry.path()).map_err(io)?;
+            }
+        }
+        // Made again, so that it is removed at the end.
+        let _ = fs::remove_dir(path);
         Ok(())
     }
 
@@ -77,10 +97,30 @@ impl Drop for Scratch {
     }
 }
 
-/// Space for one run: the data, its metadata, the room OpenZFS keeps free (1/32), and the labels.
-pub fn vdev_size(bytes: Bytes) -> Bytes {
+/// Files that play disks are called so, with a number.
+pub const DISK: &str = "vdev";
+
+/// Size of each file that plays a disk: the data and what is written again below snapshots, parity and
+/// copies, metadata, the room OpenZFS keeps free (1/32), and the labels.
+pub fn disk_size(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
     const MIB: u64 = 1 << 20;
-    Bytes((bytes.0 / 4 * 5 + 256 * MIB).next_multiple_of(MIB))
+    let kept = |step: &Step| match step.action {
+        Action::Snapshot { count, bytes } => u64::from(count) * (bytes.0 + MIB / 8),
+        Action::Overwrite { bytes, .. } => bytes.0,
+        _ => 0,
+    };
+    let copies = setup.property("copies").parse::<u64>().unwrap_or(1).clamp(1, 3);
+    let data = (bytes.0 + steps.iter().map(kept).sum::<u64>()) / 4 * 5 * copies;
+    let disks = u64::from(setup.disks);
+    let hold_data = disks - u64::from(setup.layout.redundant(setup.disks));
+    // Short stripes of RAID-Z are padded.
+    let padded = if setup.layout.redundant(setup.disks) > 0 { data / 4 * 5 } else { data };
+    Bytes((padded / hold_data.max(1) + 256 * MIB).next_multiple_of(MIB))
+}
+
+/// Space that one run takes in the scratch folder.
+pub fn space(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
+    Bytes(disk_size(bytes, setup, steps).0 * u64::from(setup.disks))
 }
 
 fn refuse_unless_empty(path: &Path) -> Result<(), LabError> {
@@ -112,6 +152,37 @@ mod tests {
         fs::write(path.join("vdev0"), "x").unwrap();
         drop(scratch);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_a_killed_experiment_left_is_reclaimed_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pool");
+        fs::create_dir(&path).unwrap();
+        for name in ["vdev0", "vdev17", "zpool.cache", "vdev.probe"] {
+            fs::write(path.join(name), "x").unwrap();
+        }
+        Scratch::reclaim(&path).unwrap();
+        assert!(!path.exists());
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("vdev0"), "x").unwrap();
+        fs::write(path.join("vdev0.old"), "x").unwrap();
+        Scratch::reclaim(&path).unwrap();
+        assert!(path.join("vdev0.old").exists() && !path.join("vdev0").exists());
+        assert!(Scratch::prepare(&path, Bytes(0)).is_err());
+    }
+
+    #[test]
+    fn redundant_layouts_need_more() {
+        let of = |text: &str| {
+            let table: toml::Table = text.parse().unwrap();
+            let setup = Setup::of(table.iter().map(|(k, v)| (k.as_str(), v))).unwrap();
+            space(Bytes(1 << 30), &setup, &[]).0 >> 20
+        };
+        assert_eq!(of(""), 1280 + 256);
+        assert!(of("layout = \"mirror\"\ndisks = 2") > 2 * 1280);
+        let raidz = of("layout = \"raidz2\"\ndisks = 6");
+        assert!(raidz > 1280 * 6 / 4 && raidz < 2 * 1280 + 6 * 256 + 256, "{raidz}");
     }
 
     #[test]

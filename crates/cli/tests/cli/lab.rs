@@ -108,8 +108,11 @@ fn a_killed_openzfs_is_an_error_and_leaves_no_pool_behind() {
     let vdev_exists = || fs::read_dir(&scratch).is_ok_and(|mut entries| entries.next().is_some());
     assert!(wait_until(&mut program, || vdev_exists() && !children(id).is_empty()), "the lab ended early");
     children(id).into_iter().for_each(|pid| kill_process(pid, Signal::KILL).expect("it is ours"));
-    let line = Ran::of(program.wait_with_output().expect("the program ends")).failed(1);
-    assert!(line.contains("OpenZFS") && line.contains("SIGKILL"), "{line}");
+    // The runs after it are made.
+    let ran = Ran::of(program.wait_with_output().expect("the program ends"));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.err.contains("1 of 3 runs did not end") && ran.err.contains("SIGKILL"), "{}", ran.err);
+    assert!(ran.out.contains("Did not end: ") && ran.out.contains("CPU-s/GB"), "{}", ran.out);
     assert!(!scratch.exists(), "the scratch folder was made by the lab");
 }
 
@@ -177,6 +180,94 @@ fn gzip_in_user_space_is_explained() {
     is_found(folder.path(), "off-write", None);
     every_sample_has_a_stage(folder.path(), "gzip-9-write");
     captures_agree(&folder.path().join("out"));
+}
+
+/// A small experiment of one's own: two compressions of 8 MiB.
+const SMALL: &str = r#"
+name = "small"
+title = "Small"
+question = "What does gzip cost?"
+expectation = "More than nothing."
+engine = "user"
+[factors]
+compression = ["gzip-9", "off"]
+[fixed]
+data = "half"
+arc_max = "64M"
+[[steps]]
+do = "write"
+[[steps]]
+do = "verify"
+[size]
+quick = { bytes = "8M", repetitions = 2 }
+full = { bytes = "8M", repetitions = 2 }
+[compare]
+step = "write"
+measure = "cpu_s_per_gb"
+largest_first = ["gzip-9", "off"]
+[[checks]]
+say = "Compressed data is smaller"
+measure = "write_amplification"
+step = "write"
+of = "gzip-9"
+to = "off"
+at_most = 0.9
+[[checks]]
+say = "This cannot hold"
+measure = "mb_per_s"
+step = "write"
+of = "off"
+at_most = 0.0001
+"#;
+
+#[test]
+fn an_experiment_is_explained_before_it_runs() {
+    let folder = TempDir::new().expect("a folder");
+    let text = call(folder.path(), "lab show snapshot-destroy --grow n=10,20,40").ok();
+    for word in
+        ["n=40 newest-first", "take 10 snapshots", "(by cell", "18 runs", "free in the scratch folder"]
+    {
+        assert!(text.contains(word), "{word} is not in\n{text}");
+    }
+    let line = call(folder.path(), "lab show encryption --set recrodsize=1M").failed(2);
+    assert!(line.contains("did you mean recordsize?"), "{line}");
+    let line = call(folder.path(), "lab show encryption --set threads").failed(2);
+    assert!(line.contains("NAME=V1,V2"), "{line}");
+}
+
+#[test]
+fn results_are_checked_compared_and_resumed() {
+    let test = "results_are_checked_compared_and_resumed";
+    if libzpool().is_none() {
+        return skip(test, "no libzpool is installed");
+    }
+    let folder = TempDir::new().expect("a folder");
+    let here = folder.path();
+    fs::write(here.join("small.toml"), SMALL).expect("a file");
+    call(here, "lab run small.toml --quick --no-record -o one").ok();
+    let checked = call(here, "lab check one");
+    assert_eq!(checked.code, Some(1), "{}", checked.out);
+    let good = checked.out.lines().find(|l| l.starts_with("ok")).expect("a line");
+    assert!(good.contains("Compressed data is smaller") && good.contains("2 pairs"), "{}", checked.out);
+    assert!(
+        checked.out.lines().any(|l| l.starts_with("FAIL") && l.contains("cannot hold")),
+        "{}",
+        checked.out
+    );
+
+    // What was lost is run again, what is there stays as it is.
+    fs::remove_file(here.join("one/result.json")).expect("a file");
+    fs::remove_file(here.join("one/cells/0002.json")).expect("a file");
+    let kept = fs::read(here.join("one/cells/0001.json")).expect("a file");
+    call(here, "lab resume one").ok();
+    assert_eq!(fs::read(here.join("one/cells/0001.json")).expect("a file"), kept);
+    assert!(here.join("one/cells/0002.json").exists() && !here.join("one/scratch").exists());
+
+    call(here, "lab run small.toml --quick --no-record -o two").ok();
+    let compared = call(here, "lab compare one two").ok();
+    assert!(compared.contains("gzip-9") && compared.contains("--repeats 5"), "{compared}");
+    let line = call(here, "lab compare one nowhere").failed(1);
+    assert!(line.contains("nowhere/result.json"), "{line}");
 }
 
 #[track_caller]

@@ -17,7 +17,7 @@ macro_rules! opaque {
         pub struct $name { _data: [u8; 0], _marker: PhantomData<(*mut u8, PhantomPinned)> }
     )* };
 }
-opaque! { NvlistRaw Objset Tx CryptoParams DslPool }
+opaque! { NvlistRaw Objset Tx CryptoParams Dnode DslPool }
 
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident: fn($($arg:ty),*) $(-> $ret:ty)?;)*) => {
@@ -64,6 +64,16 @@ functions! {
     dmu_objset_own: fn(*const c_char, c_int, c_int, c_int, *const c_void, *mut *mut Objset) -> c_int;
     /// objset, decrypt, tag
     dmu_objset_disown: fn(*mut Objset, c_int, *const c_void);
+    /// name → number, -1 for none
+    zfs_name_to_prop: fn(*const c_char) -> c_int;
+    /// property → kind: 0 number, 1 text, 2 one of a list
+    zfs_prop_get_type: fn(c_int) -> c_int;
+    /// property, value, number out
+    zfs_prop_string_to_index: fn(c_int, *const c_char, *mut u64) -> c_int;
+    /// snapshots, properties, errors out
+    dsl_dataset_snapshot: fn(*mut NvlistRaw, *mut NvlistRaw, *mut NvlistRaw) -> c_int;
+    /// snapshots, put off, errors out
+    dsl_destroy_snapshots_nvl: fn(*mut NvlistRaw, c_int, *mut NvlistRaw) -> c_int;
     dmu_objset_pool: fn(*mut Objset) -> *mut DslPool;
     /// objset, type, block size, bonus type, bonus length, transaction
     dmu_object_alloc: fn(*mut Objset, c_int, c_int, c_int, c_int, *mut Tx) -> u64;
@@ -82,6 +92,7 @@ functions! {
     txg_wait_synced: fn(*mut DslPool, u64);
     fnvlist_alloc: fn() -> *mut NvlistRaw;
     fnvlist_free: fn(*mut NvlistRaw);
+    fnvlist_add_boolean: fn(*mut NvlistRaw, *const c_char);
     fnvlist_add_string: fn(*mut NvlistRaw, *const c_char, *const c_char);
     fnvlist_add_uint64: fn(*mut NvlistRaw, *const c_char, u64);
     fnvlist_add_uint8_array: fn(*mut NvlistRaw, *const c_char, *mut u8, c_uint);

@@ -3,9 +3,11 @@
 //! Everything here runs in the child before `kernel_init`, except the checksum choice.
 
 use super::abi::Zpool;
+use super::kstats::Counters;
 use super::library::{Library, Release};
 use super::shim;
-use crate::{Bytes, Settings};
+use crate::Bytes;
+use crate::spec::Setup;
 use serde::{Deserialize, Serialize};
 use std::ffi::{c_char, c_int};
 use std::os::unix::fs::OpenOptionsExt;
@@ -84,23 +86,26 @@ fn available_memory(meminfo: &str) -> Option<Bytes> {
 }
 
 /// Variables of the library, and the interposers.
-pub fn apply(zpool: &Zpool, library: &Library, settings: &Settings, vdev_prefix: &Path) -> Vec<Cure> {
+pub fn apply(zpool: &Zpool, library: &Library, setup: &Setup, vdev_prefix: &Path) -> Vec<Cure> {
     let release = library.info.release;
     let direct = direct_io_works(vdev_prefix);
     // Since 2.3 libzpool names its own threads.
     let name_threads = release < Release::V2_3;
-    let pages = settings.memory.0 / rustix::param::page_size() as u64;
+    let pages = setup.memory.0 / rustix::param::page_size() as u64;
     let taskq_create = zpool.address("taskq_create").unwrap_or(std::ptr::null_mut());
+    shim::count_stages(zpool.address("zio_compress_data"), zpool.address("zio_decompress_data"));
     let shim = shim::configure(direct.then_some(vdev_prefix), pages, name_threads, taskq_create);
     let flags = set_variable(zpool, "zfs_flags", 0_i32);
-    let arc = set_variable(zpool, "zfs_arc_max", settings.arc_max.0);
+    // A maximum below the minimum is ignored, and in user space the minimum is half of the default maximum.
+    let arc = set_variable(zpool, "zfs_arc_max", setup.arc_max.0)
+        && set_variable(zpool, "zfs_arc_min", (setup.arc_max.0 / 2).max(LEAST_ARC));
     let mut cures = vec![
         cure("builds of distributions switch on debug checks", "zfs_flags = 0", flags),
         cure("the page cache under file vdevs", "vdev files opened with O_DIRECT", shim && direct),
         cure("each vdev write is split at random", "rand() made 0, so one write stays one", shim),
         cure(
-            "the ARC is sized from all memory of the host",
-            &format!("host shown with {} of memory, zfs_arc_max = {}", settings.memory, settings.arc_max),
+            ARC_SIZE,
+            &format!("host shown with {} of memory, zfs_arc_max = {}", setup.memory, setup.arc_max),
             shim && arc,
         ),
         cure("memory pressure is reported at random", "no memory pressure reported", shim),
@@ -112,6 +117,18 @@ pub fn apply(zpool: &Zpool, library: &Library, settings: &Settings, vdev_prefix:
         }
     });
     cures
+}
+
+const ARC_SIZE: &str = "the ARC is sized from all memory of the host";
+/// The least that OpenZFS takes as `zfs_arc_min` (two blocks of the largest size, arc.c).
+const LEAST_ARC: u64 = 32 << 20;
+
+/// Whether OpenZFS took the limit of the ARC, once it runs: one that does not fit is ignored without a word.
+pub fn confirm_arc(cures: &mut [Cure], setup: &Setup) {
+    let taken = Counters::read().value("arcstats.c_max");
+    for cure in cures.iter_mut().filter(|cure| cure.distortion == ARC_SIZE) {
+        cure.applied &= taken.and_then(|bytes| u64::try_from(bytes).ok()) == Some(setup.arc_max.0);
+    }
 }
 
 fn set_variable<T>(zpool: &Zpool, name: &str, value: T) -> bool {
@@ -156,27 +173,30 @@ pub fn choose_checksums(zpool: &Zpool) -> Option<Cure> {
         ("sha512", &["armv8-ce", "avx2", "avx", "x64"]),
         ("blake3", &["avx512", "avx2", "sse41", "sse2"]),
     ];
-    type GetOps = unsafe extern "C" fn(*const c_char) -> *const Implementations;
-    let address = zpool.address("zfs_impl_get_ops")?;
-    // SAFETY: exists from 2.2 on with this signature.
-    let get_ops: GetOps = unsafe { std::mem::transmute(address) };
+    zpool.address("zfs_impl_get_ops")?;
     let mut chosen = Vec::new();
     for (checksum, names) in BEST {
-        let name = super::nvlist::c_string(checksum);
-        // SAFETY: looks a name up in a table.
-        let ops = unsafe { get_ops(name.as_ptr()).as_ref() };
-        let Some(ops) = ops else { continue };
-        let works = |n: &&&str| {
-            let n = super::nvlist::c_string(n);
-            // SAFETY: refuses names this processor does not support with an error.
-            unsafe { (ops.set_name)(n.as_ptr()) == 0 }
-        };
-        if let Some(best) = names.iter().find(works) {
+        if let Some(best) = names.iter().find(|name| set_checksum(zpool, checksum, name) == Some(0)) {
             chosen.push(format!("{checksum} {best}"));
         }
     }
     let what = if chosen.is_empty() { "nothing better offered".into() } else { chosen.join(", ") };
     Some(cure("checksums stay at generic C", &what, !chosen.is_empty()))
+}
+
+/// Chooses an implementation of a checksum; an error number for a name that this release or processor does
+/// not have, `None` where the release has no choice.
+pub fn set_checksum(zpool: &Zpool, checksum: &str, name: &str) -> Option<c_int> {
+    type GetOps = unsafe extern "C" fn(*const c_char) -> *const Implementations;
+    let address = zpool.address("zfs_impl_get_ops")?;
+    let (checksum, name) = (super::nvlist::c_string(checksum), super::nvlist::c_string(name));
+    // SAFETY: exists from 2.2 on with this signature; looks a name up in a table, and refuses what this
+    // processor does not support with an error.
+    unsafe {
+        let get_ops: GetOps = std::mem::transmute(address);
+        let ops = get_ops(checksum.as_ptr()).as_ref()?;
+        Some((ops.set_name)(name.as_ptr()))
+    }
 }
 
 /// What no cure removes. In every result, so that nobody takes the figures for those of a kernel.

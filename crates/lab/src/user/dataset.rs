@@ -2,9 +2,10 @@
 
 use super::abi::{CryptoParams, Objset, Tx, Zpool};
 use super::nvlist::{Nvlist, c_string};
-use super::pool::{POOL, check};
+use super::pool::check;
 use super::protocol::Failure;
-use crate::{Encryption, Settings};
+use crate::Bytes;
+use crate::spec::Setup;
 use std::ffi::{CString, c_int, c_void};
 use std::ptr::{null_mut, without_provenance};
 
@@ -22,6 +23,36 @@ const NEW_OBJECT: u64 = u64::MAX;
 
 /// Of a pool that ends with the experiment.
 const KEY: [u8; 32] = [0x5a; 32];
+
+/// Its full name.
+pub const NAME: &str = "zwhy-lab/data";
+
+/// Properties that are no `zfs set` afterwards.
+const GIVEN: [&str; 2] = ["encryption", "recordsize"];
+
+/// The number that stands for a property's value, by OpenZFS's own tables.
+fn number(zpool: &Zpool, property: &str, value: &str) -> Result<u64, Failure> {
+    const NUMBER: c_int = 0;
+    const ONE_OF_A_LIST: c_int = 2;
+    let doing = || format!("set {property}={value}");
+    let (name, text) = (c_string(property), c_string(value));
+    // SAFETY: the tables are set up by kernel_init; texts are valid, the number is written.
+    unsafe {
+        let prop = (zpool.call.zfs_name_to_prop)(name.as_ptr());
+        if prop < 0 {
+            return Err(Failure::other(doing(), "this release has no such property"));
+        }
+        let mut number = 0;
+        match (zpool.call.zfs_prop_get_type)(prop) {
+            ONE_OF_A_LIST => match (zpool.call.zfs_prop_string_to_index)(prop, text.as_ptr(), &mut number) {
+                0 => Ok(number),
+                _ => Err(Failure::other(doing(), "this release has no such value")),
+            },
+            NUMBER => value.parse::<Bytes>().map(|b| b.0).map_err(|e| Failure::other(doing(), e)),
+            _ => Err(Failure::other(doing(), "it takes a text, which the lab cannot set")),
+        }
+    }
+}
 
 pub struct Dataset<'a> {
     pub zpool: &'a Zpool,
@@ -43,10 +74,13 @@ unsafe impl Send for Open {}
 unsafe impl Sync for Open {}
 
 impl<'a> Dataset<'a> {
-    pub fn create(zpool: &'a Zpool, settings: &Settings) -> Result<Dataset<'a>, Failure> {
-        let name = c_string(&format!("{POOL}/data"));
-        let encrypted = settings.encryption != Encryption::Off;
-        let params = if encrypted { crypto_params(zpool, Some(settings.encryption))? } else { null_mut() };
+    pub fn create(zpool: &'a Zpool, setup: &Setup) -> Result<Dataset<'a>, Failure> {
+        let name = c_string(NAME);
+        let encrypted = setup.is_encrypted();
+        let params = match encrypted {
+            true => crypto_params(zpool, Some(number(zpool, "encryption", setup.property("encryption"))?))?,
+            false => null_mut(),
+        };
         // SAFETY: the name is valid; no callback.
         let error = unsafe {
             (zpool.call.dmu_objset_create)(name.as_ptr(), OST_OTHER, 0, params, null_mut(), null_mut())
@@ -54,8 +88,10 @@ impl<'a> Dataset<'a> {
         free_params(zpool, params, error != 0);
         check(error, "make the dataset", "dmu_objset_create")?;
         let mut dataset = Dataset { zpool, name, encrypted, objset: null_mut() };
-        dataset.set("compression", settings.compression.number())?;
-        dataset.set("checksum", settings.checksum.number())?;
+        // Encryption is chosen above, and the block size with each object.
+        for (property, value) in setup.properties.iter().filter(|(name, _)| !GIVEN.contains(&name.as_str())) {
+            dataset.set(property, number(zpool, property, value)?)?;
+        }
         dataset.open()?;
         Ok(dataset)
     }
@@ -155,12 +191,12 @@ pub fn transaction<T>(
 }
 
 /// The key, and for a new dataset (`encryption` given) how to encrypt.
-fn crypto_params(zpool: &Zpool, encryption: Option<Encryption>) -> Result<*mut CryptoParams, Failure> {
+fn crypto_params(zpool: &Zpool, encryption: Option<u64>) -> Result<*mut CryptoParams, Failure> {
     let hidden = Nvlist::new(zpool.call).bytes("wkeydata", &mut KEY.clone());
     let mut properties = Nvlist::new(zpool.call);
     if let Some(encryption) = encryption {
         properties = properties
-            .u64("encryption", encryption.number())
+            .u64("encryption", encryption)
             .u64("keyformat", KEYFORMAT_RAW)
             .string("keylocation", "prompt");
     }

@@ -1,33 +1,48 @@
-//! Data through the DMU: write, read front to back, compare.
+//! Data through the DMU: write, read, compare.
 //!
-//! No two 4 KiB pieces are alike: one random buffer, with zeros in it where the data shall compress,
-//! and in each piece a mark made of its object and offset. Reading checks the marks (cheap, so that it does not
+//! No two 4 KiB pieces are alike: a pattern of random bytes, with zeros in it where the data shall compress,
+//! repeats after 4 MiB, so that nothing repeats inside a record, and in each piece is a mark made of its object
+//! and offset. Reading checks the marks (cheap, so that it does not
 //! count as work of ZFS); verifying compares every byte.
 
-use super::abi::Zpool;
-use super::dataset::{Dataset, Open, transaction};
+use super::dataset::Dataset;
+use super::dmu::{read_at, write_at};
 use super::protocol::Failure;
+use crate::Bytes;
 use crate::plan::SplitMix;
 use crate::result::ThreadGroup;
-use crate::settings::Content;
-use crate::{Bytes, Settings};
-use std::ffi::{c_int, c_void};
+use crate::spec::{Content, Order, Setup, Way};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use zwhy_profile::Nanos;
 
 const PIECE: u64 = 4096;
+/// Length of the pattern, or of one I/O where that is longer.
+const PATTERN: u64 = 4 << 20;
 /// Half of the data in pieces of this size is zeros where it shall compress.
 const SECTOR: usize = 512;
+/// Text repeats after so many bytes, so that it compresses well.
+const PHRASE: usize = 64;
 
 /// One object of each thread, all of the same size.
 pub struct Data {
     objects: Vec<u64>,
     each: u64,
     io_size: u64,
-    /// One I/O without marks.
-    random: Vec<u8>,
+    recordsize: u64,
+    way: Way,
+    /// Of the order in which blocks are touched.
+    seed: u64,
+    /// The data without marks.
+    pattern: Vec<u8>,
+}
+
+/// What a step touched.
+pub struct Moved {
+    pub threads: ThreadGroup,
+    pub bytes: u64,
+    pub blocks: u64,
 }
 
 /// A buffer that starts at a page, as applications with direct I/O have it.
@@ -55,68 +70,78 @@ pub enum Check {
     EveryByte,
 }
 
+/// How data is read.
+pub struct Reading {
+    /// `None` for all.
+    pub bytes: Option<Bytes>,
+    pub order: Order,
+    pub check: Check,
+    /// Turns one byte after it was read, to prove that the check finds it.
+    pub spoil: bool,
+}
+
 /// Called with the bytes done, a few times a second.
 pub type Report<'a> = &'a mut dyn FnMut(u64, u64);
 
 impl Data {
-    pub fn create(
-        dataset: &Dataset<'_>,
-        settings: &Settings,
-        bytes: Bytes,
-        seed: u64,
-    ) -> Result<Data, Failure> {
-        let io_size = settings.io_size.0;
-        let each = bytes.0.div_ceil(u64::from(settings.threads)).next_multiple_of(io_size);
+    pub fn create(dataset: &Dataset<'_>, setup: &Setup, bytes: Bytes, seed: u64) -> Result<Data, Failure> {
+        let io_size = setup.io_size.0;
+        let each = bytes.0.div_ceil(u64::from(setup.threads)).next_multiple_of(io_size);
         let objects: Result<Vec<u64>, Failure> =
-            (0..settings.threads).map(|_| dataset.new_object(settings.recordsize.0)).collect();
+            (0..setup.threads).map(|_| dataset.new_object(setup.recordsize().0)).collect();
         let mut random = SplitMix(seed);
-        let mut random: Vec<u8> = (0..io_size / 8).flat_map(|_| random.next().to_le_bytes()).collect();
-        if settings.data == Content::Half {
-            random.chunks_mut(SECTOR).skip(1).step_by(2).for_each(|sector| sector.fill(0));
+        let words = io_size.max(PATTERN) / 8;
+        let mut pattern: Vec<u8> = (0..words).flat_map(|_| random.next().to_le_bytes()).collect();
+        match setup.data {
+            Content::Random => {}
+            Content::Half => pattern.chunks_mut(SECTOR).skip(1).step_by(2).for_each(|sector| sector.fill(0)),
+            Content::Text => {
+                let phrase = pattern[..PHRASE].to_vec();
+                pattern.chunks_mut(PHRASE).for_each(|chunk| chunk.copy_from_slice(&phrase[..chunk.len()]));
+            }
         }
-        Ok(Data { objects: objects?, each, io_size, random })
+        let recordsize = setup.recordsize().0;
+        Ok(Data { objects: objects?, each, io_size, recordsize, way: setup.io, seed, pattern })
     }
 
-    pub fn total(&self) -> u64 {
-        self.each * self.objects.len() as u64
-    }
-
-    pub fn write(&self, dataset: &Dataset<'_>, report: Report<'_>) -> Result<ThreadGroup, Failure> {
+    /// Writes `bytes` of the data, all when there are none.
+    pub fn write(
+        &self,
+        dataset: &Dataset<'_>,
+        bytes: Option<Bytes>,
+        order: Order,
+        report: Report<'_>,
+    ) -> Result<Moved, Failure> {
         let (zpool, open) = (dataset.zpool, dataset.handle());
-        self.in_threads("lab-writer", report, |object, done| {
-            let mut buffer = Buffer::new(self.io_size as usize);
-            buffer.bytes().copy_from_slice(&self.random);
-            for offset in (0..self.each).step_by(self.io_size as usize) {
-                mark(buffer.bytes(), object, offset);
-                write_at(zpool, open, object, offset, buffer.bytes())?;
+        self.in_threads("lab-writer", bytes, report, |object, each, done| {
+            let mut data = Buffer::new(self.pattern.len());
+            data.bytes().copy_from_slice(&self.pattern);
+            for offset in self.offsets(each, order, object) {
+                let data = &mut data.bytes()[self.place(offset)];
+                mark(data, object, offset);
+                write_at(zpool, open, self.way, object, offset, data)?;
                 done.fetch_add(self.io_size, Ordering::Relaxed);
             }
             Ok(())
         })
     }
 
-    /// `spoil` turns one byte after it was read, to prove that the check finds it.
-    pub fn read(
-        &self,
-        dataset: &Dataset<'_>,
-        check: Check,
-        spoil: bool,
-        report: Report<'_>,
-    ) -> Result<ThreadGroup, Failure> {
+    pub fn read(&self, dataset: &Dataset<'_>, what: &Reading, report: Report<'_>) -> Result<Moved, Failure> {
         let (zpool, open) = (dataset.zpool, dataset.handle());
-        self.in_threads("lab-reader", report, |object, done| {
+        self.in_threads("lab-reader", what.bytes, report, |object, each, done| {
             let mut buffer = Buffer::new(self.io_size as usize);
-            let mut expected = self.random.clone();
-            for offset in (0..self.each).step_by(self.io_size as usize) {
-                read_at(zpool, open, object, offset, buffer.bytes())?;
-                if spoil {
+            let mut expected = self.pattern.clone();
+            for offset in self.offsets(each, what.order, object) {
+                read_at(zpool, open, self.way, object, offset, buffer.bytes())?;
+                if what.spoil {
                     buffer.bytes()[0] ^= 1;
                 }
-                match check {
+                match what.check {
                     Check::Marks => check_marks(buffer.bytes(), object, offset)?,
                     Check::EveryByte => {
-                        mark(&mut expected, object, offset);
-                        check_bytes(buffer.bytes(), &expected, object, offset)?;
+                        let expected = &mut expected[self.place(offset)];
+                        mark(expected, object, offset);
+                        check_bytes(buffer.bytes(), expected, object, offset)?;
                     }
                 }
                 done.fetch_add(self.io_size, Ordering::Relaxed);
@@ -125,15 +150,65 @@ impl Data {
         })
     }
 
+    /// Writes `bytes` at a place of the first object that moves on with `turn`.
+    pub fn change(&self, dataset: &Dataset<'_>, bytes: Bytes, turn: u32) -> Result<(), Failure> {
+        let mut buffer = Buffer::new(self.io_size as usize);
+        let object = self.objects[0];
+        let mut left = bytes.0;
+        let mut at = u64::from(turn) * bytes.0.next_multiple_of(self.recordsize) % self.each;
+        while left > 0 {
+            let part = left.min(self.io_size - at % self.io_size).min(self.each - at);
+            let start = at - at % self.io_size;
+            buffer.bytes().copy_from_slice(&self.pattern[self.place(start)]);
+            mark(buffer.bytes(), object, start);
+            let from = (at - start) as usize;
+            write_at(
+                dataset.zpool,
+                dataset.handle(),
+                Way::Buffered,
+                object,
+                at,
+                &buffer.bytes()[from..from + part as usize],
+            )?;
+            left -= part;
+            at = (at + part) % self.each;
+        }
+        Ok(())
+    }
+
+    /// Where in the pattern the data of an I/O at `offset` is.
+    fn place(&self, offset: u64) -> std::ops::Range<usize> {
+        let at = (offset % self.pattern.len() as u64) as usize;
+        at..at + self.io_size as usize
+    }
+
+    /// Where each I/O of `each` bytes of an object begins.
+    fn offsets(&self, each: u64, order: Order, object: u64) -> Vec<u64> {
+        let mut offsets: Vec<u64> = (0..self.each).step_by(self.io_size as usize).collect();
+        if order == Order::Random {
+            let mut random = SplitMix(self.seed ^ object);
+            for i in (1..offsets.len()).rev() {
+                offsets.swap(i, (random.next() % (i as u64 + 1)) as usize);
+            }
+        }
+        offsets.truncate((each / self.io_size) as usize);
+        offsets
+    }
+
     /// Runs `work` for each object in a thread of its own and reports how far they are. Returns what
     /// the threads used, which nobody can ask for once they have ended.
     fn in_threads(
         &self,
         name: &str,
+        bytes: Option<Bytes>,
         report: Report<'_>,
-        work: impl Fn(u64, &AtomicU64) -> Result<(), Failure> + Sync,
-    ) -> Result<ThreadGroup, Failure> {
+        work: impl Fn(u64, u64, &AtomicU64) -> Result<(), Failure> + Sync,
+    ) -> Result<Moved, Failure> {
         const REPORT_EVERY: Duration = Duration::from_millis(200);
+        let objects = self.objects.len() as u64;
+        let each =
+            bytes.map_or(self.each, |b| b.0.div_ceil(objects).next_multiple_of(self.io_size).min(self.each));
+        let total = each * objects;
         let done = AtomicU64::new(0);
         std::thread::scope(|scope| {
             let (finished, wait) = channel();
@@ -143,7 +218,7 @@ impl Data {
                     .name(name.into())
                     .spawn_scoped(scope, move || {
                         // Nobody listens any more after another thread failed.
-                        let _ = finished.send(work(object, done).map(|()| thread_cpu()));
+                        let _ = finished.send(work(object, each, done).map(|()| thread_cpu()));
                     })
                     .map_err(|e| Failure::other("start a thread", e.to_string()))?;
             }
@@ -156,13 +231,16 @@ impl Data {
                         group.cpu_s += result?.as_secs_f64();
                         left -= 1;
                     }
-                    Err(RecvTimeoutError::Timeout) => report(done.load(Ordering::Relaxed), self.total()),
+                    Err(RecvTimeoutError::Timeout) => report(done.load(Ordering::Relaxed), total),
                     Err(RecvTimeoutError::Disconnected) => {
                         return Err(Failure::other("finish the I/O", "a thread ended without a result"));
                     }
                 }
             }
-            Ok(group)
+            // A small I/O touches its block, a large one several.
+            let ios = total / self.io_size;
+            let blocks = ios * self.io_size.div_ceil(self.recordsize);
+            Ok(Moved { threads: group, bytes: total, blocks })
         })
     }
 }
@@ -171,49 +249,6 @@ impl Data {
 fn thread_cpu() -> Nanos {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
-}
-
-fn write_at(zpool: &Zpool, open: Open, object: u64, offset: u64, data: &[u8]) -> Result<(), Failure> {
-    let call = zpool.call;
-    transaction(
-        zpool,
-        open,
-        &format!("write {} bytes at byte {offset} of object {object}", data.len()),
-        // SAFETY: inside a transaction of this objset.
-        |tx| unsafe { (call.dmu_tx_hold_write)(tx, object, offset, data.len() as c_int) },
-        // SAFETY: as above, assigned; the data is copied.
-        |tx| unsafe {
-            (call.dmu_write)(
-                open.objset,
-                object,
-                offset,
-                data.len() as u64,
-                data.as_ptr().cast::<c_void>(),
-                tx,
-                0,
-            )
-        },
-    )
-}
-
-fn read_at(zpool: &Zpool, open: Open, object: u64, offset: u64, data: &mut [u8]) -> Result<(), Failure> {
-    const PREFETCH: u32 = 0;
-    // SAFETY: the objset is open; the buffer has the size that is given.
-    let error = unsafe {
-        (zpool.call.dmu_read)(
-            open.objset,
-            object,
-            offset,
-            data.len() as u64,
-            data.as_mut_ptr().cast(),
-            PREFETCH,
-        )
-    };
-    if error == 0 {
-        return Ok(());
-    }
-    let doing = format!("read {} bytes at byte {offset} of object {object}", data.len());
-    Err(Failure::call(doing, "dmu_read", error))
 }
 
 fn mark_of(object: u64, offset: u64) -> u64 {

@@ -165,6 +165,27 @@ impl Library {
     }
 }
 
+impl Library {
+    /// Sizes in bytes of the variables and functions that the library exports, of those in `names`.
+    ///
+    /// # Errors
+    /// When the file cannot be read any more.
+    pub fn sizes<'a>(
+        &self,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Result<BTreeMap<&'a str, u64>, LibraryError> {
+        let path = &self.info.path;
+        let names: Vec<&str> = names.collect();
+        if names.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let data =
+            std::fs::read(path).map_err(|source| LibraryError::Unreadable { path: path.clone(), source })?;
+        let elf = Elf::parse(&data).map_err(|what| LibraryError::NotALibrary { path: path.clone(), what })?;
+        Ok(names.into_iter().filter_map(|name| Some((name, *elf.exports.get(name)?))).collect())
+    }
+}
+
 /// The parts of the file that tell what it is.
 struct Elf {
     soname: String,

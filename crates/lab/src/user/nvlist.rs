@@ -29,6 +29,13 @@ impl Nvlist {
         self
     }
 
+    pub fn boolean(self, name: &str) -> Nvlist {
+        let name = c_string(name);
+        // SAFETY: the list is valid; the name is copied.
+        unsafe { (self.call.fnvlist_add_boolean)(self.raw, name.as_ptr()) };
+        self
+    }
+
     pub fn u64(self, name: &str, value: u64) -> Nvlist {
         let name = c_string(name);
         // SAFETY: the list is valid; the name is copied.

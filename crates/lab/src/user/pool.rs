@@ -1,4 +1,4 @@
-//! A pool of one file: make, export and import again, give back.
+//! A pool of files: make, export and import again, give back.
 
 use super::abi::{CryptoParams, Zpool};
 use super::features;
@@ -6,6 +6,8 @@ use super::library::Library;
 use super::nvlist::{Nvlist, c_string};
 use super::protocol::Failure;
 use crate::Bytes;
+use crate::scratch::DISK;
+use crate::spec::{Layout, Setup};
 use rustix::fs::{FallocateFlags, fallocate};
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ pub const POOL: &str = "zwhy-lab";
 
 /// Vdev files begin so; interposers and cures go by it.
 pub fn vdev_prefix(scratch: &Path) -> PathBuf {
-    scratch.join("vdev")
+    scratch.join(DISK)
 }
 
 pub struct Pool<'a> {
@@ -50,19 +52,20 @@ impl<'a> Pool<'a> {
         zpool: &'a Zpool,
         library: &Library,
         scratch: &Path,
+        setup: &Setup,
         size: Bytes,
     ) -> Result<Pool<'a>, Failure> {
-        let mut path = vdev_prefix(scratch).into_os_string();
-        path.push("0");
-        let path = PathBuf::from(path);
-        allocate(&path, size)?;
-
         let call = zpool.call;
-        let vdev = Nvlist::new(call)
-            .string("type", "file")
-            .string("path", &path.to_string_lossy())
-            .u64("ashift", 12);
-        let root = Nvlist::new(call).string("type", "root").lists("children", &[vdev]);
+        let mut disks = Vec::new();
+        for number in 0..setup.disks {
+            let mut path = vdev_prefix(scratch).into_os_string();
+            path.push(number.to_string());
+            let path = PathBuf::from(path);
+            allocate(&path, size)?;
+            let disk = Nvlist::new(call).string("type", "file").string("path", &path.to_string_lossy());
+            disks.push(disk.u64("ashift", ASHIFT));
+        }
+        let root = Nvlist::new(call).string("type", "root").lists("children", &groups(zpool, setup, disks));
         let names = features::names(zpool, library)
             .map_err(|found| Failure::other("read the pool features OpenZFS knows", found))?;
         let properties =
@@ -105,6 +108,22 @@ impl<'a> Pool<'a> {
         }
         // SAFETY: given to the caller to free.
         Ok(unsafe { Nvlist::from_raw(self.zpool.call, config) })
+    }
+}
+
+/// Disks with sectors of 4 KiB.
+const ASHIFT: u64 = 12;
+
+/// What the pool is striped over: the disks, or one group of all of them.
+fn groups(zpool: &Zpool, setup: &Setup, disks: Vec<Nvlist>) -> Vec<Nvlist> {
+    let group = |kind: &str| Nvlist::new(zpool.call).string("type", kind).u64("ashift", ASHIFT);
+    match setup.layout {
+        Layout::Stripe => disks,
+        Layout::Mirror => vec![group("mirror").lists("children", &disks)],
+        raidz => {
+            let parity = u64::from(raidz.redundant(setup.disks));
+            vec![group("raidz").u64("nparity", parity).lists("children", &disks)]
+        }
     }
 }
 

@@ -1,15 +1,17 @@
 //! What parent and child say to each other: one JSON value a line.
 //!
-//! The child is silent until it has its [`ChildPlan`] (first line of its input). Before each phase
+//! The child is silent until it has its [`ChildPlan`] (first line of its input). Before each step
 //! it says `Ready` and waits for one line, the gate: the recorder is started meanwhile. Times are
 //! the monotonic clock.
 
 use super::clocks::PhaseClocks;
 use super::cures::Cure;
 use super::library::Library;
+use crate::Bytes;
 use crate::result::Mark;
-use crate::{Bytes, PhaseKind, Settings};
+use crate::spec::{Setup, Step};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -20,14 +22,24 @@ pub const GO: &str = "go";
 pub struct ChildPlan {
     pub library: Library,
     pub scratch: PathBuf,
-    pub settings: Settings,
+    pub setup: Setup,
+    pub parameters: Vec<Parameter>,
     pub bytes: Bytes,
     pub seed: u64,
-    pub phases: Vec<PhaseKind>,
+    pub steps: Vec<Step>,
     pub fault: Option<Fault>,
 }
 
-/// Misbehaviour on demand, for tests of what happens then. It strikes inside the read phase.
+/// A variable of the library.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Parameter {
+    pub name: String,
+    /// In bytes: 4 or 8.
+    pub size: u64,
+    pub value: i128,
+}
+
+/// Misbehaviour on demand, for tests of what happens then. It strikes inside the first read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
@@ -47,23 +59,32 @@ pub enum FromChild {
         cures: Vec<Cure>,
     },
     Ready {
-        phase: PhaseKind,
+        step: String,
     },
     Mark(Mark),
     Progress {
         done: u64,
         total: u64,
     },
-    /// The phase is over; its beginning and end are in the clocks.
-    End {
-        phase: PhaseKind,
-        bytes: u64,
-        clocks: PhaseClocks,
-    },
+    End(StepEnd),
     Failed {
         failure: Failure,
     },
     Done,
+}
+
+/// A step is over; its beginning and end are in the clocks.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct StepEnd {
+    pub step: String,
+    /// Moved by the application, in so many blocks of the dataset.
+    pub bytes: u64,
+    pub blocks: u64,
+    /// Snapshots taken or destroyed.
+    pub operations: u64,
+    pub clocks: PhaseClocks,
+    /// Change of OpenZFS's counters, `arcstats.hits`.
+    pub counters: BTreeMap<String, i64>,
 }
 
 /// Something OpenZFS or the child refused to do.

@@ -4,8 +4,9 @@
 //! after libc in the search order, so its `open64`, `rand` and `sysconf` would never be found.
 
 use crate::LabError;
+use crate::spec::Device;
 use rustix::fs::{MemfdFlags, memfd_create};
-use std::ffi::{CString, c_char, c_int, c_long, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
@@ -45,11 +46,7 @@ pub fn configure(
     name_threads: bool,
     taskq_create: *const c_void,
 ) -> bool {
-    // SAFETY: looks a name up among the loaded libraries.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"zwhy_shim_configure".as_ptr()) };
-    if found.is_null() {
-        return false;
-    }
+    let Some(found) = function(c"zwhy_shim_configure") else { return false };
     let prefix = vdev_prefix.and_then(|p| CString::new(p.as_os_str().as_encoded_bytes()).ok());
     let prefix_ptr = prefix.as_ref().map_or(std::ptr::null(), |p| p.as_ptr());
     // SAFETY: the function is the one of shim.c, which has this signature and copies the prefix.
@@ -58,4 +55,93 @@ pub fn configure(
         configure(prefix_ptr, pages as c_long, c_int::from(name_threads), taskq_create);
     }
     true
+}
+
+/// A function of the preloaded interposers, when they are there.
+fn function(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: looks a name up among the loaded libraries.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!found.is_null()).then_some(found)
+}
+
+/// Puts a modelled disk under each file that plays one.
+pub fn device(model: Device) {
+    type Set = unsafe extern "C" fn(f64, i64, c_int);
+    if let Some(found) = function(c"zwhy_shim_device") {
+        // SAFETY: the function of shim.c, which has this signature.
+        unsafe {
+            let set: Set = std::mem::transmute(found);
+            set(model.mb_per_s / 1e3, (model.ms * 1e6) as i64, model.queue as c_int);
+        }
+    }
+}
+
+/// How much memory OpenZFS is told is left; below 0 the host is short of it.
+pub fn available_memory(bytes: i64) {
+    type Set = unsafe extern "C" fn(i64);
+    if let Some(found) = function(c"zwhy_shim_available_memory") {
+        // SAFETY: as above.
+        unsafe {
+            let set: Set = std::mem::transmute(found);
+            set(bytes);
+        }
+    }
+}
+
+/// Lets compressing and decompressing be counted, where the library exports both.
+pub fn count_stages(compress: Option<*mut c_void>, decompress: Option<*mut c_void>) {
+    type Set = unsafe extern "C" fn(*mut c_void, *mut c_void);
+    if let (Some(found), Some(compress), Some(decompress)) =
+        (function(c"zwhy_shim_stages"), compress, decompress)
+    {
+        // SAFETY: as above; both are functions of libzpool.
+        unsafe {
+            let set: Set = std::mem::transmute(found);
+            set(compress, decompress);
+        }
+    }
+}
+
+/// Lets direct and buffered bytes be told apart, by the flag that means direct in this release.
+pub fn count_direct(flag: u32) {
+    type Set = unsafe extern "C" fn(u32);
+    if let Some(found) = function(c"zwhy_shim_direct_flag") {
+        // SAFETY: as above.
+        unsafe {
+            let set: Set = std::mem::transmute(found);
+            set(flag);
+        }
+    }
+}
+
+pub type Take = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char, i64);
+
+/// Hands each counter of OpenZFS to `take`, with `into`, and those of the shim as table `lab`.
+pub fn each_counter(take: Take, into: *mut c_void) {
+    type Each = unsafe extern "C" fn(Take, *mut c_void);
+    type Count = unsafe extern "C" fn() -> i64;
+    if let Some(found) = function(c"zwhy_shim_each_counter") {
+        // SAFETY: as above; `take` is called before this returns, with texts that end.
+        unsafe {
+            let each: Each = std::mem::transmute(found);
+            each(take, into);
+        }
+    }
+    let counts = [
+        (c"zwhy_shim_compressed", c"compressed"),
+        (c"zwhy_shim_decompressed", c"decompressed"),
+        (c"zwhy_shim_direct_read", c"direct_read_bytes"),
+        (c"zwhy_shim_direct_written", c"direct_write_bytes"),
+        (c"zwhy_shim_buffered_read", c"buffered_read_bytes"),
+        (c"zwhy_shim_buffered_written", c"buffered_write_bytes"),
+    ];
+    for (symbol, name) in counts {
+        if let Some(found) = function(symbol) {
+            // SAFETY: as above.
+            unsafe {
+                let count: Count = std::mem::transmute(found);
+                take(into, c"lab".as_ptr(), name.as_ptr(), count());
+            }
+        }
+    }
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::rc::Rc;
 use zwhy_evidence::CaptureFacts;
 use zwhy_lab::{
-    ExperimentResult, LabError, Library, NullRecorder, PhaseKind, PhaseResult, RecordError, RecordedPhase,
-    Recorder, Recording, RunOptions, Silent, Size, run, table,
+    ExperimentResult, LabError, Library, NullRecorder, RecordError, RecordedPhase, Recorder, Recording,
+    RunOptions, Silent, Size, StepResult, run, table,
 };
 use zwhy_profile::Nanos;
 
@@ -38,23 +38,23 @@ fn measured(axes: &str, bytes: &str, change: impl Fn(&mut RunOptions)) -> Result
     Ok(result)
 }
 
-fn phase<'a>(result: &'a ExperimentResult, variant: &str, kind: PhaseKind) -> &'a PhaseResult {
+fn step<'a>(result: &'a ExperimentResult, variant: &str, name: &str) -> &'a StepResult {
     let run = result.runs.iter().find(|r| r.variant == variant).unwrap();
-    run.phases.iter().find(|p| p.phase == kind).unwrap()
+    run.step(name).unwrap()
 }
 
 fn check_encryption(result: &ExperimentResult) {
-    let cost = |variant| phase(result, variant, PhaseKind::Read).cpu_s_per_gb.unwrap();
+    let cost = |variant| step(result, variant, "read").cpu_s_per_gb.unwrap();
     let (ccm, gcm, off) = (cost("aes-256-ccm"), cost("aes-256-gcm"), cost("off"));
     assert!(ccm > gcm && ccm > off, "CPU s/GB: ccm {ccm}, gcm {gcm}, off {off}");
     for variant in ["aes-256-ccm", "aes-256-gcm", "off"] {
-        let write = phase(result, variant, PhaseKind::Write);
+        let write = step(result, variant, "write");
         assert!(write.bytes == 128 * MIB && write.device_written_bytes >= write.bytes, "{write:?}");
-        let read = phase(result, variant, PhaseKind::Read);
+        let read = step(result, variant, "read");
         assert!(read.bytes == 128 * MIB && read.device_read_bytes >= read.bytes, "not cold: {read:?}");
-        assert_eq!(phase(result, variant, PhaseKind::Verify).bytes, 128 * MIB);
+        assert_eq!(step(result, variant, "verify").bytes, 128 * MIB);
     }
-    let read = phase(result, "aes-256-ccm", PhaseKind::Read);
+    let read = step(result, "aes-256-ccm", "read");
     assert_eq!(read.threads[0].comm, "z_rd_int", "{:?}", read.threads);
     assert!(read.threads.iter().any(|t| t.comm == "lab-reader"), "{:?}", read.threads);
     // The clock of the process and those of its threads tell the same.
@@ -79,13 +79,13 @@ fn encryption_is_cold_verified_and_ccm_costs_most() {
 fn settings_reach_openzfs() {
     let axes = "compression = [\"gzip-9\", \"off\"]\nthreads = [1, 3]";
     let result = measured(axes, "48M", |_| {}).unwrap();
-    let cost = |variant| phase(&result, variant, PhaseKind::Write).cpu_s_per_gb.unwrap();
-    assert!(cost("gzip-9 1") > cost("off 1"), "{:?}", result.summary);
+    let cost = |variant| step(&result, variant, "write").cpu_s_per_gb.unwrap();
+    assert!(cost("gzip-9 threads=1") > cost("off threads=1"), "{:?}", result.summary);
     let threads = |variant| {
-        let read = phase(&result, variant, PhaseKind::Read);
+        let read = step(&result, variant, "read");
         read.threads.iter().find(|t| t.comm == "lab-reader").unwrap().threads
     };
-    assert_eq!((threads("off 1"), threads("off 3")), (1, 3));
+    assert_eq!((threads("off threads=1"), threads("off threads=3")), (1, 3));
 }
 
 fn repetitions_are_shuffled_and_summarised() {
@@ -93,9 +93,8 @@ fn repetitions_are_shuffled_and_summarised() {
     let result = measured(axes, "16M", |options| options.size = Size::Full).unwrap();
     let runs: Vec<u32> = result.runs.iter().map(|r| r.repetition).collect();
     assert_eq!(runs, [1, 1, 2, 2]);
-    let read = result.summary[0].phases.iter().find(|p| p.phase == PhaseKind::Read).unwrap();
-    let spread = read.cpu_s_per_gb.unwrap();
-    assert!(spread.least <= spread.median && spread.median <= spread.most && spread.least > 0.0);
+    let figure = result.summary[0].step("read").unwrap().cpu_s_per_gb.unwrap();
+    assert!(figure.low <= figure.value && figure.value <= figure.high && figure.low > 0.0);
 }
 
 /// What a recorder was told.
@@ -156,9 +155,9 @@ fn recordings_start_before_a_phase_and_carry_its_marks() {
     let names: Vec<&str> = marks.iter().map(|(_, name)| name.as_str()).collect();
     assert_eq!(names, ["write", "sync", "end"]);
     assert!(marks.is_sorted(), "{marks:?}");
-    let captured = phase(&result, "aes-256-gcm", PhaseKind::Read).capture.as_ref().unwrap();
+    let captured = step(&result, "aes-256-gcm", "read").capture.as_ref().unwrap();
     assert_eq!((captured.samples, captured.lost), (7, 1));
-    assert!(phase(&result, "aes-256-gcm", PhaseKind::Verify).capture.is_none());
+    assert!(step(&result, "aes-256-gcm", "verify").capture.is_none());
 }
 
 /// `ZWHY_TEST_LIBZPOOL` names more libraries, separated by colons.

@@ -1,0 +1,158 @@
+//! What there is to run, and what it will take.
+
+use crate::failure::usage;
+use crate::output;
+use anyhow::Result;
+use std::path::Path;
+use std::process::ExitCode;
+use zwhy_lab::{Action, Bytes, Estimate, Experiment, Size, SizeSpec, Variant, estimate};
+use zwhy_report::{Align, Grid};
+
+/// Which experiment, and what is changed of it.
+#[derive(clap::Args, Debug)]
+pub struct Chosen {
+    /// Name of a built-in experiment, or a specification file (X.toml).
+    experiment: String,
+    /// Less data and one repetition: about a minute.
+    #[arg(long)]
+    quick: bool,
+    /// Another value for a setting, or several to compare: compression=lz4,zstd. Any property, module
+    /// parameter or implementation that the lab knows.
+    #[arg(long, value_name = "SETTING=V1,V2")]
+    set: Vec<String>,
+    /// Sizes of a factor, to see how the cost grows with it: n=100,200,400,800.
+    #[arg(long, value_name = "FACTOR=N1,N2,N3")]
+    grow: Option<String>,
+    /// Runs of each cell; five make an interval.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeats: Option<u32>,
+    /// Data of one run, such as 256M.
+    #[arg(long, value_name = "SIZE")]
+    bytes: Option<String>,
+}
+
+/// An experiment as it shall run.
+pub struct Wanted {
+    pub experiment: Experiment,
+    pub size: Size,
+    pub size_spec: SizeSpec,
+}
+
+impl Chosen {
+    pub fn wanted(&self) -> Result<Wanted> {
+        let mut experiment = match self.experiment.ends_with(".toml") {
+            true => Experiment::from_file(Path::new(&self.experiment))?,
+            false => Experiment::builtin(&self.experiment)?,
+        };
+        for setting in self.set.iter().chain(&self.grow) {
+            let (name, values) = setting.split_once('=').ok_or_else(|| {
+                usage(format!("{setting:?} is no setting with its values; write NAME=V1,V2"))
+            })?;
+            experiment.set(name.trim(), values).map_err(|what| usage(format!("--set {setting}: {what}")))?;
+        }
+        let size = if self.quick { Size::Quick } else { Size::Full };
+        let mut size_spec = experiment.size(size);
+        if let Some(repetitions) = self.repeats {
+            size_spec.repetitions = repetitions;
+        }
+        if let Some(bytes) = &self.bytes {
+            size_spec.bytes = bytes.parse::<Bytes>().map_err(|what| usage(format!("--bytes: {what}")))?;
+            if size_spec.bytes < Bytes(1 << 20) {
+                return Err(usage(format!(
+                    "--bytes: {} is too little data; use at least 1M",
+                    size_spec.bytes
+                )));
+            }
+        }
+        Ok(Wanted { experiment, size, size_spec })
+    }
+}
+
+#[derive(clap::Args, Debug)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    chosen: Chosen,
+}
+
+pub fn list() -> Result<ExitCode> {
+    let mut grid = Grid::new(0, &[Align::Left, Align::Left]);
+    for name in Experiment::builtin_names() {
+        grid.row([name, &Experiment::builtin(name)?.question]);
+    }
+    output::print(&(grid.lines(output::width()).join("\n") + "\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn show(args: &ShowArgs) -> Result<ExitCode> {
+    let Wanted { experiment, size_spec, .. } = args.chosen.wanted()?;
+    let variants = experiment.variants().map_err(usage)?;
+    let mut lines = vec![
+        experiment.title.clone(),
+        format!("Question: {}", experiment.question),
+        format!("Expected: {}", experiment.expectation),
+        String::new(),
+        format!("Each of {} cells:", variants.len()),
+    ];
+    lines.extend(variants.iter().map(|v| format!("  {}", v.label)));
+    lines.push("goes through these steps:".into());
+    lines.extend(steps(&variants, size_spec.bytes));
+    lines.push(format!(
+        "What answers: {} in {}.",
+        experiment.compare.measure.unit(),
+        experiment.compare.step
+    ));
+    lines.push(String::new());
+    lines.extend(cost(&estimate(&experiment, size_spec)?, size_spec));
+    lines.push(
+        "It runs the OpenZFS of this host in a process of its own, on files in the scratch folder; pools of the host \
+         are not touched."
+            .into(),
+    );
+    output::print(&(lines.join("\n") + "\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The steps in words; what a factor decides is told by the factor's name.
+fn steps(variants: &[Variant], all: Bytes) -> Vec<String> {
+    let Some(first) = variants.first() else { return Vec::new() };
+    let mut lines = Vec::new();
+    for (at, step) in first.steps.iter().enumerate() {
+        let same = variants.iter().all(|v| v.steps[at].action == step.action);
+        let words = words(&step.action, all);
+        let recorded = if step.record { "; recorded" } else { "" };
+        let varies = if same { "" } else { " (by cell; this is the first one)" };
+        lines.push(format!("  {}. {}: {words}{varies}{recorded}", at + 1, step.name));
+    }
+    lines
+}
+
+fn words(action: &Action, all: Bytes) -> String {
+    match action {
+        Action::Write => format!("write {all}, wait until it is on disk"),
+        Action::Overwrite { bytes, .. } => format!("write {bytes} of it again"),
+        Action::Reimport => "export and import the pool: the ARC is empty".into(),
+        Action::Read { bytes, .. } => format!("read {}", bytes.unwrap_or(all)),
+        Action::Verify => "read all of it and compare every byte".into(),
+        Action::Snapshot { count, bytes } => {
+            format!("take {count} snapshots, with {bytes} written before each")
+        }
+        Action::Destroy { .. } => "destroy all snapshots".into(),
+        Action::Idle { seconds, .. } => format!("do nothing for {seconds} s"),
+    }
+}
+
+fn cost(estimate: &Estimate, size: SizeSpec) -> Vec<String> {
+    let minutes = |seconds: f64| match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s => format!("{:.0} minutes", s / 60.0),
+    };
+    vec![format!(
+        "{} runs ({} of each cell) move {:.1} GB: about {}, {:.1} GB free in the scratch folder, {:.1} GB of memory.",
+        estimate.runs,
+        size.repetitions,
+        estimate.moved as f64 / 1e9,
+        minutes(estimate.seconds),
+        estimate.disk.0 as f64 / 1e9,
+        estimate.memory.0 as f64 / 1e9,
+    )]
+}

@@ -1,0 +1,145 @@
+//! Running an experiment, and going on with one.
+
+use super::captures::explain_captures;
+use super::plan::{Chosen, Wanted};
+use crate::failure::usage;
+use crate::lab_recorder::LabRecorder;
+use crate::{output, progress, stop};
+use anyhow::{Result, bail};
+use indicatif::ProgressBar;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use zwhy_lab::{ChildProgram, ExperimentResult, LabError, NullRecorder, Recorder, RunOptions, Step};
+
+#[derive(clap::Args, Debug)]
+pub struct RunArgs {
+    #[command(flatten)]
+    chosen: Chosen,
+    /// Folder for captures and results; new or empty.
+    #[arg(short, long, default_value = "zwhy-lab")]
+    output: PathBuf,
+    /// Folder for the pool, new or empty; emptied afterwards. Default: inside the output folder.
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+    /// The libzpool to run instead of the one that is installed.
+    #[arg(long, value_name = "FILE")]
+    library: Option<PathBuf>,
+    /// Seed for the order of the runs, to repeat an experiment exactly.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Samples a second while recording.
+    #[arg(short = 'F', long = "frequency", value_name = "HZ", default_value_t = 499,
+          value_parser = clap::value_parser!(u32).range(1..=4999))]
+    hz: u32,
+    /// Explain this capture in full, such as aes-256-ccm-read, instead of the one with the strongest finding.
+    #[arg(long, value_name = "CAPTURE", conflicts_with_all = ["no_record", "json"])]
+    explain: Option<String>,
+    /// Measure only; record no captures.
+    #[arg(long)]
+    no_record: bool,
+    /// Print the result as JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args, Debug)]
+pub struct ResumeArgs {
+    /// Output folder of the experiment.
+    folder: PathBuf,
+    /// Print the result as JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &RunArgs) -> Result<ExitCode> {
+    let Wanted { experiment, size, size_spec } = args.chosen.wanted()?;
+    zwhy_place::check_name(&args.output, &[], "this writes a folder of captures: name it without an ending")
+        .map_err(|e| usage(e.to_string()))?;
+    refuse_used(&args.output)?;
+    let mut options = RunOptions::new(&args.output, ChildProgram::this([super::CHILD]));
+    options.size = size;
+    options.size_spec = Some(size_spec);
+    options.scratch.clone_from(&args.scratch);
+    options.library.clone_from(&args.library);
+    options.seed = args.seed;
+    options.hz = (!args.no_record).then_some(args.hz);
+    options.command = std::env::args().collect();
+    options.cancel = stop::flag()?;
+    let hz = options.hz;
+    let result = with_recorder(hz, |recorder, shown| zwhy_lab::run(&experiment, &options, recorder, shown))?;
+    tell(&result, &args.output, args.explain.as_deref(), args.json)
+}
+
+pub fn resume(args: &ResumeArgs) -> Result<ExitCode> {
+    let mut options = RunOptions::new(&args.folder, ChildProgram::this([super::CHILD]));
+    options.cancel = stop::flag()?;
+    let hz = zwhy_lab::planned_hz(&args.folder)?;
+    let result = with_recorder(hz, |recorder, shown| zwhy_lab::resume(&options, recorder, shown))?;
+    tell(&result, &args.folder, None, args.json)
+}
+
+/// Runs with the recorder that the plan wants, and a progress bar.
+fn with_recorder(
+    hz: Option<u32>,
+    work: impl FnOnce(&mut dyn Recorder, &mut Shown) -> Result<ExperimentResult, LabError>,
+) -> Result<ExperimentResult> {
+    let mut shown = Shown { bar: progress::bar(0, "{msg} {bar:20} {bytes}/{total_bytes}") };
+    let result = match hz {
+        Some(hz) => work(&mut LabRecorder::new(hz), &mut shown),
+        None => work(&mut NullRecorder, &mut shown),
+    };
+    shown.bar.finish_and_clear();
+    Ok(result?)
+}
+
+/// Prints the result; a run that failed is an error after it.
+fn tell(result: &ExperimentResult, folder: &Path, explain: Option<&str>, json: bool) -> Result<ExitCode> {
+    if json {
+        output::print(&(serde_json::to_string_pretty(&result)? + "\n"))?;
+    } else {
+        output::print(&zwhy_lab::table(result))?;
+        explain_captures(result, folder, explain)?;
+    }
+    let Some(first) = result.failed.first() else { return Ok(ExitCode::SUCCESS) };
+    bail!(
+        "{} of {} runs did not end; zwhy lab resume {} tries these again. {}",
+        result.failed.len(),
+        result.failed.len() + result.runs.len(),
+        folder.display(),
+        first.error
+    )
+}
+
+/// Captures of two experiments in one folder could not be told apart.
+fn refuse_used(folder: &Path) -> Result<()> {
+    match std::fs::read_dir(folder).ok().and_then(|mut entries| entries.next()) {
+        Some(Ok(_)) if folder.join("plan.json").exists() => bail!(
+            "the output folder {0} holds an experiment already; name a new one with -o, or go on with it: \
+             zwhy lab resume {0}",
+            folder.display()
+        ),
+        Some(Ok(entry)) => bail!(
+            "the output folder {} is not empty ({}); name a new one with -o, or empty it",
+            folder.display(),
+            entry.file_name().display()
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The current step on a progress bar.
+struct Shown {
+    bar: ProgressBar,
+}
+
+impl zwhy_lab::Progress for Shown {
+    fn step(&mut self, step: &Step<'_>) {
+        self.bar.set_message(format!("run {}/{} {} {}", step.run, step.runs, step.variant, step.phase));
+        self.bar.set_position(0);
+    }
+
+    fn bytes(&mut self, done: u64, total: u64) {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
+}

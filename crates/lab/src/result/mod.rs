@@ -1,0 +1,175 @@
+//! The result of an experiment as it is written to `result.json`. Times are seconds, sizes bytes,
+//! MB and GB are powers of ten.
+
+mod step;
+mod summary;
+
+pub use step::{Captured, Mark, StepResult, ThreadGroup};
+pub use summary::{Summary, SummaryStep, summarise};
+
+use crate::spec::{Check, Engine, Measure, Setup, Size, SizeSpec};
+use crate::stats::Growth;
+use crate::user::cures::Cure;
+use crate::user::library::LibraryInfo;
+use crate::verdict::CheckResult;
+use crate::{Interval, LabError};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use zwhy_place::{Place, PlaceError};
+
+/// Goes up when a reader of older results would misunderstand a newer one.
+pub const SCHEMA: u32 = 2;
+
+/// Name of the result inside the output folder.
+pub const FILE_NAME: &str = "result.json";
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ExperimentResult {
+    pub schema: u32,
+    pub zwhy: String,
+    pub experiment: String,
+    pub title: String,
+    pub question: String,
+    pub expectation: String,
+    /// What the outcome means for somebody's pool.
+    pub meaning: String,
+    /// One sentence with the figures.
+    pub answer: String,
+    /// Whether the figures came in the expected order; `None` when no order was expected.
+    pub as_expected: Option<bool>,
+    pub engine: Engine,
+    pub references: Vec<String>,
+    /// The command as it was given.
+    pub command: Vec<String>,
+    pub size: Size,
+    pub size_spec: SizeSpec,
+    pub seed: u64,
+    /// Unix time.
+    pub started_s: u64,
+    pub library: LibraryInfo,
+    pub cpu: Cpu,
+    /// What was done about known distortions of OpenZFS in user space.
+    pub cures: Vec<Cure>,
+    /// What remains: where these figures differ from those of a kernel.
+    pub distortions: Vec<String>,
+    /// The figure that answers the question.
+    pub figure: Figure,
+    /// In the order they were made.
+    pub runs: Vec<RunResult>,
+    /// Runs that OpenZFS did not end.
+    pub failed: Vec<FailedRun>,
+    pub summary: Vec<Summary>,
+    /// How much the figure differs between runs of the same cell, as a factor: the noise of this machine.
+    pub noise: Option<f64>,
+    /// How much the later runs took, as a factor of the earlier ones, where that is no accident.
+    pub drift: Option<f64>,
+    pub growth: Vec<GrowthResult>,
+    pub expected: Vec<Check>,
+    pub checks: Vec<CheckResult>,
+}
+
+/// A figure of one step.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Figure {
+    pub step: String,
+    pub measure: Measure,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Cpu {
+    pub model: String,
+    pub cores: usize,
+}
+
+/// One cell, once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunResult {
+    /// Place in the order of the runs, from 0.
+    pub position: usize,
+    /// Label of the cell.
+    pub variant: String,
+    pub factors: BTreeMap<String, String>,
+    pub setup: Setup,
+    /// Counted from 1.
+    pub repetition: u32,
+    pub steps: Vec<StepResult>,
+}
+
+impl RunResult {
+    pub fn step(&self, name: &str) -> Option<&StepResult> {
+        self.steps.iter().find(|step| step.name == name)
+    }
+}
+
+/// A run that ended before its last step, and why.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FailedRun {
+    pub position: usize,
+    pub variant: String,
+    pub repetition: u32,
+    /// With the last words of the process that ran OpenZFS.
+    pub error: String,
+}
+
+/// How the figure grows with a factor, other factors held.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct GrowthResult {
+    /// The other factors: label of the curve.
+    pub of: String,
+    pub factor: String,
+    pub step: String,
+    pub measure: Measure,
+    /// Of a function of OpenZFS, when it is one's own CPU; the whole step's otherwise.
+    pub function: Option<String>,
+    pub fit: Growth,
+    /// Size and median cost with its interval.
+    pub points: Vec<(f64, Interval)>,
+}
+
+impl ExperimentResult {
+    /// Reads what [`ExperimentResult::write`] wrote.
+    ///
+    /// # Errors
+    /// When there is no result in `folder`, it is damaged, or another version wrote it.
+    pub fn read(folder: &Path) -> Result<ExperimentResult, LabError> {
+        let path = folder.join(FILE_NAME);
+        let text = std::fs::read_to_string(&path).map_err(|source| LabError::Io {
+            doing: "read the result of an experiment,",
+            path: path.clone(),
+            source,
+        })?;
+        let damaged = |what: String| LabError::Result { path: path.clone(), what };
+        let schema: serde_json::Value = serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+        match schema.get("schema").and_then(serde_json::Value::as_u64) {
+            Some(found) if found == u64::from(SCHEMA) => {
+                serde_json::from_value(schema).map_err(|e| damaged(e.to_string()))
+            }
+            found => Err(damaged(format!(
+                "it has schema {}, this zwhy reads {SCHEMA}; run the experiment again, or use the zwhy that wrote it",
+                found.map_or("of no number".to_owned(), |n| n.to_string())
+            ))),
+        }
+    }
+
+    /// Writes `result.json` into `folder`, whole or not at all.
+    pub fn write(&self, folder: &Path) -> Result<PathBuf, LabError> {
+        let path = folder.join(FILE_NAME);
+        let text =
+            serde_json::to_string_pretty(self).map_err(|e| PlaceError::refused(&path, e.into()))? + "\n";
+        Place::of(&path)?
+            .write(|out| out.write_all(text.as_bytes()).map_err(|e| PlaceError::refused(&path, e)))?;
+        Ok(path)
+    }
+
+    /// Labels of the cells, as they are summarised.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        self.summary.iter().map(|s| s.variant.as_str())
+    }
+
+    /// The figure of each run of a cell, by repetition.
+    pub fn values(&self, variant: &str, step: &str, measure: &Measure) -> BTreeMap<u32, f64> {
+        let own = self.runs.iter().filter(|run| run.variant == variant);
+        own.filter_map(|run| Some((run.repetition, measure.of(run.step(step)?)?))).collect()
+    }
+}

@@ -1,0 +1,68 @@
+//! What one step of one run took and moved.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StepResult {
+    pub name: String,
+    /// Bytes the application wrote or read; 0 for a step that moves none.
+    pub bytes: u64,
+    /// Blocks of the dataset that these were in.
+    pub blocks: u64,
+    /// Snapshots taken or destroyed.
+    pub operations: u64,
+    pub wall_s: f64,
+    pub user_s: f64,
+    pub system_s: f64,
+    pub mb_per_s: Option<f64>,
+    pub cpu_s_per_gb: Option<f64>,
+    /// Bytes of read and write calls of the whole process: what reached the disks, and what did not come
+    /// from the ARC.
+    pub device_read_bytes: u64,
+    pub device_written_bytes: u64,
+    /// CPU of OpenZFS threads alive at the end of the step and of the application, by name, most first.
+    pub threads: Vec<ThreadGroup>,
+    /// How much counters of OpenZFS changed, `arcstats.hits`; those that did not are left out.
+    pub counters: BTreeMap<String, i64>,
+    pub marks: Vec<Mark>,
+    pub capture: Option<Captured>,
+}
+
+impl StepResult {
+    pub fn cpu_s(&self) -> f64 {
+        self.user_s + self.system_s
+    }
+
+    /// Change of a counter; 0 for one that did not change. `None` when nothing was counted.
+    pub fn counter(&self, name: &str) -> Option<f64> {
+        (!self.counters.is_empty()).then(|| self.counters.get(name).map_or(0.0, |change| *change as f64))
+    }
+}
+
+/// Threads of one name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ThreadGroup {
+    pub comm: String,
+    /// How many used any CPU in the step.
+    pub threads: u32,
+    pub cpu_s: f64,
+}
+
+/// An event inside a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mark {
+    /// Monotonic clock of the host.
+    pub t_ns: i64,
+    pub name: String,
+    pub text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Captured {
+    /// Relative to the output folder where possible.
+    pub path: PathBuf,
+    pub samples: u64,
+    pub lost: u64,
+}

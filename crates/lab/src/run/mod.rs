@@ -1,0 +1,294 @@
+//! Runs an experiment: checks everything that can be checked first, then one child per run.
+//!
+//! What was finished is kept: each run has its own file, so a kill loses the running one at most, and
+//! [`resume`] goes on with the others. A run that OpenZFS does not end is noted, and the next one begins.
+
+mod cell;
+
+use crate::error::LabError;
+use crate::recorder::{Progress, Recorder};
+use crate::result::{Cpu, ExperimentResult, FailedRun, Figure, SCHEMA, summarise};
+use crate::scratch::Scratch;
+use crate::spec::{Experiment, Measure, Size, SizeSpec, Variant};
+use crate::stats;
+use crate::store::{Plan, Store};
+use crate::user::cures;
+use crate::user::library::Library;
+use crate::user::parent::ChildProgram;
+use crate::user::protocol::Fault;
+use crate::verdict::{answer, check, grows};
+use cell::OneRun;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    pub size: Size,
+    /// Overrides what the experiment says for this size.
+    pub size_spec: Option<SizeSpec>,
+    /// Folder for the captures and the results; made if it does not exist.
+    pub out: PathBuf,
+    /// Folder for the pool: new or empty. `None`: `scratch` inside `out`.
+    pub scratch: Option<PathBuf>,
+    /// The libzpool to use; `None`: the one the dynamic linker would find.
+    pub library: Option<PathBuf>,
+    /// Order of the runs; `None`: by the clock.
+    pub seed: Option<u64>,
+    /// Samples a second that the recorder takes; kept for [`resume`].
+    pub hz: Option<u32>,
+    /// The command as it was given, for the result.
+    pub command: Vec<String>,
+    pub child: ChildProgram,
+    /// A child that says nothing for so long is given up.
+    pub silence: Duration,
+    /// Set from elsewhere (Ctrl-C): ends the experiment in order.
+    pub cancel: Arc<AtomicBool>,
+    #[doc(hidden)]
+    pub fault: Option<Fault>,
+}
+
+impl RunOptions {
+    /// `child` is the command that calls [`crate::child_main`].
+    pub fn new(out: impl Into<PathBuf>, child: ChildProgram) -> RunOptions {
+        RunOptions {
+            size: Size::default(),
+            size_spec: None,
+            out: out.into(),
+            scratch: None,
+            library: None,
+            seed: None,
+            hz: None,
+            command: Vec::new(),
+            child,
+            silence: Duration::from_secs(120),
+            cancel: Arc::default(),
+            fault: None,
+        }
+    }
+}
+
+/// Runs all of `experiment` and writes the results and the captures into the output folder.
+///
+/// # Errors
+/// What cannot work from the start, what ends the whole experiment, and the first failure when no run came
+/// to its end.
+pub fn run(
+    experiment: &Experiment,
+    options: &RunOptions,
+    recorder: &mut dyn Recorder,
+    progress: &mut dyn Progress,
+) -> Result<ExperimentResult, LabError> {
+    let library = Library::find(options.library.as_deref())?;
+    let size = options.size_spec.unwrap_or_else(|| experiment.size(options.size));
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let plan = Plan {
+        schema: SCHEMA,
+        experiment: experiment.clone(),
+        size: options.size,
+        size_spec: size,
+        seed: options.seed.unwrap_or(now.as_nanos() as u64),
+        started_s: now.as_secs(),
+        command: options.command.clone(),
+        scratch: options.scratch.clone().unwrap_or_else(|| options.out.join("scratch")),
+        library: library.info.path.clone(),
+        build_id: library.info.build_id.clone(),
+        hz: options.hz,
+    };
+    cell::check_parameters(experiment, &library)?;
+    let store = Store::create(&options.out, &plan)?;
+    let scratch = Scratch::prepare(&plan.scratch, most_space(&plan)?)?;
+    Session { plan, options, library, store, scratch }.go(recorder, progress)
+}
+
+/// Goes on with an experiment that was cut off: what is finished stays as it is.
+///
+/// # Errors
+/// Those of [`run`], and when the folder holds no plan or the OpenZFS is another one by now.
+pub fn resume(
+    options: &RunOptions,
+    recorder: &mut dyn Recorder,
+    progress: &mut dyn Progress,
+) -> Result<ExperimentResult, LabError> {
+    let (store, plan) = Store::open(&options.out)?;
+    let library = Library::find(Some(&plan.library))?;
+    if library.info.build_id != plan.build_id {
+        return Err(LabError::OtherLibrary {
+            path: plan.library,
+            found: library.info.version_text().to_owned(),
+        });
+    }
+    Scratch::reclaim(&plan.scratch)?;
+    let scratch = Scratch::prepare(&plan.scratch, most_space(&plan)?)?;
+    Session { plan, options, library, store, scratch }.go(recorder, progress)
+}
+
+/// How often a recording of this plan samples: what [`resume`] needs a recorder for.
+///
+/// # Errors
+/// When the folder holds no plan.
+pub fn planned_hz(folder: &Path) -> Result<Option<u32>, LabError> {
+    Ok(Store::open(folder)?.1.hz)
+}
+
+fn most_space(plan: &Plan) -> Result<crate::Bytes, LabError> {
+    let variants = variants(&plan.experiment)?;
+    let spaces = variants.iter().map(|v| crate::scratch::space(plan.size_spec.bytes, &v.setup, &v.steps).0);
+    Ok(crate::Bytes(spaces.max().unwrap_or(0)))
+}
+
+fn variants(experiment: &Experiment) -> Result<Vec<Variant>, LabError> {
+    experiment.variants().map_err(|what| LabError::Spec { origin: experiment.name.clone(), what })
+}
+
+/// All runs of one plan.
+struct Session<'a> {
+    plan: Plan,
+    options: &'a RunOptions,
+    library: Library,
+    store: Store,
+    scratch: Scratch,
+}
+
+impl Session<'_> {
+    fn go(
+        self,
+        recorder: &mut dyn Recorder,
+        progress: &mut dyn Progress,
+    ) -> Result<ExperimentResult, LabError> {
+        let plan = &self.plan;
+        let variants = variants(&plan.experiment)?;
+        let order =
+            plan.order().map_err(|what| LabError::Spec { origin: plan.experiment.name.clone(), what })?;
+        let mut result = self.blank();
+        let labels: Vec<String> = variants.iter().map(|v| v.label.clone()).collect();
+        let mut first_failure = None;
+        for (position, planned) in order.iter().enumerate() {
+            if let Some(run) = self.store.finished(position) {
+                result.runs.push(run);
+                continue;
+            }
+            let variant = &variants[planned.variant];
+            let mut one = OneRun {
+                plan,
+                options: self.options,
+                library: &self.library,
+                variant,
+                planned: *planned,
+                scratch: self.scratch.path(),
+                position: (position, order.len()),
+                recorder: &mut *recorder,
+                progress: &mut *progress,
+            };
+            let ended = one.run();
+            self.scratch.empty()?;
+            match ended {
+                Ok((run, cures)) => {
+                    self.store.keep(&run)?;
+                    result.distortions = cures::remaining(&cures, self.library.info.release);
+                    result.cures = cures;
+                    result.runs.push(run);
+                }
+                Err(error) if error.is_of_one_run() => {
+                    result.failed.push(FailedRun {
+                        position,
+                        variant: variant.label.clone(),
+                        repetition: planned.repetition,
+                        error: error.to_string(),
+                    });
+                    first_failure.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
+            self.conclude(&mut result, &labels);
+            result.write(&self.options.out)?;
+        }
+        match first_failure {
+            Some(error) if result.runs.is_empty() => Err(error),
+            _ => {
+                self.conclude(&mut result, &labels);
+                result.write(&self.options.out)?;
+                Ok(result)
+            }
+        }
+    }
+
+    /// Everything that is computed from the runs.
+    fn conclude(&self, result: &mut ExperimentResult, labels: &[String]) {
+        result.summary = summarise(labels, &result.runs);
+        (result.answer, result.as_expected) = answer(&self.plan.experiment.compare, result);
+        result.noise = noise(result);
+        result.drift = drift(result, labels);
+        result.growth = grows(result);
+        result.checks = check(result);
+    }
+
+    fn blank(&self) -> ExperimentResult {
+        let experiment = &self.plan.experiment;
+        ExperimentResult {
+            schema: SCHEMA,
+            zwhy: env!("CARGO_PKG_VERSION").into(),
+            experiment: experiment.name.clone(),
+            title: experiment.title.clone(),
+            question: experiment.question.clone(),
+            expectation: experiment.expectation.clone(),
+            meaning: experiment.meaning.clone(),
+            answer: String::new(),
+            as_expected: None,
+            engine: experiment.engine,
+            references: experiment.references.clone(),
+            command: self.plan.command.clone(),
+            size: self.plan.size,
+            size_spec: self.plan.size_spec,
+            seed: self.plan.seed,
+            started_s: self.plan.started_s,
+            library: self.library.info.clone(),
+            cpu: cpu(),
+            cures: Vec::new(),
+            distortions: Vec::new(),
+            figure: Figure {
+                step: experiment.compare.step.clone(),
+                measure: experiment.compare.measure.clone(),
+            },
+            runs: Vec::new(),
+            failed: Vec::new(),
+            summary: Vec::new(),
+            noise: None,
+            drift: None,
+            growth: Vec::new(),
+            expected: experiment.checks.clone(),
+            checks: Vec::new(),
+        }
+    }
+}
+
+/// Typical difference between runs of one cell: the middle one of the cells.
+fn noise(result: &ExperimentResult) -> Option<f64> {
+    let Figure { step, measure } = &result.figure;
+    let of_cell =
+        |label: &str| stats::noise(&result.values(label, step, measure).into_values().collect::<Vec<f64>>());
+    stats::median(&result.labels().filter_map(of_cell).collect::<Vec<f64>>())
+}
+
+fn drift(result: &ExperimentResult, labels: &[String]) -> Option<f64> {
+    let Figure { step, .. } = &result.figure;
+    let mut runs: Vec<(usize, usize, f64)> = Vec::new();
+    for run in &result.runs {
+        let cell = labels.iter().position(|label| *label == run.variant);
+        // Speed falls where time grows; what drifts is told as the time that runs take.
+        let cost = run.step(step).and_then(|s| Measure::WallS.of(s));
+        if let (Some(cell), Some(cost)) = (cell, cost) {
+            runs.push((run.position, cell, cost));
+        }
+    }
+    runs.sort_by_key(|run| run.0);
+    stats::drifts(&runs.into_iter().map(|(_, cell, cost)| (cell, cost)).collect::<Vec<_>>())
+}
+
+fn cpu() -> Cpu {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = text.lines().find(|l| l.starts_with("model name")).and_then(|l| l.split_once(':'));
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    Cpu { model: model.map_or(String::new(), |(_, name)| name.trim().to_owned()), cores }
+}

@@ -1,0 +1,21 @@
+//! The experiments that ship with zwhy.
+
+/// Name and specification, in the order in which they are listed.
+const ALL: [(&str, &str); 8] = [
+    ("encryption", include_str!("../../../../experiments/encryption.toml")),
+    ("arc-cached-read", include_str!("../../../../experiments/arc-cached-read.toml")),
+    ("idle-arc-pressure", include_str!("../../../../experiments/idle-arc-pressure.toml")),
+    ("direct-io", include_str!("../../../../experiments/direct-io.toml")),
+    ("snapshot-destroy", include_str!("../../../../experiments/snapshot-destroy.toml")),
+    ("compression", include_str!("../../../../experiments/compression.toml")),
+    ("checksum", include_str!("../../../../experiments/checksum.toml")),
+    ("recordsize", include_str!("../../../../experiments/recordsize.toml")),
+];
+
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ALL.iter().map(|(name, _)| *name)
+}
+
+pub fn text(name: &str) -> Option<&'static str> {
+    ALL.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}

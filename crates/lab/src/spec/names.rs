@@ -1,0 +1,143 @@
+//! What the name of a setting means: the way of the I/O, a property, a parameter of the module, or an
+//! implementation that the module lets an admin choose.
+//!
+//! Parameters are those of OpenZFS 2.1 and 2.3 (`knowledge/parameters`); whether the library at hand
+//! exports one as a variable is asked when the experiment runs.
+
+use std::sync::LazyLock;
+
+/// Settings of the runner itself.
+pub const RUNNER: [&str; 11] = [
+    "arc_max",
+    "data",
+    "device_mb_per_s",
+    "device_ms",
+    "device_queue",
+    "disks",
+    "io",
+    "io_size",
+    "layout",
+    "memory",
+    "threads",
+];
+
+/// Properties of a dataset that act below the file system, where the lab works.
+pub const PROPERTIES: [&str; 13] = [
+    "checksum",
+    "compression",
+    "copies",
+    "dedup",
+    "direct",
+    "encryption",
+    "logbias",
+    "prefetch",
+    "primarycache",
+    "recordsize",
+    "redundant_metadata",
+    "secondarycache",
+    "sync",
+];
+
+/// How OpenZFS lets an implementation be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chooser {
+    /// An exported function that takes the name.
+    Function(&'static str),
+    /// A checksum of `zfs_impl_get_ops` (2.2 and later).
+    Checksum(&'static str),
+}
+
+/// Parameters whose value is the name of an implementation.
+pub const IMPLEMENTATIONS: [(&str, Chooser); 7] = [
+    ("icp_aes_impl", Chooser::Function("aes_impl_set")),
+    ("icp_gcm_impl", Chooser::Function("gcm_impl_set")),
+    ("zfs_blake3_impl", Chooser::Checksum("blake3")),
+    ("zfs_fletcher_4_impl", Chooser::Function("fletcher_4_impl_set")),
+    ("zfs_sha256_impl", Chooser::Checksum("sha256")),
+    ("zfs_sha512_impl", Chooser::Checksum("sha512")),
+    ("zfs_vdev_raidz_impl", Chooser::Function("vdev_raidz_impl_set")),
+];
+
+const TABLES: [&str; 2] = [
+    include_str!("../../../../knowledge/parameters/2.1.toml"),
+    include_str!("../../../../knowledge/parameters/2.3.toml"),
+];
+
+static PARAMETERS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let mut names: Vec<String> = TABLES.iter().flat_map(|text| parameters_of(text)).collect();
+    names.sort();
+    names.dedup();
+    names
+});
+
+/// Parameters with a number as default: the others take words, and are chosen as implementations.
+fn parameters_of(text: &str) -> Vec<String> {
+    let table: toml::Table = text.parse().unwrap_or_default();
+    let defaults = table.get("defaults").and_then(toml::Value::as_table);
+    let number = |value: &toml::Value| value.as_str().is_some_and(|v| v.parse::<i128>().is_ok());
+    defaults.into_iter().flatten().filter(|(_, v)| number(v)).map(|(name, _)| name.clone()).collect()
+}
+
+/// What a setting is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Runner,
+    Property,
+    Implementation(Chooser),
+    Parameter,
+}
+
+/// `None` for a name that is none of these: a word that only steps use.
+pub fn kind(name: &str) -> Option<Kind> {
+    if RUNNER.contains(&name) {
+        return Some(Kind::Runner);
+    }
+    if PROPERTIES.contains(&name) {
+        return Some(Kind::Property);
+    }
+    if let Some((_, chooser)) = IMPLEMENTATIONS.iter().find(|(known, _)| *known == name) {
+        return Some(Kind::Implementation(*chooser));
+    }
+    PARAMETERS.binary_search_by(|known| known.as_str().cmp(name)).is_ok().then_some(Kind::Parameter)
+}
+
+/// `; did you mean recordsize?`, or nothing.
+pub fn did_you_mean(name: &str) -> String {
+    /// Part of the letters that may differ.
+    const NEAR: f64 = 0.75;
+    let parameters = PARAMETERS.iter().map(String::as_str);
+    let implementations = IMPLEMENTATIONS.iter().map(|(name, _)| *name);
+    let all = RUNNER.into_iter().chain(PROPERTIES).chain(implementations).chain(parameters);
+    near(name, all, NEAR).map_or_else(String::new, |best| format!("; did you mean {best}?"))
+}
+
+/// The known name that looks most like `name`, if any looks like it at all.
+pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>, least: f64) -> Option<&'a str> {
+    let scored = known.map(|k| (strsim::normalized_damerau_levenshtein(name, k), k));
+    scored.filter(|(score, _)| *score >= least).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, k)| k)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart() {
+        assert_eq!(kind("threads"), Some(Kind::Runner));
+        assert_eq!(kind("recordsize"), Some(Kind::Property));
+        assert_eq!(kind("zfs_arc_meta_balance"), Some(Kind::Parameter));
+        assert_eq!(kind("dbuf_cache_max_bytes"), Some(Kind::Parameter));
+        assert_eq!(
+            kind("zfs_fletcher_4_impl"),
+            Some(Kind::Implementation(Chooser::Function("fletcher_4_impl_set")))
+        );
+        assert_eq!(kind("n"), None);
+    }
+
+    #[test]
+    fn a_slip_is_answered_with_the_name() {
+        assert_eq!(did_you_mean("recrodsize"), "; did you mean recordsize?");
+        assert_eq!(did_you_mean("dbuf_cache_max_byte"), "; did you mean dbuf_cache_max_bytes?");
+        assert_eq!(did_you_mean("qqqqqq"), "");
+    }
+}

@@ -1,0 +1,43 @@
+//! Statistics of few runs: medians with bootstrap intervals, ratios of pairs, noise, drift, growth.
+//!
+//! Costs are compared as ratios, so everything is computed on logarithms where the figures are positive.
+
+mod bootstrap;
+mod drift;
+mod growth;
+mod ratio;
+mod student;
+
+pub use bootstrap::{Interval, median, median_interval};
+pub use drift::drifts;
+pub use growth::{Growth, Model, fit};
+pub use ratio::{Ratio, paired, unpaired};
+
+/// Geometric standard deviation of repetitions as a factor: 1.05 is about 5 % noise. `None` below two.
+pub fn noise(values: &[f64]) -> Option<f64> {
+    let logs: Vec<f64> = values.iter().filter(|v| **v > 0.0).map(|v| v.ln()).collect();
+    (logs.len() >= 2).then(|| variance(&logs).sqrt().exp())
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Of a sample: divided by one less than its size.
+pub(crate) fn variance(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
+}
+
+#[cfg(test)]
+pub(crate) mod simulate {
+    use crate::plan::SplitMix;
+
+    /// A figure around `centre` whose logarithm is spread normally by `sigma`.
+    pub fn noisy(random: &mut SplitMix, centre: f64, sigma: f64) -> f64 {
+        let uniform = |random: &mut SplitMix| (random.next() >> 11) as f64 / (1_u64 << 53) as f64;
+        let (a, b) = (uniform(random).max(1e-300), uniform(random));
+        // Box and Muller.
+        centre * (sigma * (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()).exp()
+    }
+}

@@ -1,0 +1,99 @@
+//! What an experiment keeps on disk while it runs, so that a kill loses the running cell at most.
+//!
+//! `plan.json` is written before the first run and never again; `cells/NNN.json` is one finished run each,
+//! written whole or not at all; `result.json` is made of these and can be made again.
+
+use crate::error::LabError;
+use crate::plan::{PlannedRun, order};
+use crate::result::RunResult;
+use crate::spec::{Experiment, Size, SizeSpec};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use zwhy_place::{Place, PlaceError};
+
+const PLAN: &str = "plan.json";
+const CELLS: &str = "cells";
+
+/// Everything that decides what runs, and in which order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    pub schema: u32,
+    pub experiment: Experiment,
+    pub size: Size,
+    pub size_spec: SizeSpec,
+    pub seed: u64,
+    /// Unix time.
+    pub started_s: u64,
+    /// The command as it was given.
+    pub command: Vec<String>,
+    pub scratch: PathBuf,
+    /// The libzpool.
+    pub library: PathBuf,
+    pub build_id: Option<String>,
+    /// Samples a second of the captures; `None`: nothing is recorded.
+    pub hz: Option<u32>,
+}
+
+impl Plan {
+    pub fn order(&self) -> Result<Vec<PlannedRun>, String> {
+        Ok(order(self.experiment.variants()?.len(), self.size_spec.repetitions, self.seed))
+    }
+}
+
+/// The output folder of one experiment.
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// Makes the folder and writes the plan.
+    pub fn create(folder: &Path, plan: &Plan) -> Result<Store, LabError> {
+        let cells = folder.join(CELLS);
+        fs::create_dir_all(&cells).map_err(|source| LabError::Io {
+            doing: "make the output folder",
+            path: cells.clone(),
+            source,
+        })?;
+        let store = Store { folder: folder.to_owned() };
+        store.write(&folder.join(PLAN), plan)?;
+        Ok(store)
+    }
+
+    /// Opens the folder of an experiment that was begun.
+    ///
+    /// # Errors
+    /// When it holds no plan, or one that this version cannot read.
+    pub fn open(folder: &Path) -> Result<(Store, Plan), LabError> {
+        let path = folder.join(PLAN);
+        let text = fs::read_to_string(&path).map_err(|source| LabError::Io {
+            doing: "read the plan of an experiment,",
+            path: path.clone(),
+            source,
+        })?;
+        let plan = serde_json::from_str(&text).map_err(|e| LabError::Result { path, what: e.to_string() })?;
+        Ok((Store { folder: folder.to_owned() }, plan))
+    }
+
+    /// The finished run at a place of the order; `None` when it is not there, or damaged.
+    pub fn finished(&self, position: usize) -> Option<RunResult> {
+        let run: RunResult = serde_json::from_str(&fs::read_to_string(self.cell(position)).ok()?).ok()?;
+        (run.position == position).then_some(run)
+    }
+
+    pub fn keep(&self, run: &RunResult) -> Result<(), LabError> {
+        self.write(&self.cell(run.position), run)
+    }
+
+    fn cell(&self, position: usize) -> PathBuf {
+        self.folder.join(CELLS).join(format!("{position:04}.json"))
+    }
+
+    fn write(&self, path: &Path, value: &impl Serialize) -> Result<(), LabError> {
+        let text =
+            serde_json::to_string_pretty(value).map_err(|e| PlaceError::refused(path, e.into()))? + "\n";
+        Place::of(path)?
+            .write(|out| out.write_all(text.as_bytes()).map_err(|e| PlaceError::refused(path, e)))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! One sentence that answers the question of an experiment with its figures.
+
+use crate::result::ExperimentResult;
+use crate::spec::{Compare, Measure};
+use crate::stats::{Ratio, paired};
+
+/// The sentence, and whether the figures come in the expected order.
+///
+/// The order counts only where the runs show it: with several repetitions the interval of each neighbour's
+/// ratio must lie above 1. A single run of each cell can only be compared as it is.
+pub fn answer(compare: &Compare, result: &ExperimentResult) -> (String, Option<bool>) {
+    let cells: Vec<Cell> = ordered_labels(compare, result)
+        .into_iter()
+        .filter_map(|label| Cell::of(compare, result, label))
+        .collect();
+    let Some((first, rest)) = cells.split_first() else {
+        return ("No figures were measured.".into(), None);
+    };
+    let verb = if compare.measure == Measure::MbPerS { "reaches" } else { "takes" };
+    let mut text = format!(
+        "{} {verb} {} {} in {}",
+        first.label,
+        number(first.median),
+        compare.measure.unit(),
+        compare.step
+    );
+    let others: Vec<String> = rest.iter().map(|cell| told(first, cell, compare)).collect();
+    if !others.is_empty() {
+        text += &format!(": {}", others.join(", "));
+    }
+    text.push('.');
+    let expected = &compare.largest_first;
+    if expected.len() < 2 {
+        return (text, None);
+    }
+    let complete = cells.len() >= expected.len();
+    let above = |w: &[Cell]| {
+        w[0].ratio_to(&w[1]).is_some_and(|r| r.times.value > 1.0 && (r.runs == 1 || r.times.low > 1.0))
+    };
+    let in_order = complete && cells[..expected.len()].windows(2).all(above);
+    if !in_order {
+        let expected = expected.join(" > ");
+        text += &format!(" This is not the expected order ({expected}), or the runs do not separate it.");
+    }
+    (text, Some(in_order))
+}
+
+/// A cell with what each of its repetitions measured.
+struct Cell {
+    label: String,
+    values: std::collections::BTreeMap<u32, f64>,
+    median: f64,
+}
+
+impl Cell {
+    fn of(compare: &Compare, result: &ExperimentResult, label: &str) -> Option<Cell> {
+        let values = result.values(label, &compare.step, &compare.measure);
+        let median = crate::stats::median(&values.values().copied().collect::<Vec<f64>>())?;
+        Some(Cell { label: label.to_owned(), values, median })
+    }
+
+    /// Repetition by repetition, as they were made one beside the other.
+    fn ratio_to(&self, other: &Cell) -> Option<Ratio> {
+        let pair = |(repetition, value): (&u32, &f64)| Some((*value, *other.values.get(repetition)?));
+        paired(&self.values.iter().filter_map(pair).collect::<Vec<_>>())
+    }
+}
+
+/// `3.10 times the CPU of gcm [2.80, 3.40]`
+fn told(first: &Cell, cell: &Cell, compare: &Compare) -> String {
+    let noun = compare.measure.noun();
+    match first.ratio_to(cell) {
+        Some(Ratio { times, runs, .. }) if runs > 1 => {
+            let range = format!("[{}, {}]", number(times.low), number(times.high));
+            if times.low <= 1.0 && times.high >= 1.0 {
+                return format!(
+                    "no difference shown to {} ({} times the {noun} {range})",
+                    cell.label,
+                    number(times.value)
+                );
+            }
+            format!("{} times the {noun} of {} {range}", number(times.value), cell.label)
+        }
+        _ => format!(
+            "{} times the {noun} of {} ({})",
+            number(first.median / cell.median),
+            cell.label,
+            number(cell.median)
+        ),
+    }
+}
+
+/// The expected labels first, then all others as they come.
+fn ordered_labels<'a>(compare: &'a Compare, result: &'a ExperimentResult) -> Vec<&'a str> {
+    let expected = compare.largest_first.iter().map(String::as_str);
+    let others = result.labels().filter(|label| !compare.largest_first.iter().any(|e| e == label));
+    expected.chain(others).collect()
+}
+
+/// Three significant digits are all that such a measurement carries.
+pub fn number(value: f64) -> String {
+    match value.abs() {
+        v if v >= 1e9 => format!("{value:.1e}"),
+        v if v >= 99.95 => format!("{value:.0}"),
+        v if v >= 9.995 => format!("{value:.1}"),
+        v if v >= 0.0995 || v == 0.0 => format!("{value:.2}"),
+        v if v >= 0.000_995 => format!("{value:.4}"),
+        _ => format!("{value:.1e}"),
+    }
+}

@@ -1,0 +1,94 @@
+//! Whether the runs show the signature that the experiment expects.
+
+use super::number;
+use crate::result::ExperimentResult;
+use crate::spec::Check;
+use crate::stats::{Interval, Ratio, median_interval, paired};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// What was expected.
+    pub say: String,
+    pub outcome: Outcome,
+    /// What was found, with its interval.
+    pub found: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Holds,
+    Fails,
+    /// The step has no such figure, or its runs failed.
+    NotMeasured,
+}
+
+/// Judges every expectation of the experiment by its runs.
+pub fn check(result: &ExperimentResult) -> Vec<CheckResult> {
+    result.expected.iter().map(|check| judge(check, result)).collect()
+}
+
+fn judge(check: &Check, result: &ExperimentResult) -> CheckResult {
+    let said = |outcome, found| CheckResult { say: check.say.clone(), outcome, found };
+    let judged = match &check.to {
+        None => figure(check, result),
+        Some(to) => ratio(check, to, result),
+    };
+    match judged {
+        None => {
+            said(Outcome::NotMeasured, format!("{} was not measured in these runs", check.measure.unit()))
+        }
+        Some((good, found)) => said(if good { Outcome::Holds } else { Outcome::Fails }, found),
+    }
+}
+
+/// The bounds of a check.
+fn within(check: &Check, value: f64) -> bool {
+    check.at_least.is_none_or(|least| value >= least) && check.at_most.is_none_or(|most| value <= most)
+}
+
+fn figure(check: &Check, result: &ExperimentResult) -> Option<(bool, String)> {
+    let values: Vec<f64> = result.values(&check.of, &check.step, &check.measure).into_values().collect();
+    let interval = median_interval(&values)?;
+    let found = format!("{}: {} {}", check.of, with_range(interval, values.len()), check.measure.unit());
+    Some((within(check, interval.value), found))
+}
+
+/// A ratio holds when it is as large (or small) as expected, and with several runs when its interval lies on
+/// that side of 1, too: what repeats by chance is no signature.
+fn ratio(check: &Check, to: &str, result: &ExperimentResult) -> Option<(bool, String)> {
+    let of = result.values(&check.of, &check.step, &check.measure);
+    let to_step = check.to_step.as_ref().unwrap_or(&check.step);
+    let other = result.values(to, to_step, &check.measure);
+    let pairs: Vec<(f64, f64)> =
+        of.iter().filter_map(|(repetition, value)| Some((*value, *other.get(repetition)?))).collect();
+    let Ratio { times, runs, .. } = paired(&pairs)?;
+    let apart = |bound: Option<f64>, beyond: bool| match bound {
+        Some(_) if runs > 1 => beyond,
+        _ => true,
+    };
+    let above = apart(check.at_least.filter(|least| *least > 1.0), times.low > 1.0);
+    let below = apart(check.at_most.filter(|most| *most < 1.0), times.high < 1.0);
+    let found = format!(
+        "{} takes {} times the {} of {}{}",
+        named(&check.of, &check.step, to_step),
+        with_range(times, runs),
+        check.measure.noun(),
+        named(to, to_step, &check.step),
+        if runs > 1 { format!(", {runs} pairs of runs") } else { ", one pair of runs".into() }
+    );
+    Some((within(check, times.value) && above && below, found))
+}
+
+/// The cell; with its step where two steps are compared.
+fn named(cell: &str, step: &str, other: &str) -> String {
+    if step == other { cell.to_owned() } else { format!("{cell}, {step},") }
+}
+
+fn with_range(interval: Interval, runs: usize) -> String {
+    match runs {
+        1 => number(interval.value),
+        _ => format!("{} [{}, {}]", number(interval.value), number(interval.low), number(interval.high)),
+    }
+}

@@ -1,0 +1,13 @@
+//! What the runs come to: the answer in a sentence, the expected signature, two experiments compared.
+
+mod answer;
+mod checks;
+mod compare;
+mod grows;
+mod table;
+
+pub use answer::{answer, number};
+pub use checks::{CheckResult, Outcome, check};
+pub use compare::{Compared, compare};
+pub use grows::grows;
+pub use table::table;

@@ -1,0 +1,171 @@
+//! The result as a table for a terminal: one row a cell, plain text, no colour.
+
+use super::checks::Outcome;
+use super::number;
+use crate::Engine;
+use crate::result::{ExperimentResult, GrowthResult, SummaryStep, ThreadGroup};
+use std::fmt::Write;
+
+/// Threads below this share of a step are not worth a column.
+const BUSY_SHARE: f64 = 0.05;
+const BUSY_THREADS: usize = 3;
+/// Noise that is worth a word.
+const QUIET: f64 = 1.02;
+
+/// The rows, the answer, and what to know before comparing the figures with other hosts.
+pub fn table(result: &ExperimentResult) -> String {
+    let mut out = format!(
+        "{} · OpenZFS {} ({}) · {} × {}\n\n",
+        result.title,
+        result.library.release,
+        result.library.version_text(),
+        result.size_spec.repetitions,
+        result.size_spec.bytes
+    );
+    out += &cells(result);
+    let _ = writeln!(out, "\n{}", result.answer);
+    out += &trust(result);
+    for growth in &result.growth {
+        let _ = writeln!(out, "{}", growth_line(growth));
+    }
+    out += &signature(result);
+    for failed in &result.failed {
+        let _ = writeln!(out, "Did not end: {}, repetition {}.", failed.variant, failed.repetition);
+    }
+    if !result.meaning.is_empty() {
+        let _ = writeln!(out, "\nWhat it means: {}", result.meaning);
+    }
+    match result.engine {
+        Engine::User => out += "\nWhere OpenZFS in user space differs from the kernel:\n",
+    }
+    for distortion in &result.distortions {
+        let _ = writeln!(out, "  - {distortion}");
+    }
+    out
+}
+
+/// A row for each cell: the steps that move data by throughput and CPU, those that take or destroy
+/// snapshots by CPU, the others by their time.
+fn cells(result: &ExperimentResult) -> String {
+    // A cell whose runs all failed has no steps.
+    let most = result.summary.iter().max_by_key(|s| s.steps.len());
+    let steps: Vec<&str> = most.map_or(&[][..], |s| &s.steps).iter().map(|s| s.step.as_str()).collect();
+    let shown: Vec<&str> =
+        steps.into_iter().filter(|name| *name != "reimport" && *name != "verify").collect();
+    let label = result.summary.iter().map(|s| s.variant.chars().count()).max().unwrap_or(0).max(4);
+    let columns: Vec<(&str, [&str; 2])> = shown.iter().map(|name| (*name, units(result, name))).collect();
+    let (mut names, mut heads) = (format!("{:label$}", ""), format!("{:label$}", "cell"));
+    for (name, [first, second]) in &columns {
+        let _ = write!(names, "  {:>17}", cut(name, 17));
+        let _ = write!(heads, "  {first:>6} {second:>10}");
+    }
+    let busy_in = &result.figure.step;
+    let mut out = format!("{}\n{heads}  busiest threads in {busy_in}\n", names.trim_end());
+    for summary in &result.summary {
+        let _ = write!(out, "{:label$}", summary.variant);
+        for (name, _) in &columns {
+            let (first, second) = figures(summary.step(name));
+            let _ = write!(out, "  {first:>6} {second:>10}");
+        }
+        let _ = writeln!(out, "  {}", busiest(summary.step(busy_in).map_or(&[], |step| &step.threads)));
+    }
+    out
+}
+
+fn units(result: &ExperimentResult, name: &str) -> [&'static str; 2] {
+    let step = result.summary.iter().find_map(|s| s.step(name));
+    match step {
+        Some(step) if step.mb_per_s.is_some() => ["MB/s", "CPU-s/GB"],
+        Some(step) if step.cpu_ms_per_operation.is_some() => ["s", "CPU-ms/op"],
+        _ => ["s", ""],
+    }
+}
+
+fn figures(step: Option<&SummaryStep>) -> (String, String) {
+    let told = |interval: Option<crate::Interval>| interval.map_or("-".to_owned(), |i| number(i.value));
+    match step {
+        Some(step) if step.mb_per_s.is_some() => (told(step.mb_per_s), told(step.cpu_s_per_gb)),
+        Some(step) if step.cpu_ms_per_operation.is_some() => {
+            (told(step.wall_s), told(step.cpu_ms_per_operation))
+        }
+        Some(step) => (told(step.wall_s), String::new()),
+        None => ("-".into(), "-".into()),
+    }
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
+        text.to_owned()
+    } else {
+        text.chars().take(longest - 1).collect::<String>() + "…"
+    }
+}
+
+fn busiest(threads: &[ThreadGroup]) -> String {
+    let total: f64 = threads.iter().map(|t| t.cpu_s).sum();
+    let shares = threads.iter().map(|t| (t, t.cpu_s / total)).filter(|(_, share)| *share >= BUSY_SHARE);
+    let parts: Vec<String> =
+        shares.take(BUSY_THREADS).map(|(t, share)| format!("{} {:.0} %", t.comm, share * 100.0)).collect();
+    parts.join(", ")
+}
+
+/// How far the figures can be relied on.
+fn trust(result: &ExperimentResult) -> String {
+    let mut out = String::new();
+    match result.size_spec.repetitions {
+        1 => {
+            out +=
+                "One run of each cell: a second one may differ. Five pairs (--repeats 5) make an interval.\n"
+        }
+        n if n < 5 => {
+            _ = writeln!(out, "Medians of {n} runs; five pairs (--repeats 5) make a narrower interval.")
+        }
+        n => _ = writeln!(out, "Medians of {n} runs, ratios of pairs with their 95 % interval."),
+    }
+    if let Some(noise) = result.noise.filter(|noise| *noise > QUIET) {
+        let _ =
+            writeln!(out, "Runs of the same cell differ by {:.0} % on this machine.", (noise - 1.0) * 100.0);
+    }
+    if let Some(drift) = result.drift {
+        let change = if drift > 1.0 { "more" } else { "less" };
+        let _ = writeln!(
+            out,
+            "The machine changed: later runs took {:.0} % {change} than earlier ones. Ratios of pairs still hold.",
+            (drift - 1.0).abs() * 100.0
+        );
+    }
+    out
+}
+
+fn growth_line(growth: &GrowthResult) -> String {
+    const FURTHER: f64 = 10.0;
+    let of = if growth.of.is_empty() { String::new() } else { format!("{}: ", growth.of) };
+    let largest = growth.points.iter().map(|(n, _)| *n).fold(0.0, f64::max);
+    let exponent = growth.fit.exponent;
+    format!(
+        "{of}{} in {} grow with {}: {} (exponent {:.2} [{:.2}, {:.2}]); at {} = {:.0} that would be {}.",
+        growth.measure.unit(),
+        growth.step,
+        growth.factor,
+        growth.fit.model.name(),
+        exponent.value,
+        exponent.low,
+        exponent.high,
+        growth.factor,
+        largest * FURTHER,
+        number(growth.fit.at(largest * FURTHER)),
+    )
+}
+
+fn signature(result: &ExperimentResult) -> String {
+    let mut out = String::new();
+    for check in &result.checks {
+        let word = match check.outcome {
+            Outcome::Holds => "ok  ",
+            Outcome::Fails => "FAIL",
+            Outcome::NotMeasured => "?   ",
+        };
+        let _ = writeln!(out, "{word} {} ({})", check.say, check.found);
+    }
+    if out.is_empty() { out } else { format!("\nExpected\n{out}") }
+}
