@@ -2,10 +2,26 @@
 
 import { render } from "preact";
 import { unpack } from "./data/block";
+import { readCompare } from "./data/compare";
+import { readFacts, readTimeline } from "./data/extras";
 import { decodeFlame } from "./data/flame";
 import { readAnswer } from "./data/read-answer";
+import { decodeSamples } from "./data/samples";
 import { buildModel } from "./flame/model";
-import { answer, dark, followAddress, type Part, page, setFlame } from "./state/store";
+import {
+  answer,
+  compare,
+  dark,
+  facts,
+  flame,
+  followAddress,
+  type Part,
+  page,
+  samples,
+  setFlame,
+  timeline,
+  unread,
+} from "./state/store";
 import "./styles/page.css";
 import "./styles/flame.css";
 import { App } from "./ui/App";
@@ -43,11 +59,24 @@ async function open(): Promise<void> {
   render(<App />, root);
   await painted();
   const graph = (bytes: Uint8Array) => buildModel(decodeFlame(bytes));
+  compare.value = await whole("compare", "comparison", readCompare, null);
   setFlame("cpu", await load("flame", "flame graph", graph));
+  await painted();
+  const nodes = flame.value.kind === "ready" ? flame.value.value.data.nodes : 0;
+  samples.value = await whole("samples", "samples", (bytes) => decodeSamples(bytes, nodes), null);
+  timeline.value = await whole("timeline", "timeline", readTimeline, null);
+  facts.value = await whole("facts", "facts", readFacts, []);
   setFlame("wait", await load("flame-wait", "waiting", graph));
   setFlame("count", await load("flame-count", "counts", graph));
   // Tests and tools wait for this.
   document.documentElement.dataset.ready = "true";
+}
+
+/** A part without which the page is whole; what cannot be read is told with the data quality. */
+async function whole<T>(id: string, what: string, read: (b: Uint8Array) => T, none: T): Promise<T> {
+  const part = await load(id, what, read);
+  if (part.kind === "failed") unread.value = [...unread.value, part.message];
+  return part.kind === "ready" ? part.value : none;
 }
 
 void open();

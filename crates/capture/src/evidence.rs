@@ -2,6 +2,7 @@
 
 use crate::FORMAT_VERSION;
 use crate::error::CaptureError;
+use crate::marks::Mark;
 use crate::measures;
 use crate::open::Capture;
 use crate::series::SeriesKind;
@@ -10,8 +11,8 @@ use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use zwhy_evidence::{
-    CaptureFacts, Evidence, Host, HostFacts, ImportStats, Imported, Kind, Kstat, OriginId, Param, Property,
-    ThreadCpu,
+    CaptureFacts, Evidence, Host, HostFacts, ImportStats, Imported, Kind, Kstat, Line, Moment, OriginId,
+    Param, Property, ThreadCpu, Timeline,
 };
 use zwhy_profile::{Event, Nanos};
 
@@ -54,6 +55,7 @@ impl Capture {
         let origin = evidence.origin(name);
         evidence.host = host(&self.facts);
         add_series(&self, origin, &mut evidence);
+        evidence.timeline = timeline(&self);
         evidence.params = params(&self.facts, origin);
         evidence.properties = properties(&self.facts, origin);
         // An imported source keeps what has no table of its own in its facts.
@@ -156,6 +158,23 @@ fn properties(facts: &CaptureFacts, origin: OriginId) -> Vec<Property> {
         dataset.properties.iter().flatten().for_each(|(name, value)| put(&dataset.name, name, value));
     }
     out
+}
+
+/// The counters that people look at, as they were read.
+fn timeline(capture: &Capture) -> Timeline {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut known: FxHashMap<(&str, &str), usize> = FxHashMap::default();
+    for row in capture.series.iter().filter(|row| Timeline::keeps(row.source, row.name)) {
+        let at = *known.entry((row.source, row.name)).or_insert_with(|| {
+            let (source, name) = (row.source.to_owned(), row.name.to_owned());
+            lines.push(Line { source, name, counter: row.kind == SeriesKind::Counter, points: Vec::new() });
+            lines.len() - 1
+        });
+        lines[at].points.push((row.t.0, row.value));
+    }
+    lines.iter_mut().for_each(|line| line.points.sort_unstable());
+    let mark = |m: &Mark| Moment { t: m.t.0, name: m.name.clone(), text: m.text.clone() };
+    Timeline { lines, marks: capture.marks.iter().map(mark).collect() }
 }
 
 /// First and last reading of one counter or gauge.
@@ -262,6 +281,8 @@ mod tests {
         let capture = Capture { profile, series, facts, ..Capture::default() };
         let Imported { evidence, stats } = capture.into_imported("x.zwhy");
         let hits = evidence.kstat("arcstats", "hits").unwrap();
+        assert_eq!(evidence.timeline.lines.len(), 1, "threads have clocks of their own");
+        assert_eq!(evidence.timeline.lines[0].points[1], (1_000_000_000, 30));
         // The counter restarted between the last two readings: only the 20 before it are known.
         assert_eq!((hits.value, hits.rate), (5.0, Some(10.0)));
         assert_eq!(

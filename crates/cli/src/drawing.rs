@@ -77,6 +77,13 @@ pub fn tree(imported: &Imported, classified: &Classified, event: Event, roots: R
     tree
 }
 
+/// As [`tree`], which remembers where each sample ends, for pictures of a part of the time.
+pub fn tree_with_rows(imported: &Imported, classified: &Classified, event: Event, roots: Roots) -> FlameTree {
+    let mut tree = FlameTree::new(event, &classified.stages).keep_rows();
+    tree.add(&imported.evidence.profile, Some(&StagesOf(classified)), roots, Side::A);
+    tree
+}
+
 /// The stages of a profile's samples, as a flame graph asks for them.
 pub struct StagesOf<'a>(pub &'a Classified);
 

@@ -195,6 +195,8 @@ fn load_prepared(
     prepare(&mut imported.evidence);
     if args.redact {
         redactor.redact(&mut imported);
+        // Words of whoever set them.
+        imported.evidence.timeline.marks.clear();
     }
     Ok(imported)
 }

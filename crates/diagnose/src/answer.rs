@@ -69,7 +69,7 @@ pub struct Source {
 pub struct WholeAnswer {
     /// `the CPU time of fio`, `this host's CPU, idle time included`.
     pub what: String,
-    /// Seconds of CPU time in it, idle time left out; `None` where the source does not say how often it sampled.
+    /// Seconds of CPU time in it; where it is all of a host, those that were busy. `None` where the source does not say how often it sampled.
     pub cpu_s: Option<f64>,
     /// The same as a part of all that this host's CPUs had, 0 to 1; `None` where nothing tells, or where it is the host.
     pub of_host: Option<f64>,

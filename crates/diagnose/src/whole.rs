@@ -12,9 +12,11 @@ use zwhy_profile::{Event, Unit};
 /// What causes call the whole that their share is of.
 pub const OF_HOST: &str = " of this host's CPU";
 const BUSY_HOST: &str = " of this host's busy CPU time";
+/// Only some of the idle time has samples: a timer that samples may stop where a CPU sleeps.
+const SAMPLED_HOST: &str = " of the CPU time sampled on this host";
 const RECORDED: &str = " of the CPU time recorded";
-/// Part of all ticks from which a recording without idle samples is one of CPUs that were never idle.
-const FULL: f64 = 0.97;
+/// Part of all ticks that have a sample from which a recording is one of all that the CPUs did.
+const FULL: f64 = 0.95;
 /// Processes that are named.
 const NAMED: usize = 3;
 
@@ -23,7 +25,7 @@ const NAMED: usize = 3;
 pub struct Whole {
     /// In place of [`OF_HOST`] in a sentence, with a space before it.
     pub text: String,
-    /// Seconds of CPU time that the samples stand for, idle time left out.
+    /// Seconds of CPU time that the samples stand for; where idle time is part of the whole, those that were busy.
     pub cpu_s: Option<f64>,
     /// The same as a part of all that the CPUs of the host had, where the host's own counters stand beside it.
     pub of_host: Option<f64>,
@@ -44,9 +46,9 @@ impl Whole {
                 Whole { cpu_s, idle: true, ..alone(format!("{OF_HOST}{}", part_of_code(recorder))) }
             }
             Scope::Host => {
-                let text = match part_of_code(recorder) {
-                    "" => BUSY_HOST.to_owned(),
-                    code => format!(" of this host's CPU time{code}"),
+                let text = match (part_of_code(recorder), facts.cpu.busy < facts.cpu.all) {
+                    ("", false) => BUSY_HOST.to_owned(),
+                    (code, _) => format!("{SAMPLED_HOST}{code}"),
                 };
                 Whole { cpu_s, of_host: part_of_host(facts), ..alone(text) }
             }
@@ -81,9 +83,13 @@ pub fn host_busy(facts: &FactBase<'_>) -> Option<f64> {
     told
 }
 
-/// Whether the samples hold the idle time of the host, or there was none: every CPU had a sample at every tick.
+/// Whether the samples are of all that the host's CPUs did, idle time included: every CPU has one at every tick.
+/// Where nothing tells how many ticks there were, samples of idle time are taken to be all of it.
 fn has_idle(facts: &FactBase<'_>) -> bool {
-    facts.cpu.busy < facts.cpu.all || ticks(facts).is_some_and(|ticks| ticks_seen(facts) >= FULL * ticks)
+    match ticks(facts) {
+        Some(ticks) => ticks_seen(facts) >= FULL * ticks,
+        None => facts.cpu.busy < facts.cpu.all,
+    }
 }
 
 /// How many samples all CPUs could have had.
@@ -239,23 +245,26 @@ fn part_of_code(recorder: &RecorderFacts) -> &'static str {
     }
 }
 
-/// What the busy samples stand for, where the source says how often it sampled.
+/// What the samples stand for, where the source says how often it sampled; of a whole host what was busy.
 fn cpu_seconds(facts: &FactBase<'_>) -> Option<f64> {
     let (cpu, profile) = (&facts.cpu, &facts.evidence.profile);
+    let whole_host = matches!(scope(facts), Scope::Host) && has_idle(facts);
+    let amount = if whole_host { cpu.busy } else { cpu.all };
     if profile.measure(Event::Cpu).unit == Unit::Nanos {
-        return Some(cpu.busy as f64 / 1e9);
+        return Some(amount as f64 / 1e9);
     }
     let hz = facts.evidence.facts.recorder.hz.filter(|hz| *hz > 0.0)?;
-    Some(cpu.sampling.samples_in(cpu.busy) / hz)
+    Some(cpu.sampling.samples_in(amount) / hz)
 }
 
 /// The CPU time of what was recorded as a share of what the CPUs of the host have, where the host's
 /// own counters were read beside it.
 fn part_of_host(facts: &FactBase<'_>) -> Option<f64> {
     let spent = facts.evidence.facts.cpu_time.get("idle").map(|idle| 1.0 - idle)?;
-    let share = facts.cpu.sampling.samples_in(facts.cpu.busy) / ticks(facts)?;
-    // Samples estimate; the host cannot have spent less than a part of it.
-    (share.is_finite() && spent > 0.0).then(|| share.min(spent))
+    let share = facts.cpu.sampling.samples_in(facts.cpu.all) / ticks(facts)?;
+    // Samples estimate; the host cannot have spent less than a part of it, idle time apart.
+    let idle = (facts.cpu.all - facts.cpu.busy) as f64 / facts.cpu.all.max(1) as f64;
+    (share.is_finite() && spent > 0.0).then(|| share.min(spent / (1.0 - idle).max(f64::EPSILON)).min(1.0))
 }
 
 #[cfg(test)]
@@ -304,7 +313,7 @@ mod tests {
         assert_eq!(whole(target("cgroup /lxc/7"), "fio", 12), " of the CPU time of the control group /lxc/7");
         let mut user = target("system");
         user["recorder"]["user_only"] = true.into();
-        assert_eq!(whole(user, "fio", 12), " of this host's CPU time in user code");
+        assert_eq!(whole(user, "fio", 12), " of the CPU time sampled on this host in user code");
         assert_eq!(whole(Value::Null, "fio", 12), RECORDED);
         assert_eq!(whole(Value::Null, "swapper", 0), BUSY_HOST, "the idle task is of no process");
     }

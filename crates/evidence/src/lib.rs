@@ -9,6 +9,7 @@ mod facts;
 mod itself;
 mod rows;
 mod stats;
+mod timeline;
 
 pub use capture::{
     Amount, Bench, CaptureFacts, ChangedParameters, DatasetCounts, DatasetFacts, EncryptionRoot, Events,
@@ -20,6 +21,7 @@ pub use facts::{Host, Param, Property, Table};
 pub use itself::Itself;
 pub use rows::{FlatRow, PctKind, PctStack, ThreadCpu};
 pub use stats::{ImportStats, Imported};
+pub use timeline::{Line, Moment, Timeline};
 
 use serde::{Deserialize, Serialize};
 use zwhy_profile::Profile;
@@ -67,6 +69,9 @@ pub struct Evidence {
     /// facts.json of a capture; empty for other sources.
     #[serde(skip)]
     pub facts: CaptureFacts,
+    /// Counters over time, where the source has them.
+    #[serde(skip)]
+    pub timeline: Timeline,
 }
 
 impl Evidence {
@@ -113,6 +118,12 @@ impl Evidence {
         let at = |id: OriginId| map.get(id.0 as usize).copied().unwrap_or_default();
         self.host.fill(&other.host);
         let both = !self.profile.samples.is_empty() && !other.profile.samples.is_empty();
+        // Times of two recordings have nothing to do with each other.
+        if both {
+            self.timeline = Timeline::default();
+        } else if self.timeline.lines.is_empty() {
+            self.timeline = other.timeline;
+        }
         let same_units = self.profile.merge(&other.profile).same_units;
         self.flat.extend(other.flat.into_iter().map(|r| FlatRow { origin: at(r.origin), ..r }));
         self.trees.extend(other.trees.into_iter().map(|r| PctStack { origin: at(r.origin), ..r }));

@@ -77,7 +77,7 @@ pub fn encode_block(tree: &FlameTree) -> io::Result<Vec<u8>> {
 }
 
 /// Unsigned LEB128.
-fn varint(out: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;

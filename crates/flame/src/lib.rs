@@ -5,10 +5,12 @@
 
 mod block;
 mod palette;
+mod samples;
 mod svg;
 mod tree;
 
 pub use block::encode_block;
 pub use palette::stage_colour;
+pub use samples::encode_samples;
 pub use svg::{SvgOptions, svg};
 pub use tree::{FlameTree, Node, Roots, Side, Stages};

@@ -70,6 +70,8 @@ pub struct FlameTree {
     event: Event,
     /// Of the values; that of the first profile that was added.
     unit: Option<Unit>,
+    /// Row of the profile's samples and the box where it ends, where they are asked for.
+    placed: Option<Vec<(u32, u32)>>,
 }
 
 /// Module of boxes that are threads.
@@ -95,12 +97,24 @@ impl FlameTree {
             diff: false,
             event,
             unit: None,
+            placed: None,
         };
         tree.stages.push(STRUCTURE.to_owned());
         let root = tree.label("all", "");
         tree.label_of.push(root);
         tree.stage_of.push(tree.structure());
         tree
+    }
+
+    /// Remembers where each row of side A ends.
+    pub fn keep_rows(mut self) -> FlameTree {
+        self.placed = Some(Vec::new());
+        self
+    }
+
+    /// Rows of side A and the boxes where they end, in no order of their own.
+    pub(crate) fn placed(&self) -> &[(u32, u32)] {
+        self.placed.as_deref().unwrap_or_default()
     }
 
     pub fn event(&self) -> Event {
@@ -153,6 +167,9 @@ impl FlameTree {
             let node = self.node_of(&added, *stack, &mut nodes);
             let own = &mut self.own[node as usize][side as usize];
             *own = own.saturating_add(amount);
+            if let (Some(placed), Side::A) = (&mut self.placed, side) {
+                placed.push((row as u32, node));
+            }
         }
     }
 
@@ -264,6 +281,15 @@ impl FlameTree {
 
     /// All nodes with samples, in preorder.
     pub fn nodes(&self) -> Vec<Node> {
+        self.preorder().0
+    }
+
+    /// The preorder number of each box; 0 for those without samples.
+    pub(crate) fn places(&self) -> Vec<u32> {
+        self.preorder().1
+    }
+
+    fn preorder(&self) -> (Vec<Node>, Vec<u32>) {
         let count = self.parents.len();
         let mut total = self.own.clone();
         for i in (1..count).rev() {
@@ -274,9 +300,11 @@ impl FlameTree {
         }
         let (by_parent, first) = self.by_parent(&total);
         let mut out = Vec::with_capacity(by_parent.len() + 1);
+        let mut places = vec![0; count];
         let mut stack = vec![(0u32, 0u32)];
         while let Some((node, level)) = stack.pop() {
             let i = node as usize;
+            places[i] = out.len() as u32;
             out.push(Node {
                 level,
                 label: self.label_of[i],
@@ -286,7 +314,7 @@ impl FlameTree {
             });
             stack.extend(by_parent[first[i]..first[i + 1]].iter().rev().map(|c| (*c, level + 1)));
         }
-        out
+        (out, places)
     }
 
     /// The nodes with samples by parent, siblings sorted by name, and where each parent's begin.

@@ -5,7 +5,7 @@ use crate::layout::{Align, Grid, cut};
 use crate::style::Style;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use zwhy_diagnose::Classified;
+use zwhy_diagnose::{AfterAnswer, Classified};
 use zwhy_profile::{Delta, Event, FunctionTotals, Nanos, Pair, Profile, StackId, StackTotals, Unit, compare};
 
 /// How the two sides were made comparable, in words.
@@ -13,6 +13,8 @@ const NORMALISED: &str = "Shares are of all samples of the same profile, so prof
      intervals are 95 %; * marks changes that hold at a false discovery rate of 5 %. Samples are taken as \
      independent: differences between two runs of the same kind are not covered.";
 
+/// The page lists the functions that changed most; the graph has all.
+const FUNCTIONS_ON_PAGE: usize = 300;
 /// A name in the verdict; the table has more room.
 const NAME_CELLS: usize = 60;
 
@@ -101,9 +103,26 @@ impl DiffReport {
         }
     }
 
+    /// What the page of a comparison shows: whether it helped, and what changed, most of it first.
+    ///
+    /// # Errors
+    /// When the answer cannot be put into JSON, which does not happen.
+    pub fn page(&self, helped: &AfterAnswer) -> serde_json::Result<Value> {
+        let mut value = self.value();
+        value["functions"] =
+            self.functions.iter().take(FUNCTIONS_ON_PAGE).map(|d| self.delta_json(d)).collect();
+        Ok(
+            json!({ "verdict_of_change": self.verdict(), "after": serde_json::to_value(helped)?, "diff": value }),
+        )
+    }
+
     pub fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(&self.value()).map(|s| s + "\n")
+    }
+
+    fn value(&self) -> Value {
         let rows = |deltas: &[Delta]| -> Vec<Value> { deltas.iter().map(|d| self.delta_json(d)).collect() };
-        let value = json!({
+        json!({
             "samples": self.amounts,
             "units": [self.units[0].name(), self.units[1].name()],
             "cpu_s": self.cpu_s,
@@ -111,8 +130,7 @@ impl DiffReport {
             "stages": rows(&self.stages),
             "threads": rows(&self.threads),
             "functions": rows(&self.functions),
-        });
-        serde_json::to_string_pretty(&value).map(|s| s + "\n")
+        })
     }
 
     /// CPU seconds of `samples` of one side, where a sample's worth is known.

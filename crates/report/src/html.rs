@@ -27,7 +27,7 @@ pub enum PageError {
 
 /// A named block of data, already compressed.
 pub struct Block {
-    /// Element id: `answer`, `flame`, `flame-wait`.
+    /// Element id: `answer`, `flame`, `flame-wait`, `samples`, `timeline`, `facts`, `compare`.
     pub id: &'static str,
     pub gzip: Vec<u8>,
 }

@@ -8,6 +8,7 @@ mod count;
 mod diff;
 mod doctor;
 mod escape;
+mod facts;
 mod field_guide;
 mod figures;
 mod functions;
@@ -18,6 +19,7 @@ mod remedy;
 mod rows;
 mod stats;
 mod style;
+mod timeline;
 mod waiting;
 mod words;
 
@@ -27,6 +29,7 @@ pub use count::{CountPer, CountReport, CountRow};
 pub use diff::{DiffReport, DiffSide};
 pub use doctor::{doctor_commands, doctor_json, doctor_text};
 pub use escape::{plain, plain_lines, shell_word};
+pub use facts::{FactTable, fact_tables};
 pub use field_guide::{GuidePage, field_guide};
 pub use figures::{grouped, itself_text};
 pub use functions::{functions_json, functions_text};
@@ -36,6 +39,7 @@ pub use markdown::answer_markdown;
 pub use remedy::remedy_text;
 pub use stats::{stats_notes, stats_text};
 pub use style::Style;
+pub use timeline::{Curve, MarkRow, Timeline};
 
 /// The answer as JSON, the same that the page embeds.
 pub fn answer_json(answer: &zwhy_diagnose::Answer) -> serde_json::Result<String> {

@@ -312,7 +312,7 @@ export interface WhoRow {
 
 /** What all shares of CPU in the answer are of. */
 export interface WholeAnswer {
-  /** Seconds of CPU time in it, idle time left out; null where the source does not say how often it sampled. */
+  /** Seconds of CPU time in it; where it is all of a host, those that were busy. null where the source does not say how often it sampled. */
   readonly cpu_s: number | null;
   /** Idle time is part of it: the samples are of all that the host's CPUs had. */
   readonly idle: boolean;

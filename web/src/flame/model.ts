@@ -69,6 +69,21 @@ export function buildModel(data: FlameData): FlameModel {
   };
 }
 
+/** The same tree with other weights, for a part of the samples: nodes keep their numbers. */
+export function reweigh(model: FlameModel, data: FlameData): FlameModel {
+  const own = ownWeight(model.tree, data.value);
+  return {
+    ...model,
+    data,
+    weight: data.value,
+    own,
+    layout: layOut(data.level, data.value),
+    functions: sumByFunction(model.tree, data.label, data.labels.length, data.value, own),
+    stageWeight: sumByStage(data.stage, data.stages.length, own),
+    comparison: null,
+  };
+}
+
 /** Fraction of all. */
 export function shareOf(model: FlameModel, amount: number): number {
   return model.layout.width > 0 ? amount / model.layout.width : 0;

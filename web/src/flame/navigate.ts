@@ -2,9 +2,12 @@
 
 import type { Tree } from "./tree";
 
-export function children(tree: Tree, node: number): number[] {
+/** Children that have weight: others are of samples that are not selected. */
+export function children(tree: Tree, node: number, weight?: Float64Array): number[] {
   const found: number[] = [];
-  for (let i = node + 1; i < tree.end[node]; i = tree.end[i]) found.push(i);
+  for (let i = node + 1; i < tree.end[node]; i = tree.end[i]) {
+    if (!weight || weight[i] > 0) found.push(i);
+  }
   return found;
 }
 

@@ -3,9 +3,9 @@
 import { spanOf } from "../flame/model";
 import { commonAncestor, heaviestChild, sibling } from "../flame/navigate";
 import { matchLabels, queryFor, queryForBase, topMatches } from "../flame/search";
-import type { FlameEvent } from "./hash";
+import type { FlameEvent, PageState } from "./hash";
 import { adjust, back, go, page } from "./store";
-import { found, model, selected, view, zoomed } from "./view";
+import { cursor, found, model, view, zoomed } from "./view";
 
 export function zoomTo(node: number): void {
   go({ zoom: node, range: null, node });
@@ -38,6 +38,32 @@ export function showStage(stage: string): void {
   go({ stage: page.value.stage === stage && page.value.query === "" ? "" : stage, query: "" });
 }
 
+/** Selects a part of the time; nodes keep their numbers, so the zoom stays. */
+export function selectTime(time: readonly [number, number] | null): void {
+  go({ time });
+}
+
+type Shaped = Partial<
+  Pick<PageState, "shape" | "of" | "focus" | "without" | "hide" | "collapse" | "merge">
+>;
+
+/** Another tree has other nodes: all of it is shown. */
+export function reshapeTo(change: Shaped): void {
+  go({ ...change, zoom: 0, node: 0, range: null, mode: "flame" });
+}
+
+export function asIs(): void {
+  reshapeTo({
+    shape: "stacks",
+    of: "",
+    focus: "",
+    without: "",
+    hide: "",
+    collapse: false,
+    merge: false,
+  });
+}
+
 export function flip(): void {
   go({ icicle: !page.value.icicle });
 }
@@ -61,7 +87,7 @@ export type Direction = "parent" | "child" | "left" | "right";
 export function move(direction: Direction): void {
   const m = model.value;
   if (!m) return;
-  const from = selected.value;
+  const from = cursor.value;
   let to = from;
   if (direction === "parent") to = Math.max(0, m.tree.parent[from]);
   if (direction === "child") to = heaviestChild(m.tree, m.weight, from);
@@ -83,7 +109,7 @@ function select(node: number): void {
 export function nextMatch(step: 1 | -1): void {
   const tops = found.value?.tops ?? [];
   if (tops.length === 0) return;
-  const at = selected.value;
+  const at = cursor.value;
   const after = tops.findIndex((node) => (step > 0 ? node > at : node >= at));
   const ahead = after < 0 ? tops.length : after;
   const next = step > 0 ? ahead : ahead - 1;

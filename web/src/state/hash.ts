@@ -3,6 +3,10 @@
 // Anything may stand in a hash: reading it never fails and yields a state within bounds; indices
 // are checked against the data where they are used.
 
+import type { Shape } from "../flame/reshape";
+
+const SHAPES: readonly Shape[] = ["stacks", "callers", "callees"];
+
 export type Mode = "flame" | "table";
 export type Theme = "auto" | "light" | "dark";
 /** What the samples are of: time on a CPU, time waiting, or counted calls. */
@@ -20,6 +24,17 @@ export interface PageState {
   readonly node: number;
   readonly query: string;
   readonly stage: string;
+  /** Selected part of the recording in seconds; null for all of it. */
+  readonly time: readonly [number, number] | null;
+  /** Stacks as they are, by caller, or of one function (`of`) its callers or callees. */
+  readonly shape: Shape;
+  readonly of: string;
+  /** Regular expressions: only stacks with, without stacks with, frames to leave out. */
+  readonly focus: string;
+  readonly without: string;
+  readonly hide: string;
+  readonly collapse: boolean;
+  readonly merge: boolean;
   readonly event: FlameEvent;
   readonly mode: Mode;
   readonly icicle: boolean;
@@ -36,6 +51,14 @@ export const START: PageState = {
   node: 0,
   query: "",
   stage: "",
+  time: null,
+  shape: "stacks",
+  of: "",
+  focus: "",
+  without: "",
+  hide: "",
+  collapse: false,
+  merge: false,
   event: "cpu",
   mode: "flame",
   icicle: false,
@@ -56,6 +79,13 @@ function span(text: string | null): readonly [number, number] | null {
   return a >= 0 && b <= 1 && b - a > 1e-12 ? [a, b] : null;
 }
 
+function seconds(text: string | null): readonly [number, number] | null {
+  const parts = (text ?? "").split("-").map(Number);
+  if (parts.length !== 2) return null;
+  const [a, b] = parts;
+  return a >= 0 && b > a && b < 1e9 ? [a, b] : null;
+}
+
 function choice<T extends string>(text: string | null, all: readonly T[]): T {
   return all.find((one) => one === text) ?? all[0];
 }
@@ -69,6 +99,14 @@ export function parseHash(hash: string): PageState {
     node: index(fields.get("node")),
     query: fields.get("find") ?? "",
     stage: fields.get("stage") ?? "",
+    time: seconds(fields.get("time")),
+    shape: choice<Shape>(fields.get("shape"), SHAPES),
+    of: fields.get("of") ?? "",
+    focus: fields.get("focus") ?? "",
+    without: fields.get("without") ?? "",
+    hide: fields.get("hide") ?? "",
+    collapse: fields.get("collapse") === "1",
+    merge: fields.get("merge") === "1",
     event: choice<FlameEvent>(fields.get("event"), FLAME_EVENTS),
     mode: choice<Mode>(fields.get("view"), ["flame", "table"]),
     icicle: fields.get("icicle") === "1",
@@ -87,6 +125,13 @@ export function formatHash(state: PageState): string {
   if (state.node > 0) fields.set("node", String(state.node));
   if (state.query !== "") fields.set("find", state.query);
   if (state.stage !== "") fields.set("stage", state.stage);
+  if (state.time) fields.set("time", state.time.map((t) => t.toFixed(3)).join("-"));
+  if (state.shape !== START.shape) fields.set("shape", state.shape);
+  for (const name of ["of", "focus", "without", "hide"] as const) {
+    if (state[name] !== "") fields.set(name, state[name]);
+  }
+  if (state.collapse) fields.set("collapse", "1");
+  if (state.merge) fields.set("merge", "1");
   if (state.event !== START.event) fields.set("event", state.event);
   if (state.mode !== START.mode) fields.set("view", state.mode);
   if (state.icicle) fields.set("icicle", "1");

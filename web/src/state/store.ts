@@ -1,7 +1,10 @@
 // The state of the page and the few ways to change it. The URL hash is the only copy that lasts.
 
 import { computed, signal } from "@preact/signals";
+import type { CompareData } from "../data/compare";
+import type { FactTable, TimelineData } from "../data/extras";
 import type { ReadAnswer } from "../data/read-answer";
+import type { SampleData } from "../data/samples";
 import type { FlameModel } from "../flame/model";
 import { FLAME_EVENTS, type FlameEvent, formatHash, type PageState, parseHash } from "./hash";
 
@@ -13,6 +16,13 @@ export type Part<T> =
   | { readonly kind: "ready"; readonly value: T };
 
 export const page = signal<PageState>(parseHash(window.location.hash));
+/** When each sample of the CPU flame graph was taken. */
+export const samples = signal<SampleData | null>(null);
+export const timeline = signal<TimelineData | null>(null);
+export const facts = signal<readonly FactTable[]>([]);
+export const compare = signal<CompareData | null>(null);
+/** Parts that could not be read, for the data quality section. */
+export const unread = signal<readonly string[]>([]);
 export const answer = signal<Part<ReadAnswer>>({ kind: "waiting" });
 const waiting: Part<FlameModel> = { kind: "waiting" };
 const flames = {

@@ -2,7 +2,7 @@
 
 import { computed } from "@preact/signals";
 import { levelsWithin } from "../flame/layout";
-import { type FlameModel, shareOf, spanOf } from "../flame/model";
+import { buildModel, type FlameModel, reweigh, shareOf, spanOf } from "../flame/model";
 import {
   diffEntries,
   diffPalette,
@@ -11,12 +11,61 @@ import {
   stagePalette,
 } from "../flame/palette";
 import type { Lit, Paint, View } from "../flame/raster";
+import { changesNothing, type Reshape, reshape } from "../flame/reshape";
 import { lampsOf, light, matchLabels, parseQuery, topMatches, weightOf } from "../flame/search";
-import { dark, flame, page } from "./store";
+import { selected } from "../flame/select";
+import { dark, event, flame, page, samples } from "./store";
 
-export const model = computed<FlameModel | null>(() =>
+/** The whole of the samples, as the file has them. */
+export const base = computed<FlameModel | null>(() =>
   flame.value.kind === "ready" ? flame.value.value : null,
 );
+
+const time = computed(() => page.value.time);
+/** Times are known of the CPU samples alone, and not of a comparison. */
+export const timed = computed(() =>
+  event.value === "cpu" && base.value && !base.value.comparison ? samples.value : null,
+);
+
+/** The samples of the selected time, over the same tree. */
+const ofTime = computed<FlameModel | null>(() => {
+  const m = base.value;
+  if (!m || !timed.value || !time.value) return m;
+  return reweigh(m, selected(m.data, m.tree, timed.value, time.value));
+});
+
+function regex(text: string): RegExp | null {
+  const q = parseQuery(text);
+  return q.kind === "regex" ? q.regex : null;
+}
+
+const shape = computed(() => page.value.shape);
+const of = computed(() => page.value.of);
+const focus = computed(() => page.value.focus);
+const without = computed(() => page.value.without);
+const hide = computed(() => page.value.hide);
+const collapse = computed(() => page.value.collapse);
+const merge = computed(() => page.value.merge);
+
+const asked = computed<Reshape>(() => ({
+  shape: shape.value,
+  of: of.value,
+  focus: regex(focus.value),
+  without: regex(without.value),
+  hide: regex(hide.value),
+  collapse: collapse.value,
+  merge: merge.value,
+}));
+
+/** Whether stacks are shown as they were sampled. */
+export const plain = computed(() => changesNothing(asked.value));
+
+/** What is drawn: the selected samples in the shape that was asked for. */
+export const model = computed<FlameModel | null>(() => {
+  const m = ofTime.value;
+  if (!m || m.comparison || plain.value) return m;
+  return buildModel(reshape(m.data, m.tree, asked.value));
+});
 
 const zoom = computed(() => page.value.zoom);
 const range = computed(() => page.value.range);
@@ -29,7 +78,7 @@ export const zoomed = computed(() => {
   return m && zoom.value < m.data.nodes && m.weight[zoom.value] > 0 ? zoom.value : 0;
 });
 
-export const selected = computed(() => {
+export const cursor = computed(() => {
   const m = model.value;
   return m && page.value.node < m.data.nodes ? page.value.node : 0;
 });
@@ -67,7 +116,7 @@ export const found = computed<Found | null>(() => {
   const labels = matchLabels(m.data.ownNames, q.regex);
   // Only names that occur count: a label table may hold others.
   const used = new Uint8Array(labels.length);
-  for (let i = 0; i < m.data.nodes; i++) used[m.data.label[i]] = 1;
+  for (let i = 0; i < m.data.nodes; i++) if (m.weight[i] > 0) used[m.data.label[i]] = 1;
   let names = 0;
   for (let i = 0; i < labels.length; i++) names += labels[i] & used[i];
   const tops = topMatches(m.tree, m.data.label, labels);

@@ -1,14 +1,20 @@
-// The whole page, top to bottom: why, do, evidence, stages, threads, flame graph, data quality.
+// The whole page, top to bottom: why and what to do; beside each other the evidence and the graph over time;
+// then tables, facts and data quality.
 
-import { answer, flame } from "../state/store";
+import { answer, compare, flame } from "../state/store";
+import { CompareCauses, CompareTables, CompareVerdict } from "./Compare";
+import { Facts } from "./Facts";
 import { Findings } from "./Findings";
 import { Flame } from "./Flame";
 import { Header } from "./Header";
 import { Help } from "./Help";
+import { Matrix } from "./Matrix";
 import { Paths } from "./Paths";
 import { Quality } from "./Quality";
+import { SkipLinks } from "./SkipLinks";
 import { Origins, Stages } from "./Stages";
 import { Threads } from "./Threads";
+import { Timeline } from "./Timeline";
 import { Verdict } from "./Verdict";
 import { Waiting } from "./Waiting";
 
@@ -17,6 +23,7 @@ export function App() {
   const source = part.kind === "ready" ? part.value.answer.source : null;
   return (
     <>
+      {source && <SkipLinks />}
       <Header source={source} />
       <main>
         <Body />
@@ -30,6 +37,8 @@ function Body() {
   const part = answer.value;
   if (part.kind === "absent" && flame.value.kind === "absent") return <EmptyTemplate />;
   if (part.kind === "waiting") return null;
+  const two = compare.value;
+  const one = part.kind === "ready" && !two ? part.value.answer : null;
   return (
     <>
       {part.kind === "failed" && (
@@ -38,25 +47,35 @@ function Body() {
           <p>{part.message} Make the report again from its capture.</p>
         </section>
       )}
-      {part.kind === "ready" && (
-        <>
-          <Verdict answer={part.value.answer} />
-          <Findings findings={part.value.answer.findings} />
-          <Stages stages={part.value.answer.stages} whatIf={part.value.answer.what_if} />
-          <Paths paths={part.value.answer.paths} />
-          <div class="pair">
-            <Threads
-              threads={part.value.answer.threads}
-              itself={part.value.answer.itself}
-              amount={part.value.answer.source.amount}
-            />
-            <Origins origins={part.value.answer.origins} />
-          </div>
-          <Waiting waiting={part.value.answer.waiting} />
-        </>
-      )}
-      <Flame />
-      {part.kind === "ready" && <Quality answer={part.value.answer} notes={part.value.notes} />}
+      {two && <CompareVerdict data={two} />}
+      {one && <Verdict answer={one} />}
+      <div class="split">
+        <div class="split-text" id="evidence" tabIndex={-1}>
+          {two && <CompareCauses data={two} />}
+          {one && <Findings findings={one.findings} />}
+        </div>
+        <div class="split-graph">
+          <Timeline />
+          <Flame />
+        </div>
+      </div>
+      <div id="tables" tabIndex={-1}>
+        {two && <CompareTables data={two} />}
+        {one && (
+          <>
+            <Stages stages={one.stages} whatIf={one.what_if} />
+            <Matrix />
+            <Paths paths={one.paths} />
+            <div class="pair">
+              <Threads threads={one.threads} itself={one.itself} amount={one.source.amount} />
+              <Origins origins={one.origins} />
+            </div>
+            <Waiting waiting={one.waiting} />
+          </>
+        )}
+        <Facts />
+        {part.kind === "ready" && <Quality answer={part.value.answer} notes={part.value.notes} />}
+      </div>
     </>
   );
 }

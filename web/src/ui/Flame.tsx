@@ -1,14 +1,24 @@
 // The flame graph section: tools, legend, the graph or its table, and what the search found.
 
-import { flip, nextMatch, reset, showEvent, showMode, zoomBack } from "../state/actions";
+import {
+  asIs,
+  flip,
+  nextMatch,
+  reset,
+  selectTime,
+  showEvent,
+  showMode,
+  zoomBack,
+} from "../state/actions";
 import { event, events, flame, page } from "../state/store";
-import { found, model, query, zoomed } from "../state/view";
+import { base, found, model, plain, query, zoomed } from "../state/view";
 import { integer, percent, visible } from "../text";
 import { FlameGraph } from "./FlameGraph";
 import { FunctionTable } from "./FunctionTable";
 import { flameKeys, SECTION_ID } from "./keys";
 import { Legend } from "./Legend";
 import { SearchField } from "./SearchField";
+import { Shapes } from "./Shapes";
 
 export function scrollToFlame(): void {
   document.getElementById(SECTION_ID)?.scrollIntoView({ block: "start" });
@@ -34,8 +44,30 @@ export function Flame() {
         </p>
       )}
       {model.value && <Tools />}
-      {model.value && (model.value.weight[0] > 0 ? <Content /> : <p>There are no samples.</p>)}
+      {model.value && <Shapes />}
+      {model.value && (model.value.weight[0] > 0 ? <Content /> : <Nothing />)}
     </section>
+  );
+}
+
+/** An empty graph says why, and how to get back. */
+function Nothing() {
+  const { time } = page.value;
+  if (base.value?.weight[0] === 0) return <p>There are no samples.</p>;
+  return (
+    <div class="flame-waiting">
+      <p>No samples are left{time ? " in the selected time" : " with these filters"}.</p>
+      {time && (
+        <button type="button" onClick={() => selectTime(null)}>
+          Select all of the time
+        </button>
+      )}{" "}
+      {!plain.value && (
+        <button type="button" onClick={asIs}>
+          Show stacks as sampled
+        </button>
+      )}
+    </div>
   );
 }
 

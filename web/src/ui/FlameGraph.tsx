@@ -8,7 +8,7 @@ import { levelOfRow, Painter, ROW_HEIGHT } from "../flame/draw";
 import { nodeAt } from "../flame/layout";
 import { zoomTo } from "../state/actions";
 import { dark, page } from "../state/store";
-import { depth, model, paint, selected, view } from "../state/view";
+import { cursor, depth, model, paint, view } from "../state/view";
 import { graphKeys } from "./keys";
 import { Tooltip } from "./Tooltip";
 import { TreeWindow } from "./TreeWindow";
@@ -58,7 +58,7 @@ export function FlameGraph() {
     const element = frame.current;
     const m = model.value;
     if (!element || !m) return;
-    const level = m.data.level[selected.value];
+    const level = m.data.level[cursor.value];
     const row = page.value.icicle ? level : depth.value - 1 - level;
     requestAnimationFrame(() => {
       const top = row * ROW_HEIGHT;
@@ -78,7 +78,7 @@ export function FlameGraph() {
       depth: depth.value,
       icicle: page.value.icicle,
       scrollTop: scrollTop.value,
-      selected: focused.value || selected.value > 0 ? selected.value : -1,
+      selected: focused.value || cursor.value > 0 ? cursor.value : -1,
       hovered: pointer.value?.node ?? -1,
     };
     if (!canvas.current || !m || !brush || width === 0) return;
@@ -114,7 +114,7 @@ export function FlameGraph() {
   };
 
   const m = model.value;
-  const told = pointer.value?.node ?? selected.value;
+  const told = pointer.value?.node ?? cursor.value;
   return (
     <>
       <div
@@ -152,7 +152,7 @@ export function FlameGraph() {
         <Tooltip text={describe(m, pointer.value.node)} x={pointer.value.x} y={pointer.value.y} />
       )}
       <p class="unseen" role="status">
-        {m && focused.value ? sentence(m, selected.value) : ""}
+        {m && focused.value ? sentence(m, cursor.value) : ""}
       </p>
     </>
   );

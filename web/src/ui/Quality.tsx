@@ -1,9 +1,12 @@
 // Data quality: what was read, kept, dropped, lost and not named, by reason.
 
 import type { Answer } from "../data/answer";
+import { unread } from "../state/store";
 import { integer, prose, visible } from "../text";
 
-export function Quality({ answer, notes }: { answer: Answer; notes: readonly string[] }) {
+export function Quality(props: { answer: Answer; notes: readonly string[] }) {
+  const { answer } = props;
+  const notes = [...props.notes, ...unread.value];
   const data = answer.quality;
   const unit = data.unit === "" ? "" : ` ${visible(data.unit, 40)}`;
   const facts: [string, string][] = [

@@ -5,7 +5,7 @@ import { sentence } from "../flame/describe";
 import type { FlameModel } from "../flame/model";
 import { children, pathTo } from "../flame/navigate";
 import { zoomTo } from "../state/actions";
-import { model, selected } from "../state/view";
+import { cursor, model } from "../state/view";
 
 const CHILDREN = 8;
 const SIBLINGS = 3;
@@ -21,13 +21,13 @@ function windowAround(m: FlameModel, node: number): Item[] {
   const items: Item[] = [];
   for (const one of pathTo(m.tree, node).slice(0, -1)) items.push(placed(m, one));
   const parent = m.tree.parent[node];
-  const brothers = parent >= 0 ? children(m.tree, parent) : [node];
+  const brothers = parent >= 0 ? children(m.tree, parent, m.weight) : [node];
   const at = brothers.indexOf(node);
   const first = Math.max(0, at - SIBLINGS);
   brothers.slice(first, at + SIBLINGS + 1).forEach((one, i) => {
     items.push({ node: one, of: brothers.length, place: first + i + 1 });
     if (one !== node) return;
-    const below = children(m.tree, node);
+    const below = children(m.tree, node, m.weight);
     below.slice(0, CHILDREN).forEach((child, k) => {
       items.push({ node: child, of: below.length, place: k + 1 });
     });
@@ -37,7 +37,7 @@ function windowAround(m: FlameModel, node: number): Item[] {
 
 function placed(m: FlameModel, node: number): Item {
   const parent = m.tree.parent[node];
-  const brothers = parent >= 0 ? children(m.tree, parent) : [node];
+  const brothers = parent >= 0 ? children(m.tree, parent, m.weight) : [node];
   return { node, of: brothers.length, place: brothers.indexOf(node) + 1 };
 }
 
@@ -50,7 +50,7 @@ interface Handlers {
 export function TreeWindow(handlers: Handlers) {
   const m = model.value;
   if (!m) return null;
-  const current = selected.value;
+  const current = cursor.value;
   return (
     <div
       class="tree"

@@ -1,10 +1,24 @@
 // The first thing to read: why, and what to do about it.
 
-import type { Answer, Finding } from "../data/answer";
-import { percent, prose, range, wholeText } from "../text";
+import type { Answer, Finding, RemedyAnswer } from "../data/answer";
+import { integer, percent, prose, range, wholeText } from "../text";
 import { RemedyView } from "./RemedyView";
 
 const FEW = 200;
+/** Commands of more lines than this are folded: they would push what explains them off the screen. */
+const MANY_LINES = 6;
+
+function Steps({ remedy }: { remedy: RemedyAnswer }) {
+  const all = [...remedy.commands, ...remedy.choices.flatMap((choice) => choice.commands)];
+  const lines = all.flatMap((command) => command.split("\n")).length;
+  if (lines <= MANY_LINES) return <RemedyView remedy={remedy} />;
+  return (
+    <details class="steps">
+      <summary>{integer(lines)} lines of commands, what they need, and the way back</summary>
+      <RemedyView remedy={remedy} />
+    </details>
+  );
+}
 
 /** Whether the remedy of the first finding stands at the top of the page. */
 export function remedyFirst(finding: Finding): boolean {
@@ -23,7 +37,7 @@ export function Verdict({ answer }: { answer: Answer }) {
         <p class="why">{prose(answer.why) || "No cause was named."}</p>
         <p class="why-basis">
           {top?.share &&
-            `${percent(top.share.value)} (95 % interval ${range(top.share.low, top.share.high)} %), confidence ${prose(top.confidence_word)}. `}
+            `${percent(top.share.value)} (95 % interval ${range(top.share.low, top.share.high)} %). `}
           {answer.whole && wholeText(answer.whole)}
         </p>
         {samples !== null && samples < FEW && (
@@ -38,7 +52,7 @@ export function Verdict({ answer }: { answer: Answer }) {
           <div>
             <p class="do">{prose(answer.do ?? remedy?.text ?? "")}</p>
             {remedy && answer.do !== null && <p>{prose(remedy.text)}</p>}
-            {remedy && <RemedyView remedy={remedy} />}
+            {remedy && <Steps remedy={remedy} />}
           </div>
         </>
       )}

@@ -15,7 +15,7 @@ import {
   zoomTo,
 } from "../state/actions";
 import { page } from "../state/store";
-import { model, selected } from "../state/view";
+import { cursor, model } from "../state/view";
 import { copyText } from "./copy";
 import { helpOpen } from "./Help";
 import { SEARCH_ID } from "./SearchField";
@@ -29,7 +29,7 @@ function typing(target: EventTarget | null): boolean {
 function copyStack(): void {
   const m = model.value;
   if (!m) return;
-  const names = pathTo(m.tree, selected.value).map((node) => nameOf(m, node));
+  const names = pathTo(m.tree, cursor.value).map((node) => nameOf(m, node));
   void copyText(`${names.join("\n")}\n`);
 }
 
@@ -84,7 +84,7 @@ export function graphKeys(event: KeyboardEvent): void {
   } else if (direction) {
     move(direction);
   } else if (event.key === "Enter") {
-    zoomTo(selected.value);
+    zoomTo(cursor.value);
   } else if (event.key === "Backspace") {
     zoomBack();
   } else {

@@ -108,7 +108,7 @@ export function blockOf(stacks: readonly Stack[], unit = "samples"): Block {
   return { header, columns };
 }
 
-function varints(numbers: readonly number[]): number[] {
+export function varints(numbers: readonly number[]): number[] {
   const bytes: number[] = [];
   for (const number of numbers) {
     let rest = number;

@@ -16,6 +16,18 @@ const state: fc.Arbitrary<PageState> = fc.record({
   ),
   node: fc.nat(1_000_000),
   query: wellFormed,
+  time: fc.option(
+    fc
+      .tuple(fc.integer({ min: 0, max: 5000 }), fc.integer({ min: 1, max: 5000 }))
+      .map(([a, b]) => [a / 1000, (a + b) / 1000] as const),
+  ),
+  shape: fc.constantFrom("stacks", "callers", "callees"),
+  of: fc.string(),
+  focus: fc.string(),
+  without: fc.string(),
+  hide: fc.string(),
+  collapse: fc.boolean(),
+  merge: fc.boolean(),
   stage: wellFormed,
   event: fc.constantFrom("cpu", "wait", "count"),
   mode: fc.constantFrom("flame", "table"),

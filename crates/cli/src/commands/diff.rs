@@ -7,7 +7,7 @@ use crate::output;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 use zwhy_capture::Redactor;
-use zwhy_diagnose::{Classified, Knowledge, classify};
+use zwhy_diagnose::{Classified, Knowledge, Side as Whose, classify, did_it_help};
 use zwhy_evidence::Imported;
 use zwhy_flame::{FlameTree, Roots, Side, SvgOptions};
 use zwhy_profile::Event;
@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Result<()> {
     let [before, after] = [(&a, &classified[0]), (&b, &classified[1])];
     let report = DiffReport::new(side(before), side(after));
     if let (Some(path), Some(form)) = (&args.output, form) {
-        write_graph(path, form, args, [before, after], &knowledge)?;
+        write_graph(path, form, args, [before, after], &report, &knowledge)?;
         if output::is_stdout(path) {
             return Ok(());
         }
@@ -70,11 +70,22 @@ fn side<'a>((imported, classified): (&'a Imported, &'a Classified)) -> DiffSide<
     DiffSide { profile: &imported.evidence.profile, classified }
 }
 
+/// A side as the question whether a change helped takes it; what the load did is not known here.
+fn whole_side<'a>(
+    (imported, classified): (&'a Imported, &'a Classified),
+    knowledge: &Knowledge,
+    name: &str,
+) -> Whose<'a> {
+    let answer = answer_of(&imported.evidence, classified, imported.stats.clone(), knowledge, name);
+    Whose { evidence: &imported.evidence, classified, answer, done: None }
+}
+
 fn write_graph(
     path: &Path,
     form: Form,
     args: &Args,
     sides: [(&Imported, &Classified); 2],
+    report: &DiffReport,
     knowledge: &Knowledge,
 ) -> Result<()> {
     let [(before, _), (after, classified)] = sides;
@@ -91,7 +102,13 @@ fn write_graph(
     let notes = zwhy_report::stats_notes(&before.stats);
     stats.warnings.extend(notes.iter().map(|note| format!("{}: {note}", args.read.name_of(&args.a))));
     let answer = answer_of(&after.evidence, classified, stats, knowledge, &title);
-    let blocks =
-        [Block::json("answer", &answer)?, Block { id: "flame", gzip: zwhy_flame::encode_block(&tree)? }];
+    let (a, b) = (args.read.name_of(&args.a), args.read.name_of(&args.b));
+    let helped =
+        did_it_help(&whole_side(sides[0], knowledge, &a), &whole_side(sides[1], knowledge, &b), knowledge);
+    let blocks = [
+        Block::json("answer", &answer)?,
+        Block::json("compare", &report.page(&helped)?)?,
+        Block { id: "flame", gzip: zwhy_flame::encode_block(&tree)? },
+    ];
     output::write_file(path, zwhy_report::page(&blocks)?.as_bytes())
 }

@@ -5,10 +5,10 @@ use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Knowledge, classify};
-use zwhy_evidence::Imported;
-use zwhy_flame::{Roots, encode_block};
+use zwhy_evidence::{Evidence, Imported};
+use zwhy_flame::{Roots, encode_block, encode_samples};
 use zwhy_profile::Event;
-use zwhy_report::Block;
+use zwhy_report::{Block, Timeline, fact_tables};
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -50,9 +50,28 @@ pub fn write_page(
     let mut blocks = vec![Block::json("answer", &answer)?];
     for (event, id) in [(Event::Cpu, "flame"), (Event::Wait, "flame-wait"), (Event::Count, "flame-count")] {
         if shown.evidence.profile.total(event) > 0 {
-            let tree = crate::drawing::tree(shown, of_shown, event, roots);
+            let tree = crate::drawing::tree_with_rows(shown, of_shown, event, roots);
             blocks.push(Block { id, gzip: encode_block(&tree)? });
+            if event == Event::Cpu
+                && let Some(gzip) = encode_samples(&tree, &shown.evidence.profile)?
+            {
+                blocks.push(Block { id: "samples", gzip });
+            }
         }
     }
+    blocks.extend(surroundings(&imported.evidence)?);
     output::write_result(path, zwhy_report::page(&blocks)?.as_bytes())
+}
+
+/// What was read beside the samples: counters over time, and what the host is like.
+fn surroundings(evidence: &Evidence) -> Result<Vec<Block>> {
+    let (timeline, facts) = (Timeline::of(evidence), fact_tables(evidence));
+    let mut blocks = Vec::new();
+    if !timeline.is_empty() {
+        blocks.push(Block::json("timeline", &timeline)?);
+    }
+    if !facts.is_empty() {
+        blocks.push(Block::json("facts", &facts)?);
+    }
+    Ok(blocks)
 }

@@ -1,0 +1,288 @@
+// Two profiles: whether the change helped, then what changed, and nothing that did not.
+
+import { useSignal } from "@preact/signals";
+import type { CompareData, CostRow, Delta, FindingRow } from "../data/compare";
+import { findFunction } from "../state/actions";
+import { percent, points, prose, visible } from "../text";
+import { scrollToFlame } from "./Flame";
+
+const OUTCOMES: ReadonlyMap<string, string> = new Map([
+  ["helped", "Helped"],
+  ["helped-in-part", "Partly"],
+  ["did-not-help", "No"],
+  ["worse", "Worse"],
+  ["cannot-tell", "Unsure"],
+]);
+const FIRST = 12;
+
+export function CompareVerdict({ data }: { data: CompareData }) {
+  return (
+    <section class="verdict" aria-label="Verdict">
+      <h2 class="tag">{OUTCOMES.get(data.outcome) ?? "Compared"}</h2>
+      <div>
+        <p class="why">{prose(data.verdict) || "The two were compared."}</p>
+        <p class="why-basis">
+          {prose(data.names[0])} → {prose(data.names[1])}. {prose(data.most)}
+        </p>
+        {data.doubts.length > 0 && (
+          <ul class="doubts">
+            {data.doubts.map((doubt, i) => (
+              <li key={i}>{prose(doubt)}</li>
+            ))}
+          </ul>
+        )}
+        {data.promise !== "" && !data.verdict.includes(data.promise) && (
+          <p>{prose(data.promise)}</p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** Causes, cost and settings: what stands beside the graph. */
+export function CompareCauses({ data }: { data: CompareData }) {
+  return (
+    <div class="compare-causes">
+      <Causes rows={data.findings} />
+      <Costs rows={data.costs} />
+      {data.settings.length > 0 && (
+        <section aria-labelledby="settings-title">
+          <h2 id="settings-title">Set otherwise</h2>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Setting</th>
+                <th scope="col">Of</th>
+                <th scope="col">Before</th>
+                <th scope="col">After</th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.settings.map((row, i) => (
+                <tr key={i}>
+                  <th scope="row">{visible(row.name, 80)}</th>
+                  <td>
+                    <bdi>{visible(row.of, 120)}</bdi>
+                  </td>
+                  <td>{visible(row.before, 200)}</td>
+                  <td>{visible(row.after, 200)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </div>
+  );
+}
+
+const STATES: ReadonlyMap<string, string> = new Map([
+  ["gone", "gone"],
+  ["came", "new"],
+  ["stayed", "stayed"],
+]);
+
+function Causes({ rows }: { rows: readonly FindingRow[] }) {
+  return (
+    <section aria-labelledby="causes-title">
+      <h2 id="causes-title">Causes</h2>
+      {rows.length === 0 && <p>No known cause, before or after.</p>}
+      {rows.length > 0 && (
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Cause</th>
+              <th scope="col">Before</th>
+              <th scope="col">After</th>
+              <th scope="col" class="n">
+                Share
+              </th>
+              <th scope="col">Is</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, i) => (
+              <tr key={i}>
+                <th scope="row">{prose(row.title)}</th>
+                <td>{visible(row.before, 40)}</td>
+                <td>{visible(row.after, 40)}</td>
+                <td class="n">
+                  {(row.shareBefore !== null || row.shareAfter !== null) &&
+                    `${percent(row.shareBefore ?? 0)} → ${percent(row.shareAfter ?? 0)}${row.real ? " *" : ""}`}
+                </td>
+                <td>
+                  <b>{STATES.get(row.state) ?? ""}</b>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+function figure(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+function Costs({ rows }: { rows: readonly CostRow[] }) {
+  if (rows.length === 0) return null;
+  const times = (row: CostRow) => {
+    if (row.ratio === null) return "";
+    const span =
+      row.low === null || row.high === null
+        ? ""
+        : ` (${row.low.toFixed(2)}–${row.high.toFixed(2)})`;
+    return `${row.ratio.toFixed(2)}x${span}`;
+  };
+  return (
+    <section aria-labelledby="costs-title">
+      <h2 id="costs-title">Cost</h2>
+      <table class="numbers">
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col" class="n">
+              Before
+            </th>
+            <th scope="col" class="n">
+              After
+            </th>
+            <th scope="col" class="n">
+              Times (95 %)
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, i) => (
+            <tr key={i}>
+              <th scope="row">{row.name}</th>
+              <td class="n">{figure(row.before)}</td>
+              <td class="n">{figure(row.after)}</td>
+              <td class="n">{times(row)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** What really changed by stage, thread and function. */
+export function CompareTables({ data }: { data: CompareData }) {
+  return (
+    <>
+      <Deltas id="stage" title="Changed by stage" rows={data.stages} />
+      <Deltas id="thread" title="Changed by thread" rows={data.threads} />
+      <Deltas
+        id="function"
+        title="Changed by function, with what it calls"
+        rows={data.functions}
+        find
+      />
+      <p class="faint">{prose(data.normalised)}</p>
+      {data.note !== "" && <p class="faint">{prose(data.note)}</p>}
+    </>
+  );
+}
+
+function Deltas(props: { id: string; title: string; rows: readonly Delta[]; find?: boolean }) {
+  const all = useSignal(false);
+  const named = props.rows.filter((row) => row.name !== "");
+  const real = named.filter((row) => row.real);
+  const shown = all.value ? named : real.slice(0, FIRST);
+  if (named.length === 0) return null;
+  const widest = Math.max(
+    ...named.map((row) => Math.max(Math.abs(row.low), Math.abs(row.high))),
+    0.01,
+  );
+  return (
+    <section aria-labelledby={`delta-${props.id}`}>
+      <h2 id={`delta-${props.id}`}>{props.title}</h2>
+      {real.length === 0 && <p>Nothing changed beyond chance.</p>}
+      {shown.length > 0 && (
+        <table class="numbers">
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col" class="n">
+                Before
+              </th>
+              <th scope="col" class="n">
+                After
+              </th>
+              <th scope="col" class="n">
+                Change
+              </th>
+              <th scope="col" class="bar-column">
+                <span class="unseen">Change with its interval</span>
+              </th>
+              <th scope="col" class="n wide-only">
+                95 % interval
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row, i) => (
+              <DeltaRow key={i} row={row} widest={widest} find={props.find === true} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {!all.value && named.length > shown.length && (
+        <button
+          type="button"
+          onClick={() => {
+            all.value = true;
+          }}
+        >
+          Show all {named.length}, {named.length - real.length} of them not beyond chance
+        </button>
+      )}
+    </section>
+  );
+}
+
+function DeltaRow({ row, widest, find }: { row: Delta; widest: number; find: boolean }) {
+  const name = visible(row.name, 200);
+  const at = (x: number) => `${50 + (x / widest) * 50}%`;
+  const wide = (a: number, b: number) => `${(Math.abs(b - a) / widest) * 50}%`;
+  const span = (x: number) =>
+    `${x > 0 ? "+" : x < 0 ? "\u2212" : "±"}${Math.abs(x * 100).toFixed(1)}`;
+  const show = () => {
+    findFunction(row.name);
+    scrollToFlame();
+  };
+  return (
+    <tr class={row.real ? undefined : "faint"}>
+      <th scope="row">
+        {find ? (
+          <button type="button" class="name" onClick={show}>
+            <bdi>{name}</bdi>
+          </button>
+        ) : (
+          <bdi>{name}</bdi>
+        )}
+      </th>
+      <td class="n">{percent(row.before)}</td>
+      <td class="n">{percent(row.after)}</td>
+      <td class="n">
+        {points(row.change)}
+        {row.real && <b title="beyond chance at a false discovery rate of 5 %"> *</b>}
+      </td>
+      <td class="bar-column">
+        <div class="delta" aria-hidden="true">
+          <div
+            class={row.change < 0 ? "delta-fill less" : "delta-fill more"}
+            style={{ left: at(Math.min(0, row.change)), width: wide(0, row.change) }}
+          />
+          <div class="bar-interval" style={{ left: at(row.low), width: wide(row.low, row.high) }} />
+        </div>
+      </td>
+      <td class="n wide-only">
+        {span(row.low)} … {span(row.high)}
+      </td>
+    </tr>
+  );
+}

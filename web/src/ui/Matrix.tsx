@@ -1,0 +1,94 @@
+// Stage by thread: which kind of thread does which work, of the samples that are selected.
+
+import type { FlameModel } from "../flame/model";
+import { children } from "../flame/navigate";
+import { zoomTo } from "../state/actions";
+import { base, model } from "../state/view";
+import { percent, visible } from "../text";
+
+const THREADS = 10;
+const STAGES = 9;
+
+interface Row {
+  readonly node: number;
+  readonly name: string;
+  readonly total: number;
+  readonly stages: Float64Array;
+}
+
+/** The threads, which stand directly above the root, with the own weight of each stage below. */
+function rowsOf(m: FlameModel): Row[] {
+  const thread = m.data.modules.indexOf("thread");
+  if (thread < 0) return [];
+  const rows = children(m.tree, 0, m.weight).filter(
+    (node) => m.data.labelModule[m.data.label[node]] === thread,
+  );
+  return rows
+    .map((node) => {
+      const stages = new Float64Array(m.data.stages.length);
+      for (let i = node; i < m.tree.end[node]; i++) stages[m.data.stage[i]] += m.own[i];
+      const name = m.data.labels[m.data.label[node]].replace(/^\[(.*)\]$/, "$1");
+      return { node, name, total: m.weight[node], stages };
+    })
+    .sort((a, b) => b.total - a.total);
+}
+
+export function Matrix() {
+  const m = model.value;
+  if (!m || m.comparison || base.value?.comparison || m.layout.width <= 0) return null;
+  const all = rowsOf(m);
+  if (all.length < 2) return null;
+  const rows = all.slice(0, THREADS);
+  const stages = [...m.stageWeight.keys()]
+    .filter((stage) => m.stageWeight[stage] > 0 && m.data.stages[stage] !== "")
+    .sort((a, b) => m.stageWeight[b] - m.stageWeight[a])
+    .slice(0, STAGES);
+  const share = (amount: number) => amount / m.layout.width;
+  return (
+    <section aria-labelledby="matrix-title">
+      <h2 id="matrix-title">Stage by thread</h2>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
+      <div class="scrolls" tabIndex={0} role="group" aria-label="Table of stage by thread">
+        <table class="numbers matrix">
+          <thead>
+            <tr>
+              <th scope="col">Thread</th>
+              <th scope="col" class="n">
+                All
+              </th>
+              {stages.map((stage) => (
+                <th key={stage} scope="col" class="n">
+                  <span class="swatch" style={{ backgroundColor: m.stageColour[stage] }} />
+                  {visible(m.data.stages[stage], 40)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.node}>
+                <th scope="row">
+                  <button type="button" class="name" onClick={() => zoomTo(row.node)}>
+                    <bdi>{visible(row.name, 40)}</bdi>
+                  </button>
+                </th>
+                <td class="n">{percent(share(row.total))}</td>
+                {stages.map((stage) => (
+                  <td key={stage} class="n">
+                    {row.stages[stage] > 0 ? percent(share(row.stages[stage])) : ""}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {all.length > rows.length && (
+        <p class="faint">
+          and {all.length - rows.length} more threads by name, together{" "}
+          {percent(share(all.slice(THREADS).reduce((sum, row) => sum + row.total, 0)))}
+        </p>
+      )}
+    </section>
+  );
+}

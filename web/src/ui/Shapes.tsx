@@ -1,0 +1,104 @@
+// Other views of the same samples: by caller, around one function, without some frames.
+
+import { useSignal } from "@preact/signals";
+import { Fragment } from "preact";
+import { ownName } from "../flame/names";
+import { asIs, reshapeTo } from "../state/actions";
+import { page } from "../state/store";
+import { base, cursor, model, plain } from "../state/view";
+import { visible } from "../text";
+
+const FIELDS = [
+  ["focus", "Only stacks with"],
+  ["without", "No stacks with"],
+  ["hide", "Leave out frames"],
+] as const;
+
+export function Shapes() {
+  const open = useSignal(!plain.value);
+  const m = model.value;
+  if (!m || base.value?.comparison) return null;
+  const state = page.value;
+  const node = cursor.value;
+  const name = ownName(m.data.labels[m.data.label[node]]);
+  const around = (shape: "callers" | "callees") => reshapeTo({ shape, of: node > 0 ? name : "" });
+  return (
+    <details
+      class="shapes"
+      open={open.value}
+      onToggle={(event) => {
+        open.value = event.currentTarget.open;
+      }}
+    >
+      <summary>Other views</summary>
+      <div class="tools">
+        <div class="group" role="group" aria-label="Stacks by">
+          <button
+            type="button"
+            aria-pressed={state.shape === "stacks"}
+            onClick={() => reshapeTo({ shape: "stacks", of: "" })}
+          >
+            Callees
+          </button>
+          <button
+            type="button"
+            aria-pressed={state.shape === "callers" && state.of === ""}
+            onClick={() => reshapeTo({ shape: "callers", of: "" })}
+          >
+            Callers
+          </button>
+        </div>
+        <div class="group" role="group" aria-label="Of the selected function">
+          <button type="button" disabled={node === 0} onClick={() => around("callers")}>
+            Who calls it
+          </button>
+          <button type="button" disabled={node === 0} onClick={() => around("callees")}>
+            What it calls
+          </button>
+        </div>
+        <button
+          type="button"
+          aria-pressed={state.collapse}
+          onClick={() => reshapeTo({ collapse: !state.collapse })}
+        >
+          Fold recursion
+        </button>
+        <button
+          type="button"
+          aria-pressed={state.merge}
+          onClick={() => reshapeTo({ merge: !state.merge })}
+        >
+          All threads as one
+        </button>
+        <button type="button" disabled={plain.value} onClick={asIs}>
+          As sampled
+        </button>
+      </div>
+      <div class="tools">
+        {FIELDS.map(([field, label]) => (
+          <Fragment key={field}>
+            <label class="shape-field">
+              {label}{" "}
+              <input
+                type="search"
+                value={state[field]}
+                placeholder="regular expression"
+                spellcheck={false}
+                autocomplete="off"
+                maxLength={500}
+                onChange={(event) => reshapeTo({ [field]: event.currentTarget.value })}
+              />
+            </label>
+          </Fragment>
+        ))}
+      </div>
+      {state.of !== "" && (
+        <p class="faint">
+          {state.shape === "callers" ? "Callers" : "Callees"} of{" "}
+          <code>{visible(state.of, 200)}</code>; its stacks are{" "}
+          {m.layout.width > 0 ? "all that is shown" : "not among the selected samples"}.
+        </p>
+      )}
+    </details>
+  );
+}

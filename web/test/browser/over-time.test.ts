@@ -1,0 +1,154 @@
+// The parts beside the answer: time and what follows it, other shapes of the graph, facts, the comparison.
+
+import { mkdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { comparison } from "../sample/compare";
+import { answer, diffBlock, flameBlock } from "../sample/encryption";
+import { encode } from "../sample/flame";
+import { blockElement, pack, reportWith } from "../sample/report";
+import { encodeSamples, rowsOf } from "../sample/samples";
+import { factsBlock, timelineBlock } from "../sample/surroundings";
+import { broken } from "./axe";
+import { Chromium, type Opened, painted, settled } from "./open";
+
+const SHOTS = new URL("../../shots/", import.meta.url);
+const json = (id: string, value: unknown) => blockElement(id, pack(JSON.stringify(value)));
+const block = flameBlock();
+const FULL = reportWith([
+  json("answer", answer()),
+  blockElement("flame", pack(encode(block))),
+  blockElement("samples", pack(encodeSamples(rowsOf(block, 60)))),
+  json("timeline", timelineBlock()),
+  json("facts", factsBlock()),
+]);
+const COMPARED = reportWith([
+  json("answer", answer()),
+  json("compare", comparison()),
+  blockElement("flame", pack(encode(diffBlock()))),
+]);
+
+let browser: Chromium;
+beforeAll(async () => {
+  browser = await Chromium.start();
+  mkdirSync(SHOTS, { recursive: true });
+});
+afterAll(async () => {
+  await browser?.stop();
+});
+
+const shown = ({ page }: Opened) => page.locator(".legend").innerText();
+
+async function drag(opened: Opened, from: number, to: number): Promise<void> {
+  const box = await opened.page.locator(".time-stack").boundingBox();
+  if (!box) throw new Error("no picture over time");
+  await opened.page.mouse.move(box.x + from * box.width, box.y + 40);
+  await opened.page.mouse.down();
+  await opened.page.mouse.move(box.x + to * box.width, box.y + 40, { steps: 4 });
+  await opened.page.mouse.up();
+  await settled(opened.page);
+}
+
+describe("time", () => {
+  it("is selected by dragging; graph and legend follow, Back undoes it", async () => {
+    const opened = await browser.openText(FULL, "", { viewport: { width: 1440, height: 900 } });
+    const all = await shown(opened);
+    await drag(opened, 0.1, 0.13);
+    expect(await opened.page.locator(".time-fields").innerText()).toMatch(/\d+ of \d+ samples/);
+    expect(await shown(opened)).not.toBe(all);
+    expect(await painted(opened.page)).toBeGreaterThan(0.02);
+    await opened.page.goBack();
+    await settled(opened.page);
+    expect(await shown(opened)).toBe(all);
+    expect(opened.wrong).toEqual([]);
+  });
+
+  it("is selected by fields and a link, and an empty part offers the whole", async () => {
+    const opened = await browser.openText(FULL, "#time=59.990-59.999");
+    expect(await opened.page.getByText("No samples are left").isVisible()).toBe(true);
+    await opened.page.getByRole("button", { name: "Select all of the time" }).click();
+    await settled(opened.page);
+    expect(await painted(opened.page)).toBeGreaterThan(0.02);
+    await opened.page.getByLabel("From").fill("30");
+    await opened.page.getByLabel("From").press("Enter");
+    await settled(opened.page);
+    expect(new URL(opened.page.url()).hash).toMatch(/time=30\.000-60\.000/);
+  });
+
+  it("stands with the graph on the first screen of a wide window", async () => {
+    const { page } = await browser.openText(FULL, "", { viewport: { width: 1440, height: 900 } });
+    const canvas = await page.locator("canvas").boundingBox();
+    expect(canvas?.y).toBeLessThan(860);
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(
+      "Skip to the flame graph",
+    );
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("flame-section");
+  });
+});
+
+describe("other views", () => {
+  it("turn the graph to callers and around one function, and back", async () => {
+    const opened = await browser.openText(FULL, "#shape=callers");
+    await opened.page.getByRole("searchbox", { name: /Find/ }).fill("^kfpu_end$");
+    await settled(opened.page);
+    const share = await opened.page.locator(".search-result").innerText();
+    expect(share).toMatch(/1 name/);
+    await opened.page.getByRole("button", { name: "As sampled" }).click();
+    await settled(opened.page);
+    expect(await opened.page.locator(".search-result").innerText()).toBe(share);
+    expect(new URL(opened.page.url()).hash).not.toMatch(/shape/);
+  });
+
+  it("keep only what matches", async () => {
+    const opened = await browser.openText(FULL, "#without=idle");
+    expect(await shown(opened)).not.toMatch(/idle/);
+    expect(opened.wrong).toEqual([]);
+  });
+});
+
+it("shows facts as text", async () => {
+  const { page, wrong } = await browser.openText(FULL);
+  expect(await page.getByText("<img src=x onerror=alert(1)>").count()).toBe(1);
+  expect(wrong).toEqual([]);
+});
+
+it.each([
+  [1440, "light"],
+  [1024, "dark"],
+  [390, "light"],
+] as const)("breaks no rule and overflows nothing at %i, %s", async (width, colorScheme) => {
+  for (const [name, html] of [
+    ["full", FULL],
+    ["compare", COMPARED],
+  ]) {
+    const options = { viewport: { width, height: 900 }, colorScheme };
+    const { page, wrong } = await browser.openText(html, "", options);
+    await page.screenshot({
+      path: new URL(`${name}-${width}-${colorScheme}.png`, SHOTS).pathname,
+      fullPage: true,
+    });
+    expect(await broken(page)).toEqual([]);
+    const over = await page.evaluate(
+      () => document.documentElement.scrollWidth - window.innerWidth,
+    );
+    expect(over).toBeLessThanOrEqual(0);
+    expect(wrong).toEqual([]);
+  }
+});
+
+describe("a comparison", () => {
+  it("says first whether it helped, then lists only what really changed", async () => {
+    const { page, wrong } = await browser.openText(COMPARED);
+    expect(await page.locator(".why").innerText()).toMatch(/^It helped/);
+    expect(await page.locator(".why-basis").innerText()).toMatch(/<script>alert/);
+    const stages = page.getByRole("region", { name: "Changed by stage" });
+    expect(await stages.getByRole("row").count()).toBe(2);
+    await stages.getByRole("button", { name: /Show all 2/ }).click();
+    expect(await stages.getByRole("row").count()).toBe(3);
+    await page.getByRole("button", { name: "aes_encrypt_block" }).click();
+    await settled(page);
+    expect(await page.locator(".search-result").innerText()).toMatch(/1 name/);
+    expect(wrong).toEqual([]);
+  });
+});
