@@ -42,10 +42,12 @@ if [[ ! -s $longer || $text -nt $longer ]]; then
 fi
 capture=$dir/bench.zwhy
 # A capture is never written over.
-rm -f "$capture" "$dir/tiny.zwhy"
+rm -f "$capture" "$dir/tiny.zwhy" "$dir/many.zwhy"
 "$zwhy" import "$data" -o "$capture" >/dev/null
 printf 'dd;read;zfs_read;dmu_read;arc_read 30\n' >"$dir/tiny.folded"
 "$zwhy" import "$dir/tiny.folded" -o "$dir/tiny.zwhy" >/dev/null
+python3 benches/many_stacks.py 300000 45000 >"$dir/many.script"
+"$zwhy" import "$dir/many.script" -o "$dir/many.zwhy" >/dev/null
 
 collapse=$inferno/bin/inferno-collapse-perf
 flame=$inferno/bin/inferno-flamegraph
@@ -60,6 +62,7 @@ add "inferno: perf script text to folded" "" 6 "$collapse $text"
 add "zwhy: perf.data $times times as large to folded" /500 2 "$zwhy export $larger -o $dir/larger.folded"
 add "zwhy: text $text_times times as large to folded" /500 6 "$zwhy export $longer -o $dir/longer.folded"
 add "zwhy: explain a capture of the same samples" 0.30/ "" "$zwhy explain $capture"
+add "zwhy: explain 300,000 samples of 45,000 different stacks" 0.10/ "" "$zwhy explain $dir/many.zwhy"
 add "zwhy: explain a capture of one stack" 0.015/ "" "$zwhy explain $dir/tiny.zwhy"
 
 bytes() { stat -c %s "$1"; }

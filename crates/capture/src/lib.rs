@@ -12,6 +12,7 @@ mod distinct;
 mod encode;
 mod error;
 mod evidence;
+mod id_map;
 mod ids;
 mod marks;
 mod measures;

@@ -17,10 +17,13 @@ use parquet::schema::types::{ColumnPath, Type};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use zwhy_profile::StringId;
 
 /// No honest table stays below a byte a row by more than this factor, even when well compressed.
 const MAX_ROWS_PER_BYTE: u64 = 256;
 const BATCH: usize = 65_536;
+/// Rows that room is made for before they are read: a file may claim more than it has.
+const MOST_RESERVED: usize = 1 << 20;
 
 /// Writes one table as a Parquet file of one row group.
 pub fn write_table(table: &Table, out: impl Write + Send) -> Result<(), CaptureError> {
@@ -137,26 +140,38 @@ fn decode(spec: &'static TableSpec, columns: usize, bytes: Bytes) -> Result<Tabl
 
 /// Appends a column chunk; stops with an error when it holds more than `max` values in all.
 fn read_column(reader: ColumnReader, slot: &mut Column, max: usize) -> Result<(), String> {
+    // A row group adds to what there is; growing by doubling would copy it over and over.
+    let more = max.min(MOST_RESERVED);
     match (reader, slot) {
         (ColumnReader::Int32ColumnReader(mut r), Column::I32(out)) => {
+            out.reserve(more.saturating_sub(out.len()));
             while r.read_records(BATCH, None, None, out).map_err(|e| e.to_string())?.0 > 0 {
                 check(out.len(), max)?;
             }
         }
         (ColumnReader::Int64ColumnReader(mut r), Column::I64(out)) => {
+            out.reserve(more.saturating_sub(out.len()));
             while r.read_records(BATCH, None, None, out).map_err(|e| e.to_string())?.0 > 0 {
                 check(out.len(), max)?;
             }
         }
         (ColumnReader::ByteArrayColumnReader(mut r), Column::Text(out)) => {
             let mut batch: Vec<ByteArray> = Vec::new();
+            out.ids.reserve(more.saturating_sub(out.ids.len()));
             loop {
                 batch.clear();
                 if r.read_records(BATCH, None, None, &mut batch).map_err(|e| e.to_string())?.0 == 0 {
                     break;
                 }
-                for value in &batch {
-                    out.push(&String::from_utf8_lossy(value.data()));
+                let mut last: Option<(&[u8], StringId)> = None;
+                for value in batch.iter().map(ByteArray::data) {
+                    // Neighbours are equal more often than not.
+                    let id = match last {
+                        Some((same, id)) if same == value => id,
+                        _ => out.strings.intern(&String::from_utf8_lossy(value)),
+                    };
+                    last = Some((value, id));
+                    out.ids.push(id);
                 }
                 check(out.ids.len(), max)?;
             }

@@ -17,23 +17,24 @@ pub struct StackTotals {
 
 impl StackTotals {
     pub fn of(profile: &Profile, event: Event) -> StackTotals {
-        let own = own_counts(profile, event);
+        let own = StackTotals::own_of(profile, event);
         let total = accumulate(&profile.stacks, own.clone());
         StackTotals { own, total }
     }
-}
 
-fn own_counts(profile: &Profile, event: Event) -> Vec<u64> {
-    let (samples, amounts) = (&profile.samples, profile.amounts());
-    let mut own = vec![0u64; profile.stacks.len()];
-    for (row, (stack, e)) in samples.stack.iter().zip(&samples.event).enumerate() {
-        if *e == event
-            && let Some(slot) = own.get_mut(stack.index())
-        {
-            *slot = slot.saturating_add(amounts.of(row));
+    /// What ends at each stack alone.
+    pub fn own_of(profile: &Profile, event: Event) -> Vec<u64> {
+        let (samples, amounts) = (&profile.samples, profile.amounts());
+        let mut own = vec![0u64; profile.stacks.len()];
+        for (row, (stack, e)) in samples.stack.iter().zip(&samples.event).enumerate() {
+            if *e == event
+                && let Some(slot) = own.get_mut(stack.index())
+            {
+                *slot = slot.saturating_add(amounts.of(row));
+            }
         }
+        own
     }
-    own
 }
 
 /// Adds every stack's count to its ancestors; relies on parents coming before children.
@@ -74,7 +75,7 @@ impl FoldedStacks {
     ) -> Result<(), E> {
         let mut piece = String::new();
         let mut frames = Vec::new();
-        let own = own_counts(profile, event);
+        let own = StackTotals::own_of(profile, event);
         for (i, count) in own.iter().enumerate().filter(|(_, c)| **c > 0) {
             frames.extend(profile.stacks.leaf_to_root(StackId(i as u32)));
             for (k, frame) in frames.drain(..).rev().enumerate() {

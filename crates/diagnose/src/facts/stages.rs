@@ -5,14 +5,15 @@
 use crate::anatomy::StageId;
 use crate::classify::Classified;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 use zwhy_profile::{Event, Profile, StackId};
 
 /// Amounts in the unit of the profile, idle samples included.
 #[derive(Clone, Debug, Default)]
 pub struct StageSums {
     by_stage: Vec<u64>,
-    by_label: BTreeMap<(StageId, u8), u64>,
+    /// By stage and, within it, by label; `None` where no sample is.
+    by_label: Vec<Option<u64>>,
+    labels: usize,
     /// Where the thread tells what the stack does not: the parts of a stack's samples that have another stage
     /// than its functions.
     pub by_thread: FxHashMap<StackId, Vec<(StageId, u64)>>,
@@ -21,7 +22,9 @@ pub struct StageSums {
 impl StageSums {
     pub fn of(profile: &Profile, classified: &Classified) -> StageSums {
         let (samples, amounts) = (&profile.samples, profile.amounts());
-        let mut sums = StageSums { by_stage: vec![0; classified.stages.len()], ..StageSums::default() };
+        let (stages, labels) = (classified.stages.len(), classified.labels.len());
+        let by_label = vec![None; stages * labels];
+        let mut sums = StageSums { by_stage: vec![0; stages], by_label, labels, ..StageSums::default() };
         for row in (0..samples.len()).filter(|row| samples.event[*row] == Event::Cpu) {
             let (stack, amount) = (samples.stack[row], amounts.of(row));
             let stage = classified.stage_of(stack, samples.thread[row]);
@@ -29,9 +32,10 @@ impl StageSums {
                 *sum = sum.saturating_add(amount);
             }
             let label = classified.node_label.get(stack.index()).copied().unwrap_or(0);
-            if label != 0 {
-                let sum = sums.by_label.entry((stage, label)).or_default();
-                *sum = sum.saturating_add(amount);
+            if label != 0
+                && let Some(sum) = sums.by_label.get_mut(usize::from(stage) * labels + usize::from(label))
+            {
+                *sum = Some(sum.unwrap_or(0).saturating_add(amount));
             }
             if stage != classified.of_functions(stack) {
                 let parts = sums.by_thread.entry(stack).or_default();
@@ -55,11 +59,15 @@ impl StageSums {
 
     /// Samples of the stages and labels that are kept.
     pub fn labelled(&self, keep: impl Fn(StageId, u8) -> bool) -> u64 {
-        self.by_label.iter().filter(|((stage, label), _)| keep(*stage, *label)).map(|(_, n)| n).sum()
+        let all =
+            self.all().flat_map(|(stage, _)| self.labels_of(stage).map(move |(label, n)| (stage, label, n)));
+        all.filter(|(stage, label, _)| keep(*stage, *label)).map(|(.., n)| n).sum()
     }
 
     /// Labels of a stage, each with its samples.
     pub fn labels_of(&self, stage: StageId) -> impl Iterator<Item = (u8, u64)> + '_ {
-        self.by_label.range((stage, 0)..=(stage, u8::MAX)).map(|((_, label), n)| (*label, *n))
+        let from = usize::from(stage) * self.labels;
+        let of_stage = self.by_label.get(from..from + self.labels).unwrap_or_default();
+        (0..=u8::MAX).zip(of_stage).filter_map(|(label, sum)| Some((label, (*sum)?)))
     }
 }
