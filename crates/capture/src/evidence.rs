@@ -244,7 +244,7 @@ fn add_threads(
         let comm = if comm.is_empty() { "(unnamed)" } else { comm }.to_owned();
         let used = Nanos(span.grown).as_secs_f64();
         let cpu_pct = (seconds > 0.0).then(|| 100.0 * used / seconds);
-        evidence.threads.push(ThreadCpu { comm, cpu_pct, nice: nice(tid), pid, origin });
+        evidence.threads.push(ThreadCpu { comm, cpu_pct, nice: nice(tid), pid, tid: Some(tid), origin });
     }
 }
 

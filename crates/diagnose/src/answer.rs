@@ -214,13 +214,16 @@ pub struct RuledOut {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct RowAnswer {
-    /// `dataset`, `pool` or `vdev`.
+    /// `dataset`, `pool`, `vdev`, `thread` or `process`.
     pub kind: String,
+    /// Of a thread or process with its number, where that is known.
     pub name: String,
     /// Bytes that it read and wrote a second, where counters tell.
     pub read_bytes_s: Option<f64>,
     pub written_bytes_s: Option<f64>,
-    /// Of what the guilty rows read and wrote together, the part that is its own.
+    /// CPUs' worth of time that a thread or process took; 1 is one CPU full.
+    pub cpus: Option<f64>,
+    /// Of what the guilty rows read and wrote together, or of their CPU time, the part that is its own.
     pub part: Option<f64>,
 }
 
@@ -233,7 +236,7 @@ pub struct Finding {
     pub confidence_word: ConfidenceWord,
     /// Of all CPU samples; samples that a finding above accounts for are not counted again.
     pub share: Option<ShareOf>,
-    /// The datasets, pools or vdevs that it is about, the busiest first.
+    /// The datasets, pools, vdevs, threads or processes that it is about, the busiest first.
     pub rows: Vec<RowAnswer>,
     /// Rows that are guilty too and are not listed.
     pub rows_more: u64,

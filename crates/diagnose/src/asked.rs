@@ -25,7 +25,7 @@ impl<'a> Asked<'a> {
     pub fn about(&self, row: Row, queries: &[QueryId]) -> Asked<'a> {
         let rows = self.facts.rows();
         let own = |id: &QueryId| {
-            let query = self.bank.get(*id).filter(|query| row.scope.answers(query))?;
+            let query = self.bank.get(*id).filter(|query| rows.answers(row.scope, query))?;
             Some((*id, rows.reading(row, query)))
         };
         Asked { of_row: queries.iter().filter_map(own).collect(), ..self.clone() }

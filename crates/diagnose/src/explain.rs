@@ -127,7 +127,7 @@ fn finding(
         title: cause.title.clone(),
         confidence: (verdict.confidence * 1000.0).round() / 1000.0,
         confidence_word: ConfidenceWord::of(verdict.confidence),
-        share: claims.claim(&cause.cpu, facts),
+        share: claims.claim(&cause.cpu, verdict.rows.as_ref(), facts),
         rows,
         rows_more,
         rows_unseen,

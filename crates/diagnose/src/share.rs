@@ -4,17 +4,18 @@ use crate::answer::ShareOf;
 use crate::facts::{FactBase, Query, Value};
 use crate::knowledge::CpuOf;
 use crate::pattern::Pattern;
+use crate::rows::Chosen;
 use zwhy_profile::StackId;
 
 /// Busy samples of a cause, whoever else claims them.
 pub fn samples(cpu: &CpuOf, facts: &FactBase<'_>) -> u64 {
-    Claims::default().count(cpu, facts)
+    Claims::default().count(cpu, None, facts)
 }
 
 /// The stage where most samples of a cause are, and how many there are; `None` without samples.
 pub fn main_stage(cpu: &CpuOf, facts: &FactBase<'_>) -> Option<(u8, u64)> {
     let mut stages = vec![0u64; facts.cpu.classified.stages.len()];
-    for (stack, _) in matching(cpu, facts) {
+    for (stack, _) in matching(cpu, None, facts) {
         for (stage, amount) in facts.cpu.stages_of(stack) {
             *stages.get_mut(usize::from(stage))? += amount;
         }
@@ -36,20 +37,25 @@ pub struct Claims {
 const LEFT_OVER: f64 = 0.1;
 
 impl Claims {
-    /// The share of all CPU samples that is this cause's and nobody's before it.
-    pub fn claim(&mut self, cpu: &CpuOf, facts: &FactBase<'_>) -> Option<ShareOf> {
+    /// The share of all CPU samples that is this cause's and nobody's before it; where it is about threads or
+    /// processes, of their samples alone.
+    pub fn claim(&mut self, cpu: &CpuOf, rows: Option<&Chosen>, facts: &FactBase<'_>) -> Option<ShareOf> {
         if cpu.is_empty() {
             return None;
         }
         if !facts.has_samples() {
             return self.claim_figure(cpu, facts);
         }
-        let whole = samples(cpu, facts);
-        let free = self.count(cpu, facts);
+        let threads = rows.and_then(|rows| facts.rows().threads_of(rows.scope, &rows.guilty));
+        let threads = threads.filter(|of| of.contains(&true));
+        let own = threads.map(|threads| (facts.cpu.own_of(&threads), threads));
+        let own = own.as_ref();
+        let whole = Claims::default().count(cpu, own, facts);
+        let free = self.count(cpu, own, facts);
         if whole == 0 || (free as f64) < LEFT_OVER * whole as f64 {
             return None;
         }
-        self.take(cpu, facts);
+        self.take(cpu, own, facts);
         Some(ShareOf::sampled(&facts.cpu.sampling, free, facts.cpu.all))
     }
 
@@ -70,35 +76,47 @@ impl Claims {
         Some(ShareOf::figure(free))
     }
 
-    fn count(&self, cpu: &CpuOf, facts: &FactBase<'_>) -> u64 {
+    fn count(&self, cpu: &CpuOf, own: Option<&Own>, facts: &FactBase<'_>) -> u64 {
         let taken = |stack: usize| self.taken.get(stack).copied().unwrap_or(0);
         if let (None, None, Some(threads)) = (&cpu.functions, &cpu.stage, &cpu.threads) {
             // Threads are told apart by sample, stacks are not: what is claimed is an upper bound.
-            let all = facts.cpu.thread_samples(threads);
+            let all = match own {
+                Some((_, of)) => facts.cpu.thread_samples_of(threads, of),
+                None => facts.cpu.thread_samples(threads),
+            };
             return all.saturating_sub(self.taken.iter().sum());
         }
-        matching(cpu, facts).map(|(stack, amount)| amount.saturating_sub(taken(stack))).sum()
+        matching(cpu, own, facts).map(|(stack, amount)| amount.saturating_sub(taken(stack))).sum()
     }
 
-    fn take(&mut self, cpu: &CpuOf, facts: &FactBase<'_>) {
+    fn take(&mut self, cpu: &CpuOf, own: Option<&Own>, facts: &FactBase<'_>) {
         self.taken.resize(facts.cpu.own.len(), 0);
-        for (stack, amount) in matching(cpu, facts) {
+        for (stack, amount) in matching(cpu, own, facts) {
             self.taken[stack] = self.taken[stack].max(amount);
         }
     }
 }
 
-/// Stacks with busy samples that belong to a cause, and how many of theirs do.
-fn matching<'f>(cpu: &CpuOf, facts: &'f FactBase<'_>) -> impl Iterator<Item = (usize, u64)> + 'f {
+/// Samples at each stack of some threads, and which threads those are.
+type Own = (Vec<u64>, Vec<bool>);
+
+/// Stacks with busy samples that belong to a cause, and how many of theirs do; of some threads' samples alone where
+/// `only` says so.
+fn matching<'f>(
+    cpu: &CpuOf,
+    only: Option<&'f Own>,
+    facts: &'f FactBase<'_>,
+) -> impl Iterator<Item = (usize, u64)> + 'f {
     let spans: Option<Vec<_>> = cpu.functions.as_ref().map(|functions| {
         crate::facts::outermost(&facts.cpu.spans_of(functions, cpu.within.as_ref())).collect()
     });
     let stage = cpu.stage.as_deref().and_then(|s| facts.anatomy.stage(s));
     let nothing = spans.is_none() && stage.is_none();
-    let stacks =
-        facts.cpu.own.iter().zip(0u32..).filter(move |(own, stack)| {
-            !nothing && **own > 0 && !facts.cpu.classified.is_idle(StackId(*stack))
-        });
+    let own = only.map_or(&facts.cpu.own, |(own, _)| own);
+    let stacks = own
+        .iter()
+        .zip(0u32..)
+        .filter(move |(own, stack)| !nothing && **own > 0 && !facts.cpu.classified.is_idle(StackId(*stack)));
     stacks.filter_map(move |(own, stack)| {
         let stack = stack as usize;
         let in_span = spans.as_ref().is_none_or(|spans| {
@@ -107,7 +125,7 @@ fn matching<'f>(cpu: &CpuOf, facts: &'f FactBase<'_>) -> impl Iterator<Item = (u
             i > 0 && at < spans[i - 1].end
         });
         let of_stage = |stage| facts.cpu.stages_of(stack).filter(|(s, _)| *s == stage).map(|(_, n)| n).sum();
-        let amount = stage.map_or(*own, of_stage);
+        let amount = stage.map_or(*own, of_stage).min(*own);
         (in_span && amount > 0).then_some((stack, amount))
     })
 }

@@ -40,6 +40,10 @@ pub fn measure(query: &Query, reading: &Reading, facts: &FactBase<'_>) -> String
     if let Some(said) = &reading.said {
         return said.clone();
     }
+    if let Some(task) = &reading.task {
+        let of_host = Reading { task: None, ..reading.clone() };
+        return format!("{}, in {task}", measure(query, &of_host, facts));
+    }
     if let Some(told) = facts.told_of_tables(query, reading.value != Value::Truth(false)) {
         return told;
     }

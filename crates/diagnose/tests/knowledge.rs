@@ -108,6 +108,27 @@ claim = ""
 }
 
 #[test]
+fn lint_knows_what_threads_and_processes_answer() {
+    let issues = |signs: &[(&str, &str)]| -> Vec<String> {
+        let sign = |(when, each): &(&str, &str)| {
+            format!("[[signs]]\nwhen = \"{when}\"\neach = \"{each}\"\nweight = \"moderate\"\nclaim = \"c\"\n")
+        };
+        let knowledge = cause(&signs.iter().map(sign).collect::<String>());
+        assert!(knowledge.problems.is_empty(), "{:?}", knowledge.problems);
+        let said = lint(&knowledge).into_iter().map(|issue| issue.what);
+        said.filter(|what| what.contains(" each ") || what.contains("by itself")).collect()
+    };
+    let (thread, process) = ("thread_cpu('arc_evict') > 0.9", "part_of('dmu_read', 'zfs_read') > 0.5");
+    assert_eq!(issues(&[(thread, "thread"), (process, "process")]), [""; 0]);
+    let nothing = issues(&[("kstat('arcstats', 'size') > 1", "thread")]);
+    assert!(nothing.len() == 1 && nothing[0].contains("asks nothing that a thread answers"), "{nothing:?}");
+    let nothing = issues(&[("thread_cpu('arc_evict') > 0.9", "dataset")]);
+    assert!(nothing.len() == 1 && nothing[0].contains("asks nothing that a dataset answers"), "{nothing:?}");
+    let both = issues(&[(thread, "thread"), ("prop('sync', 'always')", "dataset")]);
+    assert!(both.len() == 1 && both[0].contains("of each dataset and of each thread"), "{both:?}");
+}
+
+#[test]
 fn lint_asks_what_a_remedy_brings() {
     let sign = "[[signs]]\nwhen = \"param('a') == 1\"\nweight = \"strong\"\nclaim = \"a\"\n";
     let says = |gain: &str, remedy: &str| {

@@ -52,5 +52,8 @@ pub struct ThreadCpu {
     /// The process it belongs to, where the source says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<i32>,
+    /// Its number, where the source says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tid: Option<i32>,
     pub origin: OriginId,
 }

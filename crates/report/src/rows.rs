@@ -1,4 +1,5 @@
-//! What a finding is about, in one line: `dataset tank/a (writes 31.2M a second), tank/b; and 3 more`.
+//! What a finding is about, in one line: `dataset tank/a (writes 31.2M a second), tank/b; and 3 more`,
+//! `thread arc_evict 712 (98 % of one CPU)`.
 
 use zwhy_diagnose::{Finding, RowAnswer};
 use zwhy_zfs::format_bytes;
@@ -13,12 +14,12 @@ pub(crate) fn about(finding: &Finding) -> Option<String> {
     };
     let unseen = match finding.rows_unseen {
         0 => String::new(),
-        n => format!(" ({n} with less traffic were not looked at)"),
+        n => format!(" ({n} that do less were not looked at)"),
     };
     Some(format!("{} {}{more}{unseen}", first.kind, rows.join(", ")))
 }
 
-/// A name, and what it reads and writes where that is known.
+/// A name, and what it reads and writes, or its time on the CPU, where that is known.
 fn row(row: &RowAnswer) -> String {
     let bytes = |what: &str, bytes_s: Option<f64>| {
         let bytes_s = bytes_s.filter(|n| *n >= 1.0)?;
@@ -26,8 +27,8 @@ fn row(row: &RowAnswer) -> String {
     };
     let traffic = [bytes("reads", row.read_bytes_s), bytes("writes", row.written_bytes_s)];
     let traffic: Vec<String> = traffic.into_iter().flatten().collect();
-    match traffic.as_slice() {
-        [] => row.name.clone(),
-        traffic => format!("{} ({} a second)", row.name, traffic.join(", ")),
-    }
+    let traffic = (!traffic.is_empty()).then(|| format!("{} a second", traffic.join(", ")));
+    let cpu = row.cpus.map(|cpus| format!("{:.0} % of one CPU", cpus * 100.0));
+    let told: Vec<String> = traffic.into_iter().chain(cpu).collect();
+    if told.is_empty() { row.name.clone() } else { format!("{} ({})", row.name, told.join("; ")) }
 }

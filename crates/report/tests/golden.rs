@@ -83,6 +83,7 @@ fn ccm_host() -> Answer {
                 name: "tank/games".into(),
                 read_bytes_s: Some(209_715_200.0),
                 written_bytes_s: Some(0.0),
+                cpus: None,
                 part: Some(0.98),
             },
             RowAnswer {
@@ -90,6 +91,7 @@ fn ccm_host() -> Answer {
                 name: "tank/\u{1b}[31mred".into(),
                 read_bytes_s: None,
                 written_bytes_s: None,
+                cpus: None,
                 part: None,
             },
         ],

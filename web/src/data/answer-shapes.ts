@@ -137,6 +137,7 @@ export const SHAPES = {
     undo_note: "text",
   },
   RowAnswer: {
+    cpus: "number?",
     kind: "text",
     name: "text",
     part: "number?",

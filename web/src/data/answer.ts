@@ -63,7 +63,7 @@ export interface Finding {
   readonly next: readonly string[];
   readonly references: readonly string[];
   readonly remedy: RemedyAnswer;
-  /** The datasets, pools or vdevs that it is about, the busiest first. */
+  /** The datasets, pools, vdevs, threads or processes that it is about, the busiest first. */
   readonly rows: readonly RowAnswer[];
   /** Rows that are guilty too and are not listed. */
   readonly rows_more: number;
@@ -203,10 +203,13 @@ export interface RemedyAnswer {
 
 /** One thing that a finding is about. */
 export interface RowAnswer {
-  /** `dataset`, `pool` or `vdev`. */
+  /** CPUs' worth of time that a thread or process took; 1 is one CPU full. */
+  readonly cpus: number | null;
+  /** `dataset`, `pool`, `vdev`, `thread` or `process`. */
   readonly kind: string;
+  /** Of a thread or process with its number, where that is known. */
   readonly name: string;
-  /** Of what the guilty rows read and wrote together, the part that is its own. */
+  /** Of what the guilty rows read and wrote together, or of their CPU time, the part that is its own. */
   readonly part: number | null;
   /** Bytes that it read and wrote a second, where counters tell. */
   readonly read_bytes_s: number | null;

@@ -125,14 +125,14 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
   );
 }
 
-/** The datasets, pools or vdevs that it is about. */
+/** The datasets, pools, vdevs, threads or processes that it is about. */
 function About({ finding }: { finding: Finding }) {
   const first = finding.rows[0];
   if (first === undefined) return null;
   const more = finding.rows_more > 0 ? `; and ${integer(finding.rows_more)} more` : "";
   const unseen =
     finding.rows_unseen > 0
-      ? ` (${integer(finding.rows_unseen)} with less traffic were not looked at)`
+      ? ` (${integer(finding.rows_unseen)} that do less were not looked at)`
       : "";
   return (
     <p>
@@ -143,14 +143,17 @@ function About({ finding }: { finding: Finding }) {
   );
 }
 
-/** A name, what it reads and writes, and its part of what all of them do. */
-function rowText({ name, read_bytes_s, written_bytes_s, part }: RowAnswer): string {
-  const traffic = [
+/** A name, what it reads and writes or its CPU time, and its part of what all of them do. */
+function rowText(row: RowAnswer): string {
+  const { kind, name, read_bytes_s, written_bytes_s, cpus, part } = row;
+  const work = kind === "thread" || kind === "process" ? "CPU time" : "traffic";
+  const told = [
     read_bytes_s === null ? "" : `reads ${bytes(read_bytes_s)} a second`,
     written_bytes_s === null ? "" : `writes ${bytes(written_bytes_s)} a second`,
-    part === null ? "" : `${percent(part)} of their traffic`,
+    cpus === null ? "" : `${percent(cpus)} of one CPU`,
+    part === null ? "" : `${percent(part)} of their ${work}`,
   ].filter(Boolean);
-  return `${visible(name, 120)}${traffic.length > 0 ? ` (${traffic.join(", ")})` : ""}`;
+  return `${visible(name, 120)}${told.length > 0 ? ` (${told.join(", ")})` : ""}`;
 }
 
 /** Claim, measure and where it is from, in one sentence. */

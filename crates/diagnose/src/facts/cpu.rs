@@ -44,7 +44,7 @@ pub struct CpuFacts<'a> {
 
 impl<'a> CpuFacts<'a> {
     pub fn new(profile: &'a Profile, classified: Cow<'a, Classified>) -> CpuFacts<'a> {
-        let own = StackTotals::of(profile, Event::Cpu).own;
+        let own = StackTotals::own_of(profile, Event::Cpu);
         let stages = StageSums::of(profile, &classified);
         let all = own.iter().fold(0u64, |sum, n| sum.saturating_add(*n));
         let busy_own: Vec<u64> = own
@@ -89,29 +89,12 @@ impl<'a> CpuFacts<'a> {
 
     pub fn answer(&self, query: &Query, anatomy: &Anatomy) -> Option<Reading> {
         use Function as F;
-        let pattern = |at: usize| query.patterns.get(at);
+        if let Some(spans) = self.spans_asked(query) {
+            let whole = query.patterns.get(1).filter(|_| query.function == F::PartOf);
+            let whole = whole.map(|whole| self.index.inclusive(&self.spans(whole)));
+            return self.answer_of(query, self.index.inclusive(&spans), whole);
+        }
         match query.function {
-            F::Share => self.share(self.index.inclusive(&self.spans(pattern(0)?))),
-            F::SelfShare => self.share(self.index.own(&self.spans(pattern(0)?))),
-            F::UnderNot => {
-                let below = self.index.below(&self.spans(pattern(0)?), &self.spans(pattern(1)?));
-                let kept = self.index.not_below(&below, &self.spans(pattern(2)?));
-                self.share(self.index.inclusive(&kept))
-            }
-            F::CalledBy => {
-                let direct = self.index.directly_below(&self.spans(pattern(0)?), &self.spans(pattern(1)?));
-                self.share(self.index.inclusive(&direct))
-            }
-            F::Seen => {
-                let spans = self.spans(pattern(0)?);
-                self.present(self.index.inclusive(&spans), query.least)
-            }
-            F::Under => self.share(self.below(pattern(0)?, pattern(1)?)),
-            F::Calls => self.present(self.below(pattern(1)?, pattern(0)?), query.least),
-            F::PartOf => {
-                let whole = self.index.inclusive(&self.spans(pattern(1)?));
-                self.part(self.below(pattern(0)?, pattern(1)?), whole)
-            }
             F::Stage => {
                 let stage = anatomy.stage(query.argument(0))?;
                 self.share(self.stages.of_stage(stage))
@@ -125,19 +108,99 @@ impl<'a> CpuFacts<'a> {
                 let part = self.stages.labelled(|in_stage, of| of == label && in_stage == stage);
                 self.part(part, self.stages.of_stage(stage))
             }
-            F::InThread => self.share(self.in_thread(pattern(0)?, pattern(1)?)),
+            F::InThread => self.share(self.in_thread(query.patterns.first()?, query.patterns.get(1)?)),
             _ => None,
         }
+    }
+
+    /// Where the stacks are that a question about functions asks for, in preorder; `None` for other questions.
+    fn spans_asked(&self, query: &Query) -> Option<Vec<Span>> {
+        use Function as F;
+        let spans = |at: usize| Some(self.spans(query.patterns.get(at)?));
+        Some(match query.function {
+            F::Share | F::Seen => spans(0)?,
+            F::SelfShare => super::index::alone(spans(0)?),
+            F::Under | F::PartOf => self.index.below(&spans(0)?, &spans(1)?),
+            F::Calls => self.index.below(&spans(1)?, &spans(0)?),
+            F::UnderNot => self.index.not_below(&self.index.below(&spans(0)?, &spans(1)?), &spans(2)?),
+            F::CalledBy => self.index.directly_below(&spans(0)?, &spans(1)?),
+            _ => return None,
+        })
+    }
+
+    /// What busy samples that a question about functions asks for come to: a share of busy CPU, or whether they
+    /// are enough to be seen; `whole` is what a part is of.
+    pub fn answer_of(&self, query: &Query, samples: u64, whole: Option<u64>) -> Option<Reading> {
+        match query.function {
+            Function::Seen | Function::Calls => self.present(samples, query.least),
+            Function::PartOf => self.part(samples, whole?),
+            _ => self.share(samples),
+        }
+    }
+
+    /// Busy samples that a question about functions or threads asks for, by thread of the profile; `None` where it
+    /// asks for something else, or where there are no samples.
+    pub fn by_thread_asked(&self, query: &Query) -> Option<Vec<u64>> {
+        use Function as F;
+        let spans = match query.function {
+            _ if self.busy == 0 => return None,
+            F::InThread => self.spans(query.patterns.first()?),
+            F::ThreadShare => vec![Span { start: 0, end: u32::MAX }],
+            _ => self.spans_asked(query)?,
+        };
+        let mut sums = self.sums_by_thread(&spans);
+        let threads = match query.function {
+            F::InThread => query.patterns.get(1)?,
+            F::ThreadShare => query.patterns.first()?,
+            _ => return Some(sums),
+        };
+        let wanted = self.threads_like(threads);
+        sums.iter_mut().zip(wanted).filter(|(_, wanted)| !wanted).for_each(|(sum, _)| *sum = 0);
+        Some(sums)
+    }
+
+    /// Of a question for a part, what that is of, by thread of the profile.
+    pub fn whole_by_thread(&self, query: &Query) -> Option<Vec<u64>> {
+        let whole = query.patterns.get(1).filter(|_| query.function == Function::PartOf)?;
+        Some(self.sums_by_thread(&self.spans(whole)))
+    }
+
+    fn sums_by_thread(&self, spans: &[Span]) -> Vec<u64> {
+        let mut sums = vec![0u64; self.profile.threads.len()];
+        let rows = self.by_thread();
+        for span in super::index::outermost(spans) {
+            let from = rows.partition_point(|(_, at, _)| *at < span.start);
+            for (thread, _, count) in rows[from..].iter().take_while(|(_, at, _)| *at < span.end) {
+                if let Some(sum) = sums.get_mut(thread.index()) {
+                    *sum += count;
+                }
+            }
+        }
+        sums
+    }
+
+    /// Threads of the profile that have CPU samples, with their busy ones.
+    pub fn busy_by_thread(&self) -> Vec<(ThreadId, u64)> {
+        let sums = self.sums_by_thread(&[Span { start: 0, end: u32::MAX }]);
+        (0..).map(ThreadId).zip(sums).filter(|(_, busy)| *busy > 0).collect()
+    }
+
+    /// Busy samples at each stack of some threads, by stack id.
+    pub fn own_of(&self, threads: &[bool]) -> Vec<u64> {
+        let (samples, amounts) = (&self.profile.samples, self.profile.amounts());
+        let mut own = vec![0u64; self.own.len()];
+        for row in (0..samples.len()).filter(|row| samples.event[*row] == Event::Cpu) {
+            if threads.get(samples.thread[row].index()) == Some(&true) {
+                own[samples.stack[row].index()] += amounts.of(row);
+            }
+        }
+        own
     }
 
     /// A part of some busy samples: of what is hardly there no part says anything.
     fn part(&self, part: u64, whole: u64) -> Option<Reading> {
         let there = self.present(whole, None)?;
         (there.value == Value::Truth(true)).then(|| Reading::share(part, whole, &self.sampling, ORIGIN))?
-    }
-
-    fn below(&self, inner: &Pattern, outer: &Pattern) -> u64 {
-        self.index.inclusive(&self.index.below(&self.spans(inner), &self.spans(outer)))
     }
 
     /// Stages of the samples that end at a stack, each with its amount.
@@ -174,15 +237,24 @@ impl<'a> CpuFacts<'a> {
     fn by_thread(&self) -> &[(ThreadId, u32, u64)] {
         self.by_thread.get_or_init(|| {
             let (samples, amounts) = (&self.profile.samples, self.profile.amounts());
-            let mut rows: Vec<(ThreadId, u32, u64)> = (0..samples.len())
-                .filter(|i| samples.event[*i] == Event::Cpu)
-                .filter(|i| !self.classified.is_idle(samples.stack[*i]))
-                .map(|i| {
-                    let at = self.index.preorder(samples.stack[i]);
-                    (samples.thread[i], at, amounts.of(i))
-                })
-                .collect();
-            rows.sort_unstable_by_key(|(_, at, _)| *at);
+            // Sorted by counting, as there are far fewer places than samples.
+            let busy = |row: &usize| {
+                samples.event[*row] == Event::Cpu && !self.classified.is_idle(samples.stack[*row])
+            };
+            let mut next = vec![0u32; self.profile.stacks.len() + 1];
+            for row in (0..samples.len()).filter(busy) {
+                next[self.index.preorder(samples.stack[row]) as usize + 1] += 1;
+            }
+            for at in 1..next.len() {
+                next[at] += next[at - 1];
+            }
+            let mut rows = vec![(ThreadId(0), 0, 0); next.last().map_or(0, |all| *all as usize)];
+            for row in (0..samples.len()).filter(busy) {
+                let at = self.index.preorder(samples.stack[row]);
+                let slot = &mut next[at as usize];
+                rows[*slot as usize] = (samples.thread[row], at, amounts.of(row));
+                *slot += 1;
+            }
             rows
         })
     }
@@ -224,6 +296,14 @@ impl<'a> CpuFacts<'a> {
         rows.filter(|(t, at, _)| wanted.get(t.index()) == Some(&true) && inside(*at)).map(|r| r.2).sum()
     }
 
+    /// The same of some threads alone, by thread of the profile.
+    pub fn thread_samples_of(&self, like: &Pattern, of: &[bool]) -> u64 {
+        let like = self.threads_like(like);
+        let wanted =
+            |thread: ThreadId| like.get(thread.index()).zip(of.get(thread.index())) == Some((&true, &true));
+        self.by_thread().iter().filter(|(thread, ..)| wanted(*thread)).map(|(_, _, count)| count).sum()
+    }
+
     /// Busy samples on threads called like that.
     pub fn thread_samples(&self, threads: &Pattern) -> u64 {
         self.comms_like(threads).map(|(_, count)| count).sum()
@@ -232,7 +312,7 @@ impl<'a> CpuFacts<'a> {
     /// Part of waiting samples in some functions; `None` without waiting samples.
     pub fn wait_share(&self, pattern: &Pattern) -> Option<Reading> {
         let index = self.waiting.get_or_init(|| {
-            let own = StackTotals::of(self.profile, Event::Wait).own;
+            let own = StackTotals::own_of(self.profile, Event::Wait);
             own.iter().any(|c| *c > 0).then(|| StackIndex::new(self.profile, &own))
         });
         let index = index.as_ref()?;

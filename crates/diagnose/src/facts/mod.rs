@@ -36,14 +36,14 @@ use crate::pattern::Pattern;
 use crate::rows::Rows;
 use percent::PercentFacts;
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use zwhy_evidence::Evidence;
 
 /// All that can be asked of one host's evidence.
 pub struct FactBase<'a> {
     pub evidence: &'a Evidence,
     pub anatomy: &'a Anatomy,
-    pub cpu: CpuFacts<'a>,
+    pub cpu: Arc<CpuFacts<'a>>,
     percent: PercentFacts,
     /// Benchmarks that OpenZFS made of itself.
     pub benchmarks: Vec<zwhy_evidence::Table>,
@@ -65,16 +65,16 @@ impl<'a> FactBase<'a> {
         FactBase {
             evidence,
             anatomy,
-            cpu: CpuFacts::new(&evidence.profile, classified),
+            cpu: Arc::new(CpuFacts::new(&evidence.profile, classified)),
             percent: PercentFacts::new(evidence, anatomy),
             benchmarks: tables::benchmarks(&evidence.facts),
             rows: OnceLock::new(),
         }
     }
 
-    /// Pools, datasets and vdevs, each with what is known of it alone.
+    /// Pools, datasets, vdevs, threads and processes, each with what is known of it alone.
     pub fn rows(&self) -> &Rows<'a> {
-        self.rows.get_or_init(|| Rows::new(self.evidence))
+        self.rows.get_or_init(|| Rows::new(self.evidence, self.cpu.clone()))
     }
 
     /// `true` when real CPU samples were counted, so that what is absent is known to be absent.

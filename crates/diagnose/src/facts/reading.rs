@@ -43,8 +43,10 @@ pub struct Reading {
     pub origin: String,
     /// Of a share of counted samples, and of what is decided by one: what the share may be.
     pub interval: Option<Interval>,
-    /// In words, where it is of one dataset, pool or vdev.
+    /// In words, where it is of one row: a dataset, pool, vdev, thread or process.
     pub said: Option<String>,
+    /// The thread or process whose samples it is of, where that is not in `said`.
+    pub task: Option<String>,
 }
 
 impl Reading {
@@ -67,6 +69,6 @@ impl Reading {
     }
 
     pub fn new(value: Value, quality: Quality, origin: impl Into<String>) -> Reading {
-        Reading { value, quality, origin: origin.into(), interval: None, said: None }
+        Reading { value, quality, origin: origin.into(), interval: None, said: None, task: None }
     }
 }

@@ -185,9 +185,19 @@ fn add_sample(evidence: &mut Evidence, line: &str) -> bool {
         })
         .collect();
     let stack = profile.stack(&frames);
-    let thread = profile.thread(-1, -1, comm);
+    let (comm, pid, tid) = numbered(comm);
+    let thread = profile.thread(pid.unwrap_or(-1), tid.unwrap_or(-1), comm);
     profile.samples.push_counted(thread, stack, Event::Cpu, count);
     true
+}
+
+/// Of `java@40/41` the name, the process and the thread; `arc_evict@712` is the only thread of its process.
+fn numbered(text: &str) -> (&str, Option<i32>, Option<i32>) {
+    let numbers = text.rsplit_once('@').and_then(|(comm, numbers)| {
+        let (pid, tid) = numbers.split_once('/').unwrap_or((numbers, numbers));
+        Some((comm, pid.parse().ok()?, tid.parse().ok()?))
+    });
+    numbers.map_or((text, None, None), |(comm, pid, tid)| (comm, Some(pid), Some(tid)))
 }
 
 fn flat_row(line: &str, origin: OriginId) -> Option<FlatRow> {
@@ -212,12 +222,12 @@ fn stack(line: &str, waiting: bool, origin: OriginId) -> PctStack {
 }
 
 fn thread(line: &str, origin: OriginId) -> ThreadCpu {
-    match line.rsplit_once(' ') {
-        Some((comm, pct)) if leading_number(pct).is_some() => {
-            ThreadCpu { comm: comm.to_owned(), cpu_pct: leading_number(pct), origin, ..ThreadCpu::default() }
-        }
-        _ => ThreadCpu { comm: line.to_owned(), origin, ..ThreadCpu::default() },
-    }
+    let (name, cpu_pct) = match line.rsplit_once(' ') {
+        Some((name, pct)) if leading_number(pct).is_some() => (name, leading_number(pct)),
+        _ => (line, None),
+    };
+    let (comm, pid, tid) = numbered(name);
+    ThreadCpu { comm: comm.to_owned(), cpu_pct, pid, tid, origin, ..ThreadCpu::default() }
 }
 
 #[cfg(test)]
@@ -232,7 +242,7 @@ mod tests {
             flat = ["52.6 [zfs] SHA256Transform", "nonsense"]
             stacks = ["txg_sync;spa_sync;dnode_sync 12.5", ";getdents64;dmu_zfetch"]
             waiting = ["dd;zil_commit;cv_wait"]
-            threads = ["dbuf_evict 93.8", "arc_prune"]
+            threads = ["dbuf_evict 93.8", "arc_prune", "java@40/41 7"]
             nice = { arc_prune = 19, z_wr_iss = -15 }
             kstats = { arcstats = { size = 1 } }
             rates = { arcstats = { hits = 10 } }
@@ -245,13 +255,18 @@ mod tests {
         let (e, bad) = fixture.evidence();
         assert_eq!(bad, ["nonsense"]);
         assert_eq!(e.profile.total(Event::Cpu), 7);
-        assert_eq!((e.flat.len(), e.trees.len(), e.threads.len()), (1, 3, 3));
+        assert_eq!((e.flat.len(), e.trees.len(), e.threads.len()), (1, 3, 4));
         assert_eq!(
             (e.trees[0].pct, e.trees[1].comm.as_deref(), e.trees[2].waiting),
             (Some(12.5), None, true)
         );
         assert_eq!((e.threads[0].cpu_pct, e.threads[1].cpu_pct), (Some(93.8), None));
-        assert_eq!(e.threads.iter().map(|t| t.nice).collect::<Vec<_>>(), [None, Some(19), Some(-15)]);
+        assert_eq!(e.threads.iter().map(|t| t.nice).collect::<Vec<_>>(), [None, Some(19), None, Some(-15)]);
+        let java = &e.threads[2];
+        assert_eq!(
+            (java.comm.as_str(), java.pid, java.tid, java.cpu_pct),
+            ("java", Some(40), Some(41), Some(7.0))
+        );
         assert_eq!((e.kstats.len(), e.properties.len(), e.facts.zfs.in_use), (2, 2, Some(false)));
         assert_eq!(e.properties[1].dataset.as_deref(), Some("tank/a"));
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Rows that answer differently are weighed up to this number, the busiest first; hosts with more have
 /// as many busy datasets, and those with the least traffic matter least.
 const MOST_KINDS: usize = 128;
-/// Part of the traffic of all rows that look guilty from which one of them is.
+/// Part of what all rows do that look guilty from which one of them is.
 const BUSY: f64 = 0.01;
 
 /// The rows of a cause.
@@ -102,10 +102,10 @@ fn signs(cause: &Cause) -> impl Iterator<Item = &Sign> {
 fn uses<'q>(cause: &Cause, asked: &Asked<'q>, of: Scope) -> Vec<(Use, &'q Query)> {
     let mut found: Vec<(Use, &Query)> = Vec::new();
     for sign in signs(cause) {
-        let Some(scope) = sign.each.filter(|scope| *scope == of || *scope == Scope::Pool) else { continue };
+        let Some(scope) = sign.each.filter(|scope| of.is_within(*scope)) else { continue };
         for id in &sign.when.queries {
             let of = (scope, *id);
-            let query = asked.bank.get(*id).filter(|query| scope.answers(query));
+            let query = asked.bank.get(*id).filter(|query| asked.facts.rows().answers(scope, query));
             if let Some(query) = query.filter(|_| !found.iter().any(|(known, _)| *known == of)) {
                 found.push((of, query));
             }
@@ -170,7 +170,7 @@ impl Judged {
         (scope, row): (Scope, RowId),
     ) -> Judged {
         let mut judged = Judged { yes: 0, score: 0.0, fits: true };
-        let of_row = |sign: &Sign| sign.each.is_some_and(|each| each == scope || each == Scope::Pool);
+        let of_row = |sign: &Sign| sign.each.is_some_and(|each| scope.is_within(each));
         for (at, sign) in signs(cause).enumerate().filter(|(_, sign)| of_row(sign)) {
             let of_row = OfRow { asked, columns, scope: sign.each, row };
             let weight = sign.weight;
@@ -179,7 +179,10 @@ impl Judged {
                 (Truth::Yes, _) if against => judged.score -= weight.when_true(),
                 (Truth::Yes, _) => {
                     judged.score += weight.when_true();
-                    judged.yes |= bit(at);
+                    // What the host answers does not tell which thread it was.
+                    if !scope.is_task() || is_asked(sign, columns) {
+                        judged.yes |= bit(at);
+                    }
                 }
                 (Truth::No, IfFalse::RulesOut) => judged.score = f64::NEG_INFINITY,
                 (Truth::No, IfFalse::Weakens) => judged.score += weight.when_false(),
@@ -195,6 +198,11 @@ impl Judged {
     }
 }
 
+/// Whether rows answer something that a sign asks.
+fn is_asked(sign: &Sign, columns: &[(Use, Arc<Column>)]) -> bool {
+    columns.iter().any(|((scope, query), _)| sign.each == Some(*scope) && sign.when.queries.contains(query))
+}
+
 /// The answers of a row, and those of the host to everything else.
 struct OfRow<'a, 'f> {
     asked: &'a Asked<'f>,
@@ -207,7 +215,7 @@ impl Answers for OfRow<'_, '_> {
     fn answer(&self, id: QueryId) -> Option<Reading> {
         let scope = self.scope?;
         let query = self.asked.bank.get(id)?;
-        if !scope.answers(query) {
+        if !self.asked.facts.rows().answers(scope, query) {
             return self.asked.reading(id).cloned();
         }
         let column = self.columns.iter().find(|(of, _)| *of == (scope, id)).map(|(_, column)| column)?;
@@ -217,19 +225,12 @@ impl Answers for OfRow<'_, '_> {
 
 /// Rows without those that do next to nothing, where counters tell; the busiest first.
 fn busy(rows: &Rows<'_>, scope: Scope, alike: &[RowId], cause: &Cause) -> Vec<RowId> {
-    let traffic = |id: &RowId| {
-        let [read, written] = rows.traffic(Row { scope, id: *id })?;
-        Some(match cause.busy {
-            Some(crate::knowledge::Busy::Reads) => read,
-            Some(crate::knowledge::Busy::Writes) => written,
-            None => read + written,
-        })
-    };
-    let of: Vec<f64> = alike.iter().map(|id| traffic(id).unwrap_or(0.0)).collect();
+    let activity = |id: &RowId| rows.activity(Row { scope, id: *id }, cause.busy);
+    let of: Vec<f64> = alike.iter().map(|id| activity(id).unwrap_or(0.0)).collect();
     let all: f64 = of.iter().sum();
     let mut guilty: Vec<(f64, RowId)> = of.into_iter().zip(alike.iter().copied()).collect();
     if all > 0.0 {
-        guilty.retain(|(bytes, _)| *bytes >= BUSY * all);
+        guilty.retain(|(activity, _)| *activity >= BUSY * all);
         guilty.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     }
     guilty.into_iter().map(|(_, id)| id).collect()

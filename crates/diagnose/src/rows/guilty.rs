@@ -24,7 +24,8 @@ pub struct Names {
 
 impl Names {
     pub fn of(cause: &Cause, chosen: Option<&Chosen>, facts: &FactBase<'_>) -> Names {
-        let guilty = chosen.filter(|c| !c.guilty.is_empty());
+        // A thread says nothing of pools.
+        let guilty = chosen.filter(|c| !c.guilty.is_empty() && !c.scope.is_task());
         let Some(chosen) = guilty else { return Names::without_rows(cause, facts) };
         let mut names = Names::listed(chosen.scope, &chosen.guilty, facts);
         names.scope = Some(chosen.scope);
@@ -47,7 +48,7 @@ impl Names {
         match scope {
             Scope::Dataset => datasets = own,
             Scope::Vdev => vdevs = own,
-            Scope::Pool => {}
+            Scope::Pool | Scope::Process | Scope::Thread => {}
         }
         Names { datasets, pools, vdevs, more, scope: None }
     }
@@ -88,9 +89,10 @@ impl Names {
             Scope::Dataset => &self.datasets,
             Scope::Pool => &self.pools,
             Scope::Vdev => &self.vdevs,
+            Scope::Process | Scope::Thread => &Vec::new(),
         };
         let more = if self.scope == Some(scope) { self.more } else { 0 };
-        let rest = if more > 0 { Some(format!("{more} more {}s", scope.word())) } else { None };
+        let rest = if more > 0 { Some(format!("{more} more {}", scope.words())) } else { None };
         let all: Vec<&str> = names.iter().map(String::as_str).chain(rest.as_deref()).collect();
         match all.as_slice() {
             [] => unknown.to_owned(),
@@ -105,8 +107,8 @@ pub fn answers(chosen: Option<&Chosen>, facts: &FactBase<'_>) -> (Vec<RowAnswer>
     let Some(chosen) = chosen.filter(|c| !c.guilty.is_empty()) else { return Default::default() };
     let rows = facts.rows();
     let row = |id: &RowId| Row { scope: chosen.scope, id: *id };
-    let traffic = |id: &RowId| rows.traffic(row(id)).map(|[read, written]| read + written);
-    let all: f64 = chosen.guilty.iter().filter_map(traffic).sum();
+    let activity = |id: &RowId| rows.activity(row(id), None);
+    let all: f64 = chosen.guilty.iter().filter_map(activity).sum();
     let answer = |id: &RowId| {
         let traffic = rows.traffic(row(id));
         Some(RowAnswer {
@@ -114,7 +116,8 @@ pub fn answers(chosen: Option<&Chosen>, facts: &FactBase<'_>) -> (Vec<RowAnswer>
             name: rows.name(row(id))?.to_owned(),
             read_bytes_s: traffic.map(|[read, _]| read),
             written_bytes_s: traffic.map(|[_, written]| written),
-            part: traffic.filter(|_| all > 0.0).map(|[read, written]| (read + written) / all),
+            cpus: rows.cpu(row(id)),
+            part: activity(id).filter(|_| all > 0.0).map(|activity| activity / all),
         })
     };
     let listed: Vec<RowAnswer> = chosen.guilty.iter().take(MOST_ROWS).filter_map(answer).collect();

@@ -131,6 +131,7 @@ impl Rows<'_> {
             }
             Scope::Dataset => self.storage.datasets.get(row.id as usize),
             Scope::Pool => self.storage.pools.get(row.id as usize),
+            Scope::Process | Scope::Thread => None,
         };
         let values = self.storage.values(name);
         let told = node.and_then(|node| values[*node as usize].as_ref());

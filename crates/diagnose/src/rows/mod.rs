@@ -1,4 +1,4 @@
-//! What a sign may be about: each dataset, pool or vdev of the evidence by itself.
+//! What a sign may be about: each dataset, pool, vdev, thread or process of the evidence by itself.
 //!
 //! A sign with `each = "dataset"` is asked of one row at a time, and all such signs of a cause of the
 //! same row, so that one dataset's record size is never paired with another one's cache. Rows that
@@ -10,6 +10,7 @@ mod guilty;
 mod listed;
 mod place;
 mod storage;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod vdevs;
@@ -19,12 +20,16 @@ pub use column::Column;
 pub use guilty::{Names, answers};
 pub use place::place;
 
-use crate::facts::{Function, Query, Reading};
+use crate::facts::{CpuFacts, Function, Quality, Query, Reading, Value};
+use crate::figures::percent;
+use crate::knowledge::Busy;
 use serde::Deserialize;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use storage::Storage;
+use tasks::Tasks;
 use vdevs::Vdevs;
 use zwhy_evidence::Evidence;
+use zwhy_profile::ThreadId;
 
 /// A kind of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
@@ -33,6 +38,8 @@ pub enum Scope {
     Pool,
     Dataset,
     Vdev,
+    Process,
+    Thread,
 }
 
 /// Index of a row among those of its kind, the busiest first.
@@ -51,19 +58,74 @@ impl Scope {
             Scope::Pool => "pool",
             Scope::Dataset => "dataset",
             Scope::Vdev => "vdev",
+            Scope::Process => "process",
+            Scope::Thread => "thread",
         }
     }
 
-    /// Whether rows of this kind answer such a question for themselves; others are asked of the host.
+    /// Several of them.
+    pub fn words(self) -> &'static str {
+        match self {
+            Scope::Pool => "pools",
+            Scope::Dataset => "datasets",
+            Scope::Vdev => "vdevs",
+            Scope::Process => "processes",
+            Scope::Thread => "threads",
+        }
+    }
+
+    /// Rows that do work, not rows that hold data.
+    pub fn is_task(self) -> bool {
+        matches!(self, Scope::Process | Scope::Thread)
+    }
+
+    /// The kind of rows that each of these belongs to.
+    fn parent(self) -> Option<Scope> {
+        match self {
+            Scope::Dataset | Scope::Vdev => Some(Scope::Pool),
+            Scope::Thread => Some(Scope::Process),
+            Scope::Pool | Scope::Process => None,
+        }
+    }
+
+    /// Whether rows of this kind are such rows, or belong to one.
+    pub fn is_within(self, other: Scope) -> bool {
+        self == other || self.parent() == Some(other)
+    }
+
+    /// Whether rows of this kind can answer such a question for themselves; others are asked of the host.
     pub fn answers(self, query: &Query) -> bool {
         use Function as F;
         match query.function {
-            F::Prop | F::PropNumber => true,
-            F::Kstat | F::Rate => self != Scope::Vdev && query.argument(0).contains('/'),
-            F::ColumnMax | F::ColumnMin | F::ColumnSum | F::ColumnHas => self != Scope::Dataset,
-            _ => false,
+            F::Prop | F::PropNumber => !self.is_task(),
+            F::Kstat | F::Rate => {
+                matches!(self, Scope::Pool | Scope::Dataset) && query.argument(0).contains('/')
+            }
+            F::ColumnMax | F::ColumnMin | F::ColumnSum | F::ColumnHas => {
+                matches!(self, Scope::Pool | Scope::Vdev)
+            }
+            F::ThreadCpu | F::ThreadMax | F::ThreadCount | F::ThreadNice | F::ThreadSeen => self.is_task(),
+            _ => self.is_task() && is_of_samples(query),
         }
     }
+}
+
+/// Whether samples of a thread answer a question.
+fn is_of_samples(query: &Query) -> bool {
+    use Function as F;
+    matches!(
+        query.function,
+        F::Share
+            | F::SelfShare
+            | F::Under
+            | F::UnderNot
+            | F::CalledBy
+            | F::PartOf
+            | F::Calls
+            | F::Seen
+            | F::InThread
+            | F::ThreadShare
+    )
 }
 
 /// All rows of some evidence.
@@ -71,14 +133,25 @@ pub struct Rows<'a> {
     evidence: &'a Evidence,
     storage: Storage<'a>,
     vdevs: Vdevs,
+    cpu: Arc<CpuFacts<'a>>,
+    tasks: OnceLock<Tasks>,
     columns: Mutex<Vec<(Scope, String, Arc<Column>)>>,
 }
 
 impl<'a> Rows<'a> {
-    pub fn new(evidence: &'a Evidence) -> Rows<'a> {
+    pub fn new(evidence: &'a Evidence, cpu: Arc<CpuFacts<'a>>) -> Rows<'a> {
         let storage = Storage::new(evidence);
         let vdevs = Vdevs::new(evidence);
-        Rows { evidence, storage, vdevs, columns: Mutex::default() }
+        Rows { evidence, storage, vdevs, cpu, tasks: OnceLock::new(), columns: Mutex::default() }
+    }
+
+    fn tasks(&self) -> &Tasks {
+        self.tasks.get_or_init(|| Tasks::new(self.evidence, &self.cpu))
+    }
+
+    /// Whether rows of a kind answer a question for themselves: of functions only where there are samples.
+    pub fn answers(&self, scope: Scope, query: &Query) -> bool {
+        scope.answers(query) && (self.cpu.busy > 0 || !is_of_samples(query))
     }
 
     pub fn len(&self, scope: Scope) -> usize {
@@ -86,6 +159,7 @@ impl<'a> Rows<'a> {
             Scope::Pool => self.storage.pools.len(),
             Scope::Dataset => self.storage.datasets.len(),
             Scope::Vdev => self.vdevs.all.len(),
+            Scope::Process | Scope::Thread => self.tasks().rows(scope).len(),
         }
     }
 
@@ -96,6 +170,7 @@ impl<'a> Rows<'a> {
             Scope::Pool => self.storage.name(*self.storage.pools.get(at)?),
             Scope::Dataset => self.storage.name(*self.storage.datasets.get(at)?),
             Scope::Vdev => Some(self.vdevs.all.get(at)?.name.as_str()),
+            Scope::Process | Scope::Thread => Some(self.tasks().rows(row.scope).get(at)?.name.as_str()),
         }
     }
 
@@ -106,6 +181,7 @@ impl<'a> Rows<'a> {
             Scope::Pool => row.id,
             Scope::Dataset => self.storage.pool_row(*self.storage.datasets.get(at)?)?,
             Scope::Vdev => self.storage.pool_named(&self.vdevs.all.get(at)?.pool)?,
+            Scope::Process | Scope::Thread => return None,
         };
         Some(Row { scope: Scope::Pool, id })
     }
@@ -115,8 +191,44 @@ impl<'a> Rows<'a> {
         match scope {
             scope if scope == row.scope => Some(row),
             Scope::Pool => self.pool_of(row),
+            Scope::Process if row.scope == Scope::Thread => {
+                Some(Row { scope, id: self.tasks().process_of(row.id)? })
+            }
             _ => None,
         }
+    }
+
+    /// CPUs' worth of time that a thread or process took, where that is known.
+    pub fn cpu(&self, row: Row) -> Option<f64> {
+        self.tasks().rows(row.scope).get(row.id as usize)?.cpu
+    }
+
+    /// How much a row does, to find the busiest of its kind: bytes a second, or time on the CPU.
+    pub fn activity(&self, row: Row, busy: Option<Busy>) -> Option<f64> {
+        if row.scope.is_task() {
+            let task = self.tasks().rows(row.scope).get(row.id as usize)?;
+            return task.cpu.or((task.samples > 0).then_some(task.samples as f64));
+        }
+        let [read, written] = self.traffic(row)?;
+        Some(match busy {
+            Some(Busy::Reads) => read,
+            Some(Busy::Writes) => written,
+            None => read + written,
+        })
+    }
+
+    /// The threads of the profile that are of some rows, by their ids; `None` where these have no threads.
+    pub fn threads_of(&self, scope: Scope, rows: &[RowId]) -> Option<Vec<bool>> {
+        if !scope.is_task() {
+            return None;
+        }
+        let mut of: Vec<bool> = vec![false; self.evidence.profile.threads.len()];
+        for ThreadId(thread) in self.tasks().sampled(scope, rows) {
+            if let Some(slot) = of.get_mut(thread as usize) {
+                *slot = true;
+            }
+        }
+        Some(of)
     }
 
     /// Bytes read and written a second; `None` where no counter tells.
@@ -124,7 +236,7 @@ impl<'a> Rows<'a> {
         match row.scope {
             Scope::Pool => self.storage.traffic(*self.storage.pools.get(row.id as usize)?),
             Scope::Dataset => self.storage.traffic(*self.storage.datasets.get(row.id as usize)?),
-            Scope::Vdev => None,
+            Scope::Vdev | Scope::Process | Scope::Thread => None,
         }
     }
 
@@ -153,20 +265,47 @@ impl<'a> Rows<'a> {
             (Scope::Dataset, F::Prop | F::PropNumber) => storage.property_column(&storage.datasets, query),
             (Scope::Pool, F::Prop | F::PropNumber) => storage.property_column(&storage.pools, query),
             (Scope::Dataset | Scope::Pool, F::Kstat | F::Rate) => storage.kstat_column(scope, query),
+            (Scope::Thread | Scope::Process, _) => {
+                let answers = self.tasks().answers(scope, query, &self.cpu);
+                Column::of(answers.into_iter().map(|reading| reading.map(|r| r.value)))
+            }
             (scope, _) => listed::column(self, scope, query),
         }
     }
 
     /// The answer of one row.
     pub fn reading(&self, row: Row, query: &Query) -> Option<Reading> {
+        if row.scope.is_task() {
+            return self.task_reading(row, query);
+        }
         let column = self.column(row.scope, query);
         let value = column.value(row.id)?.clone();
         let quality = match query.function {
-            Function::Prop | Function::PropNumber => crate::facts::Quality::Configured,
-            _ => crate::facts::Quality::Figure,
+            // What a vdev counted is no setting of it.
+            Function::PropNumber if row.scope == Scope::Vdev => Quality::Figure,
+            Function::Prop | Function::PropNumber => Quality::Configured,
+            _ => Quality::Figure,
         };
         let (said, origin) = self.told(row, query, &value);
         Some(Reading { said: Some(said), ..Reading::new(value, quality, origin) })
+    }
+
+    /// As [`Rows::reading`], of a thread or process.
+    fn task_reading(&self, row: Row, query: &Query) -> Option<Reading> {
+        let tasks = self.tasks();
+        let mut reading = tasks.answers(row.scope, query, &self.cpu).into_iter().nth(row.id as usize)??;
+        let task = tasks.rows(row.scope).get(row.id as usize)?;
+        if reading.origin.is_empty() {
+            let listed = task.origin().filter(|_| reading.quality != Quality::Counted);
+            reading.origin = listed.map_or("samples", |origin| self.evidence.origin_name(origin)).to_owned();
+        }
+        match (query.function, &reading.value) {
+            (Function::ThreadCpu | Function::ThreadMax, Value::Number(cpus)) => {
+                reading.said = Some(format!("{}: {} of one CPU", task.name, percent(*cpus, false)));
+            }
+            _ => reading.task = Some(task.name.clone()),
+        }
+        Some(reading)
     }
 
     /// Of datasets, where each has a property from: `local`, `inherited from tank`; empty is not known.

@@ -276,3 +276,120 @@ fn a_vdev_is_named_by_its_errors() {
     assert_eq!((vdev.rows[0].kind.as_str(), names(&vdev)), ("vdev", vec!["sdb"]));
     assert_eq!(vdev.remedy.commands, ["zpool clear beta sdb"]);
 }
+
+/// One process reads a mapped file from the pool, another one from the page cache.
+const TASKS: &str = r#"
+title = "t"
+why = "It takes {share} of this host's CPU."
+do = "d"
+explanation = "e"
+affected = "all"
+references = ["https://github.com/openzfs/zfs"]
+[cpu]
+functions = "mappedread"
+[[signs]]
+when = "part_of('dmu_read', 'mappedread') > 0.5"
+each = "process"
+weight = "strong"
+claim = "Its reads go to the pool."
+[[signs]]
+when = "thread_cpu('reader') > 0.8"
+each = "thread"
+weight = "strong"
+if_false = "says-nothing"
+claim = "One of its threads is saturated."
+[remedy]
+text = "r"
+[[tests]]
+name = "found"
+expect = "listed"
+[tests.evidence]
+"#;
+
+const READERS: &str = r#"
+samples = [
+  "backup@40/40;zfs_read;mappedread;dmu_read 20",
+  "reader@40/41;zfs_read;mappedread;dmu_read 180",
+  "reader@40/42;zfs_read;mappedread;copy 40",
+  "postgres@50;zfs_read;mappedread;copy 500",
+  "postgres@50;zfs_read;mappedread;dmu_read 60",
+  "cc1@60;parse 200",
+]
+facts = { recorder = { hz = 100, duration_s = 2.0 } }
+"#;
+
+#[test]
+fn a_process_is_named_by_its_own_samples_and_the_share_is_its_own() {
+    let one = finding(TASKS, &evidence(READERS)).unwrap();
+    // The thread that is saturated, as its process has the sign, too.
+    assert_eq!((one.rows[0].kind.as_str(), names(&one)), ("thread", vec!["reader 41"]));
+    assert_eq!(one.rows[0].cpus, Some(0.9));
+    let measures: Vec<&str> = one.evidence.iter().map(|line| line.measure.as_str()).collect();
+    assert_eq!(
+        measures,
+        ["dmu_read: 83.3 % of the CPU of mappedread, in backup 40", "reader 41: 90 % of one CPU"]
+    );
+    let share = one.share.expect("samples");
+    assert_eq!(share.value, 0.18, "180 of 1,000 samples are this thread's");
+
+    let processes = finding(&TASKS.replace("'reader'", "'nobody'"), &evidence(READERS)).unwrap();
+    assert_eq!((processes.rows[0].kind.as_str(), names(&processes)), ("process", vec!["backup 40"]));
+    assert!(processes.rows[0].cpus.is_some_and(|cpus| (cpus - 1.2).abs() < 1e-9), "{:?}", processes.rows);
+    assert_eq!(processes.share.expect("samples").value, 0.24, "all of its threads, and no other process");
+}
+
+#[test]
+fn two_threads_that_together_fill_a_cpu_do_not() {
+    let cause = TASKS.replace("'reader'", "'arc_evict'");
+    let saturated = |threads: &str| {
+        let found = finding(&cause, &evidence(&format!("threads = [{threads}]")));
+        found.iter().flat_map(names).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(saturated("\"arc_evict@7 55\", \"arc_evict@8 50\"").is_empty());
+    assert_eq!(saturated("\"arc_evict@7 95\", \"arc_evict@8 12\", \"txg_sync@9 99\""), ["arc_evict 7"]);
+    // A list without numbers has a row for each line of it.
+    assert_eq!(saturated("\"arc_evict 91\", \"arc_evict 20\""), ["arc_evict"]);
+}
+
+#[test]
+fn without_samples_questions_about_functions_are_asked_of_the_host() {
+    let cause = TASKS.replace("part_of('dmu_read', 'mappedread') > 0.5", "calls('mappedread', 'dmu_read')");
+    let pasted = r#"stacks = ["postgres;zfs_read;mappedread;dmu_read"]
+        threads = ["reader 10"]"#;
+    let one = finding(&cause, &evidence(pasted)).unwrap();
+    assert!(one.rows.is_empty(), "nothing says that it is the process of that list: {:?}", one.rows);
+    assert_eq!(one.evidence.len(), 1, "{:?}", one.evidence);
+    assert!(one.evidence[0].measure.contains("mappedread calls dmu_read"), "{:?}", one.evidence);
+}
+
+#[test]
+fn a_listed_thread_is_the_sampled_one_with_its_number() {
+    let evidence = evidence(
+        r#"samples = ["reader@40/41;a 30", "reader@40/42;a 10", "z_wr_iss@9;b 5", "old;c 5"]
+           threads = ["reader@40/42 70", "z_wr_iss 33", "idle@77 0", "old 3"]"#,
+    );
+    let anatomy = crate::anatomy::Anatomy::load(&[], &mut Vec::new());
+    let facts = crate::facts::FactBase::new(&evidence, &anatomy);
+    let of = |scope| {
+        let rows = facts.rows();
+        let row = |id| {
+            let row = super::Row { scope, id };
+            (rows.name(row).unwrap_or_default().to_owned(), rows.cpu(row))
+        };
+        (0..rows.len(scope) as u32).map(row).collect::<Vec<_>>()
+    };
+    let named = |rows: &[(&str, Option<f64>)]| {
+        rows.iter().map(|(name, cpu)| ((*name).to_owned(), *cpu)).collect::<Vec<_>>()
+    };
+    let threads = [
+        ("reader 42", Some(0.7)),
+        ("z_wr_iss 9", Some(0.33)),
+        ("old", Some(0.03)),
+        ("reader 41", None),
+        ("idle 77", Some(0.0)),
+    ];
+    assert_eq!(of(super::Scope::Thread), named(&threads));
+    let processes =
+        [("reader 40", Some(0.7)), ("z_wr_iss 9", Some(0.33)), ("old", Some(0.03)), ("idle 77", Some(0.0))];
+    assert_eq!(of(super::Scope::Process), named(&processes));
+}

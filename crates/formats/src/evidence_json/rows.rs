@@ -233,7 +233,13 @@ impl Reader {
                 nice
             }
         };
-        self.evidence.threads.push(ThreadCpu { comm, cpu_pct, nice, pid: None, origin: self.origin });
+        self.evidence.threads.push(ThreadCpu {
+            comm,
+            cpu_pct,
+            nice,
+            origin: self.origin,
+            ..ThreadCpu::default()
+        });
         self.keep();
     }
 

@@ -111,6 +111,7 @@ impl Said {
             cpu_pct,
             nice: None,
             pid: None,
+            tid: None,
             origin,
         }));
         true

@@ -132,6 +132,7 @@ impl Emit {
                     comm: cells::thread_name(&name),
                     cpu_pct: self.kind.number(value),
                     pid: None,
+                    tid: None,
                     nice: nice.filter(|n| (-20..=20).contains(n)),
                     origin,
                 };

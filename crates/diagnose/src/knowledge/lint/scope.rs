@@ -1,4 +1,4 @@
-//! Checks of what signs are about: each dataset, pool or vdev by itself.
+//! Checks of what signs are about: each dataset, pool, vdev, thread or process by itself.
 
 use crate::facts::{Function, Query};
 use crate::knowledge::{Cause, Knowledge, Sign};
@@ -55,6 +55,14 @@ pub(super) fn names(cause: &Cause, say: &mut impl FnMut(String)) {
     texts.extend(cause.signs.iter().map(|sign| &sign.ask));
     let scopes: BTreeSet<Scope> =
         cause.signs.iter().chain(&cause.against).filter_map(|sign| sign.each).collect();
+    let task = scopes.iter().find(|scope| scope.is_task());
+    if let Some((task, other)) = task.zip(scopes.iter().find(|scope| !scope.is_task())) {
+        say(format!(
+            "its signs speak of each {} and of each {}: a finding is about one of them, so ask the other of the host",
+            other.word(),
+            task.word()
+        ));
+    }
     for scope in [Scope::Dataset, Scope::Vdev] {
         let blank = format!("{{{}}}", scope.word());
         let used = texts.iter().find(|text| text.contains(&blank));
