@@ -31,6 +31,8 @@ export function lock(html: string): string {
     `script-src ${hashesOf(moved, /<script\b[^>]*>([\s\S]*?)<\/script>/g).join(" ")}`,
     `style-src ${hashesOf(moved, /<style\b[^>]*>([\s\S]*?)<\/style>/g).join(" ")}`,
     "img-src data:",
+    // The worker is made of a text in the script above, which its hash covers.
+    "worker-src blob:",
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");

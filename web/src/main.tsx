@@ -4,10 +4,10 @@ import { render } from "preact";
 import { unpack } from "./data/block";
 import { readCompare } from "./data/compare";
 import { readFacts, readTimeline } from "./data/extras";
-import { decodeFlame } from "./data/flame";
 import { readAnswer } from "./data/read-answer";
 import { decodeSamples } from "./data/samples";
-import { buildModel } from "./flame/model";
+import { prepareAside } from "./flame/prepare";
+import FlameWorker from "./flame/worker?worker&inline";
 import {
   answer,
   compare,
@@ -27,11 +27,24 @@ import "./styles/flame.css";
 import { App } from "./ui/App";
 import { pageKeys } from "./ui/keys";
 
-async function load<T>(id: string, what: string, read: (b: Uint8Array) => T): Promise<Part<T>> {
+/** null where the browser refuses, as some do to pages from disk. */
+function worker(): Worker | null {
+  try {
+    return new FlameWorker();
+  } catch {
+    return null;
+  }
+}
+
+async function load<T>(
+  id: string,
+  what: string,
+  read: (b: Uint8Array) => T | Promise<T>,
+): Promise<Part<T>> {
   const block = document.querySelector(`script[type="application/zwhy"][id="${id}"]`);
   if (!block) return { kind: "absent" };
   try {
-    return { kind: "ready", value: read(await unpack(block.textContent ?? "", what)) };
+    return { kind: "ready", value: await read(await unpack(block.textContent ?? "", what)) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { kind: "failed", message };
@@ -58,7 +71,7 @@ async function open(): Promise<void> {
   root.textContent = "";
   render(<App />, root);
   await painted();
-  const graph = (bytes: Uint8Array) => buildModel(decodeFlame(bytes));
+  const graph = (bytes: Uint8Array) => prepareAside(bytes, worker);
   compare.value = await whole("compare", "comparison", readCompare, null);
   setFlame("cpu", await load("flame", "flame graph", graph));
   await painted();

@@ -26,29 +26,80 @@ export class Bytes {
     return (b[0] | (b[1] << 8) | (b[2] << 16) | (b[3] << 24)) >>> 0;
   }
 
-  /** `into.length` varints, each at most 2^53 − 1. */
-  varints<A extends Uint32Array | Float64Array>(into: A, what: string): A {
+  /** `count` varints below 2^32. */
+  counts(count: number, what: string): Uint32Array {
+    const into = new Uint32Array(count);
     const { all } = this;
-    const most = into instanceof Uint32Array ? 0xffffffff : Number.MAX_SAFE_INTEGER;
     let at = this.at;
-    for (let i = 0; i < into.length; i++) {
-      let byte = all[at++];
-      let value = byte & 127;
-      for (let scale = 128; byte > 127; scale *= 128) {
-        byte = all[at++];
-        value += (byte & 127) * scale;
-        if (value > most) {
-          throw new DataError(`Flame data is damaged: ${what} ${i} at byte ${at} is too large.`);
-        }
+    for (let i = 0; i < count; i++) {
+      const byte = all[at++];
+      // Nearly all fit one byte, most others two.
+      if (byte < 128) {
+        into[i] = byte;
+        continue;
       }
-      if (at > all.length) {
-        throw new DataError(
-          `Flame data is cut: column ${what} ends after ${i} of ${into.length} numbers.`,
-        );
+      const second = all[at++];
+      if (second < 128) {
+        into[i] = (byte & 127) | (second << 7);
+        continue;
       }
+      this.at = at - 2;
+      const value = this.varint(what, i, count);
+      if (value > 0xffffffff) this.tooLarge(what, i);
       into[i] = value;
+      at = this.at;
+    }
+    this.ended(at, what, count);
+    return into;
+  }
+
+  /** `count` varints, each at most 2^53 − 1. */
+  amounts(count: number, what: string): Float64Array {
+    const into = new Float64Array(count);
+    const { all } = this;
+    let at = this.at;
+    for (let i = 0; i < count; i++) {
+      const byte = all[at++];
+      if (byte < 128) {
+        into[i] = byte;
+        continue;
+      }
+      const second = all[at++];
+      if (second < 128) {
+        into[i] = (byte & 127) | (second << 7);
+        continue;
+      }
+      this.at = at - 2;
+      into[i] = this.varint(what, i, count);
+      at = this.at;
+    }
+    this.ended(at, what, count);
+    return into;
+  }
+
+  private varint(what: string, i: number, count: number): number {
+    const { all } = this;
+    let at = this.at;
+    let byte = all[at++];
+    let value = byte & 127;
+    for (let scale = 128; byte > 127; scale *= 128) {
+      byte = all[at++];
+      value += (byte & 127) * scale;
+      if (value > Number.MAX_SAFE_INTEGER) this.tooLarge(what, i);
+    }
+    this.ended(at, what, count);
+    return value;
+  }
+
+  private tooLarge(what: string, i: number): never {
+    throw new DataError(`Flame data is damaged: ${what} ${i} at byte ${this.at} is too large.`);
+  }
+
+  /** A byte beyond the end is `undefined`, whose bits are 0: reading stops there, and this tells. */
+  private ended(at: number, what: string, count: number): void {
+    if (at > this.all.length) {
+      throw new DataError(`Flame data is cut: column ${what} ends before its ${count} numbers do.`);
     }
     this.at = at;
-    return into;
   }
 }

@@ -125,7 +125,10 @@ function checkSums(level: Uint32Array, value: Float64Array, total: number): void
       `Flame data is damaged: the root has ${value[0]}, the header says ${total}.`,
     );
   }
-  const left: number[] = [value[0]];
+  let deepest = 0;
+  for (let i = 0; i < level.length; i++) if (level[i] > deepest) deepest = level[i];
+  const left = new Float64Array(deepest + 1);
+  left[0] = value[0];
   for (let i = 1; i < level.length; i++) {
     const rest = left[level[i] - 1] - value[i];
     if (rest < 0) {
@@ -163,9 +166,9 @@ export function decodeFlame(all: Uint8Array): FlameData {
   const total = count(header, "total");
   const labelModule = indices(header, "labelModule", labels.length, modules.length);
 
-  const level = bytes.varints(new Uint32Array(nodes), "level");
-  const value = bytes.varints(new Float64Array(nodes), "value");
-  const label = bytes.varints(new Uint32Array(nodes), "label");
+  const level = bytes.counts(nodes, "level");
+  const value = bytes.amounts(nodes, "value");
+  const label = bytes.counts(nodes, "label");
   const stage = bytes.take(nodes, "column stage");
   checkTree(level);
   checkSums(level, value, total);
@@ -174,7 +177,7 @@ export function decodeFlame(all: Uint8Array): FlameData {
   let second: FlameData["second"] = null;
   if (diff) {
     const totalB = count(header, "totalB");
-    const valueB = bytes.varints(new Float64Array(nodes), "valueB");
+    const valueB = bytes.amounts(nodes, "valueB");
     checkSums(level, valueB, totalB);
     second = { value: valueB, total: totalB };
   }

@@ -101,16 +101,16 @@ export function decodeSamples(all: Uint8Array, nodes: number): SampleData {
   if (rows * 5 > bytes.left) {
     throw new DataError(`Sample data is cut: ${rows} rows need at least ${rows * 5} bytes.`);
   }
-  const time = bytes.varints(new Float64Array(rows), "time");
+  const time = bytes.amounts(rows, "time");
   let ticks = first;
   for (let i = 0; i < rows; i++) {
     ticks += time[i];
     time[i] = (ticks * tickNs) / 1e9;
   }
-  const node = bytes.varints(new Uint32Array(rows), "node");
-  const thread = bytes.varints(new Uint32Array(rows), "thread");
-  const cpu = Int32Array.from(bytes.varints(new Uint32Array(rows), "cpu"), (n) => n - 1);
-  const amount = bytes.varints(new Float64Array(rows), "amount");
+  const node = bytes.counts(rows, "node");
+  const thread = bytes.counts(rows, "thread");
+  const cpu = Int32Array.from(bytes.counts(rows, "cpu"), (n) => n - 1);
+  const amount = bytes.amounts(rows, "amount");
   if (bytes.left > 0) throw new DataError(`Sample data is damaged: ${bytes.left} bytes follow it.`);
   below(node, nodes, "node");
   below(thread, Math.max(1, threads.length), "thread");

@@ -20,35 +20,51 @@ export interface Layout {
   readonly width: number;
 }
 
-/** Lays out nodes of `level` (preorder) with `weight`; siblings keep the order of the columns. */
+/**
+ * Lays out nodes of `level` (preorder) with `weight`; siblings keep the order of the columns.
+ *
+ * All levels lie one after the other in four arrays and a level is a view of its part: a million nodes
+ * are laid out without a look-up of an object for each.
+ */
 export function layOut(level: Uint32Array, weight: Float64Array): Layout {
   const nodes = level.length;
   let deepest = 0;
   for (let i = 0; i < nodes; i++) if (level[i] > deepest) deepest = level[i];
-  const counts = new Uint32Array(deepest + 1);
-  for (let i = 0; i < nodes; i++) counts[level[i]]++;
-  const levels = Array.from(counts, (count) => ({
-    count,
-    x0: new Float64Array(count),
-    x1: new Float64Array(count),
-    cum: new Float64Array(count + 1),
-    node: new Uint32Array(count),
-  }));
-  const filled = new Uint32Array(deepest + 1);
-  const cursor = new Float64Array(deepest + 2);
+  /** Where each level begins, and one past the last; `next` is its next free place. */
+  const begin = new Uint32Array(deepest + 2);
+  for (let i = 0; i < nodes; i++) begin[level[i] + 1]++;
+  for (let depth = 0; depth <= deepest; depth++) begin[depth + 1] += begin[depth];
+  const next = begin.slice();
+  const x0 = new Float64Array(nodes);
+  const x1 = new Float64Array(nodes);
+  const cum = new Float64Array(nodes + deepest + 1);
+  const node = new Uint32Array(nodes);
   const slot = new Uint32Array(nodes);
+  const cursor = new Float64Array(deepest + 2);
   for (let i = 0; i < nodes; i++) {
     const depth = level[i];
-    const row = levels[depth];
-    const k = filled[depth]++;
+    const at = next[depth]++;
     const x = cursor[depth];
-    slot[i] = k;
-    row.node[k] = i;
-    row.x0[k] = x;
-    row.x1[k] = x + weight[i];
-    row.cum[k + 1] = row.cum[k] + weight[i];
-    cursor[depth] = row.x1[k];
+    const w = weight[i];
+    slot[i] = at - begin[depth];
+    node[at] = i;
+    x0[at] = x;
+    x1[at] = x + w;
+    // A level has one sum more than boxes, so those of level n begin n places later.
+    cum[at + depth + 1] = cum[at + depth] + w;
+    cursor[depth] = x + w;
     cursor[depth + 1] = x;
+  }
+  const levels: Level[] = [];
+  for (let depth = 0; depth <= deepest; depth++) {
+    const [from, to] = [begin[depth], begin[depth + 1]];
+    levels.push({
+      count: to - from,
+      x0: x0.subarray(from, to),
+      x1: x1.subarray(from, to),
+      cum: cum.subarray(from + depth, to + depth + 1),
+      node: node.subarray(from, to),
+    });
   }
   return { levels, slot, width: weight[0] };
 }

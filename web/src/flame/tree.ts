@@ -11,13 +11,18 @@ export function buildTree(level: Uint32Array): Tree {
   const nodes = level.length;
   const parent = new Int32Array(nodes);
   const end = new Uint32Array(nodes);
-  const open: number[] = [];
+  let deepest = 0;
+  for (let i = 0; i < nodes; i++) if (level[i] > deepest) deepest = level[i];
+  /** The path to the node before, from the root. */
+  const open = new Uint32Array(deepest + 1);
+  let depth = 0;
   for (let i = 0; i < nodes; i++) {
-    while (open.length > level[i]) end[open.pop() as number] = i;
-    parent[i] = level[i] > 0 ? open[level[i] - 1] : -1;
-    open.push(i);
+    const at = level[i];
+    while (depth > at) end[open[--depth]] = i;
+    parent[i] = at > 0 ? open[at - 1] : -1;
+    open[depth++] = i;
   }
-  for (const node of open) end[node] = nodes;
+  while (depth > 0) end[open[--depth]] = nodes;
   return { parent, end };
 }
 

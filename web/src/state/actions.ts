@@ -4,7 +4,7 @@ import { spanOf } from "../flame/model";
 import { commonAncestor, heaviestChild, sibling } from "../flame/navigate";
 import { matchLabels, queryFor, queryForBase, topMatches } from "../flame/search";
 import type { FlameEvent, PageState } from "./hash";
-import { adjust, back, go, page } from "./store";
+import { adjust, back, go, page, samples, timeline } from "./store";
 import { cursor, found, model, view, zoomed } from "./view";
 
 export function zoomTo(node: number): void {
@@ -50,6 +50,48 @@ type Shaped = Partial<
 /** Another tree has other nodes: all of it is shown. */
 export function reshapeTo(change: Shaped): void {
   go({ ...change, zoom: 0, node: 0, range: null, mode: "flame" });
+}
+
+/** The name of the function under the keyboard; "" on the root. */
+function cursorName(): string {
+  const m = model.value;
+  return m && cursor.value > 0 ? m.data.ownNames[m.data.label[cursor.value]] : "";
+}
+
+/** Only stacks with the selected function. */
+export function focusOnIt(): void {
+  const name = cursorName();
+  if (name !== "") reshapeTo({ focus: queryFor([name]) });
+}
+
+/** Without the frames of the selected function, beside those that are hidden already. */
+export function hideIt(): void {
+  const name = cursorName();
+  if (name === "") return;
+  const one = queryFor([name]);
+  reshapeTo({ hide: page.value.hide === "" ? one : `${page.value.hide}|${one}` });
+}
+
+/** Who calls the selected function; once more: what it calls; then as sampled. */
+export function turnAround(): void {
+  if (page.value.of !== "" && page.value.shape === "callers") reshapeTo({ shape: "callees" });
+  else if (page.value.of !== "") reshapeTo({ shape: "stacks", of: "" });
+  else if (cursorName() !== "") reshapeTo({ shape: "callers", of: cursorName() });
+}
+
+/** Moves the selected time by a part of itself; without one, selects the first or the last tenth. */
+export function shiftTime(step: -1 | 1): void {
+  const rows = samples.value;
+  if (!rows || rows.rows === 0) return;
+  const end = Math.max(timeline.value?.duration ?? 0, rows.time[rows.rows - 1]);
+  const { time } = page.value;
+  if (!time) {
+    selectTime(step > 0 ? [0, end / 10] : [end * 0.9, end]);
+    return;
+  }
+  const width = time[1] - time[0];
+  const from = Math.min(end - width, Math.max(0, time[0] + (step * width) / 2));
+  if (from !== time[0]) adjust({ time: [from, from + width] });
 }
 
 export function asIs(): void {

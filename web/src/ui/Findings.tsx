@@ -1,10 +1,13 @@
 // The findings, and the evidence for the selected one: claim, measure, source, and its stacks.
 
+import { useSignal } from "@preact/signals";
 import type { EvidenceLine, Finding, RowAnswer } from "../data/answer";
+import { findingMarkdown } from "../data/exports";
 import { showStacks } from "../state/actions";
 import { go, page } from "../state/store";
 import { model } from "../state/view";
 import { bytes, integer, percent, prose, times, visible } from "../text";
+import { copyText } from "./copy";
 import { scrollToFlame } from "./Flame";
 import { RemedyView } from "./RemedyView";
 import { remedyFirst } from "./Verdict";
@@ -112,6 +115,7 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
           {finding.fixed_in !== null && `Fixed in ${prose(finding.fixed_in)}.`}
         </p>
       )}
+      <CopyFinding finding={finding} />
       {finding.references.length > 0 && (
         <ul class="references" aria-label="References">
           {finding.references.map((reference, i) => (
@@ -122,6 +126,23 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
         </ul>
       )}
     </section>
+  );
+}
+
+/** For an issue thread or a chat. */
+function CopyFinding({ finding }: { finding: Finding }) {
+  const said = useSignal("");
+  const copy = async () => {
+    const done = await copyText(findingMarkdown(finding));
+    said.value = done ? "Copied." : "Copying is not allowed here.";
+  };
+  return (
+    <p class="copy-finding">
+      <button type="button" onClick={() => void copy()}>
+        Copy as Markdown
+      </button>{" "}
+      <span role="status">{said.value}</span>
+    </p>
   );
 }
 

@@ -17,6 +17,7 @@ import { FlameGraph } from "./FlameGraph";
 import { FunctionTable } from "./FunctionTable";
 import { flameKeys, SECTION_ID } from "./keys";
 import { Legend } from "./Legend";
+import { Save } from "./Save";
 import { SearchField } from "./SearchField";
 import { Shapes } from "./Shapes";
 
@@ -44,7 +45,12 @@ export function Flame() {
         </p>
       )}
       {model.value && <Tools />}
-      {model.value && <Shapes />}
+      {model.value && (
+        <div class="more-tools">
+          <Shapes />
+          <Save />
+        </div>
+      )}
       {model.value && (model.value.weight[0] > 0 ? <Content /> : <Nothing />)}
     </section>
   );

@@ -3,14 +3,19 @@
 import { nameOf } from "../flame/describe";
 import { pathTo } from "../flame/navigate";
 import {
+  asIs,
   type Direction,
   flip,
+  focusOnIt,
+  hideIt,
   move,
   nextMatch,
   pan,
   reset,
   scaleView,
+  shiftTime,
   showMode,
+  turnAround,
   zoomBack,
   zoomTo,
 } from "../state/actions";
@@ -50,6 +55,12 @@ const LETTERS: Record<string, () => void> = {
   v: flip,
   t: toggleTable,
   c: copyStack,
+  f: focusOnIt,
+  x: hideIt,
+  s: turnAround,
+  a: asIs,
+  "[": () => shiftTime(-1),
+  "]": () => shiftTime(1),
   "+": () => scaleView(1 / 1.5),
   "=": () => scaleView(1 / 1.5),
   "-": () => scaleView(1.5),

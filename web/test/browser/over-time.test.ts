@@ -1,6 +1,6 @@
 // The parts beside the answer: time and what follows it, other shapes of the graph, facts, the comparison.
 
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { comparison } from "../sample/compare";
 import { answer, diffBlock, flameBlock } from "../sample/encryption";
@@ -98,6 +98,49 @@ describe("other views", () => {
     await settled(opened.page);
     expect(await opened.page.locator(".search-result").innerText()).toBe(share);
     expect(new URL(opened.page.url()).hash).not.toMatch(/shape/);
+  });
+
+  it("follow the keys f, x, s and a", async () => {
+    const opened = await browser.openText(FULL, "#find=%5Ekfpu_end%24");
+    const hash = () => new URLSearchParams(new URL(opened.page.url()).hash.slice(1));
+    const tree = opened.page.getByRole("tree");
+    const press = async (...keys: string[]) => {
+      await tree.focus();
+      for (const key of keys) await opened.page.keyboard.press(key);
+      await settled(opened.page);
+    };
+    await press("n", "f");
+    expect(hash().get("focus")).toBe("^kfpu_end$");
+    expect(await shown(opened)).toMatch(/decrypt 100\.0/);
+    await press("a", "n", "s");
+    expect([hash().get("shape"), hash().get("of")]).toEqual(["callers", "kfpu_end"]);
+    await press("s");
+    expect(hash().get("shape")).toBe("callees");
+    await press("s", "n", "x");
+    expect(hash().get("hide")).toBe("^kfpu_end$");
+    expect(await opened.page.locator(".search-result").innerText()).toBe("No function matches.");
+    await press("a", "]");
+    expect(hash().get("time")).toBe("0.000-6.000");
+    expect(opened.wrong).toEqual([]);
+  });
+
+  it("are saved with what is selected", async () => {
+    const opened = await browser.openText(FULL, "#time=0-30");
+    await opened.page.getByText("Save", { exact: true }).click();
+    for (const [name, file] of [
+      ["folded", "zwhy.folded"],
+      ["pprof", "zwhy.pb.gz"],
+      ["SVG", "zwhy.svg"],
+      ["PNG", "zwhy.png"],
+    ]) {
+      const [download] = await Promise.all([
+        opened.page.waitForEvent("download"),
+        opened.page.getByRole("button", { name, exact: true }).click(),
+      ]);
+      expect(download.suggestedFilename()).toBe(file);
+      expect(statSync(await download.path()).size).toBeGreaterThan(100);
+    }
+    expect(opened.wrong).toEqual([]);
   });
 
   it("keep only what matches", async () => {

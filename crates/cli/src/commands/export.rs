@@ -75,7 +75,10 @@ pub fn run(args: &Args) -> Result<()> {
         let classified = classify(&imported.evidence.profile, &Knowledge::embedded().anatomy);
         let tree = crate::drawing::tree(&imported, &classified, event, Roots::Threads);
         let title = read.name_of(&args.input);
-        let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
+        let picture = zwhy_flame::svg(
+            &tree,
+            &SvgOptions { title, min_width: 0.1, max_bytes: usize::MAX, ..SvgOptions::default() },
+        );
         return output::write_file(&args.output, picture.as_bytes());
     }
     let measure = imported.evidence.profile.measure(event);
