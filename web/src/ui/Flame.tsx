@@ -77,6 +77,18 @@ function Nothing() {
   );
 }
 
+/** Where less than all is shown, its shares are of less: that is said, once, beside them. */
+function OfWhat() {
+  const [m, all] = [model.value, base.value];
+  if (!m || !all || all.weight[0] <= 0 || m.weight[0] === all.weight[0]) return null;
+  return (
+    <p class="of-what" role="note">
+      Shown: {percent(m.weight[0] / all.weight[0])} of all samples. Shares in the graph, its legend
+      and table, and in stage by thread are of these.
+    </p>
+  );
+}
+
 const EVENT_NAMES = { cpu: "CPU", wait: "Waiting", count: "Counts" } as const;
 
 /** Which samples; nothing where there is only one kind. */
@@ -102,9 +114,13 @@ function Events() {
 
 function Content() {
   return page.value.mode === "table" ? (
-    <FunctionTable />
+    <>
+      <OfWhat />
+      <FunctionTable />
+    </>
   ) : (
     <>
+      <OfWhat />
       <Legend />
       <FlameGraph />
     </>

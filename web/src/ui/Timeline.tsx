@@ -222,7 +222,7 @@ function Selected({ duration }: { duration: number }) {
       </label>{" "}
       <span role="status">
         {time
-          ? `${integer(last - first)} of ${integer(samples.rows)} samples: graph, legend and tables below it show only these.`
+          ? `${integer(last - first)} of ${integer(samples.rows)} samples are selected.`
           : "Drag over the picture to select a part of the time."}
       </span>{" "}
       {time && (

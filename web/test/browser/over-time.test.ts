@@ -55,10 +55,12 @@ describe("time", () => {
     await drag(opened, 0.1, 0.13);
     expect(await opened.page.locator(".time-fields").innerText()).toMatch(/\d+ of \d+ samples/);
     expect(await shown(opened)).not.toBe(all);
+    expect(await opened.page.locator(".of-what").innerText()).toMatch(/^Shown: \d+\.\d\s% of all/);
     expect(await painted(opened.page)).toBeGreaterThan(0.02);
     await opened.page.goBack();
     await settled(opened.page);
     expect(await shown(opened)).toBe(all);
+    expect(await opened.page.locator(".of-what").count()).toBe(0);
     expect(opened.wrong).toEqual([]);
   });
 
