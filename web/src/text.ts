@@ -17,6 +17,11 @@ export function visible(name: string, most = Number.POSITIVE_INFINITY): string {
   return cut.length < name.length ? `${shown}… (${integer(name.length)} characters)` : shown;
 }
 
+/** As `visible`, of a thread that ended before anybody read its name, too. */
+export function threadName(name: string, most: number): string {
+  return visible(name, most) || "(unnamed)";
+}
+
 const LONGEST_PROSE = 4000;
 
 /** Prose of the answer: as `visible`, with line breaks as blanks, and not without end. */

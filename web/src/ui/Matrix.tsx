@@ -4,7 +4,7 @@ import type { FlameModel } from "../flame/model";
 import { children } from "../flame/navigate";
 import { zoomTo } from "../state/actions";
 import { base, model } from "../state/view";
-import { percent, visible } from "../text";
+import { percent, threadName, visible } from "../text";
 
 const THREADS = 10;
 const STAGES = 9;
@@ -69,7 +69,7 @@ export function Matrix() {
               <tr key={row.node}>
                 <th scope="row">
                   <button type="button" class="name" onClick={() => zoomTo(row.node)}>
-                    <bdi>{visible(row.name, 40)}</bdi>
+                    <bdi>{threadName(row.name, 40)}</bdi>
                   </button>
                 </th>
                 <td class="n">{percent(share(row.total))}</td>

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { Itself, ThreadRow } from "../data/answer";
 import { fold, foldedText } from "../small";
-import { integer, percent, seconds, visible } from "../text";
+import { integer, percent, seconds, threadName, visible } from "../text";
 
 const FIRST = 12;
 
@@ -49,7 +49,7 @@ export function Threads(props: {
         <tbody>
           {shown.map((row, i) => (
             <tr key={i}>
-              <th scope="row">{visible(row.comm, 60)}</th>
+              <th scope="row">{threadName(row.comm, 60)}</th>
               <td class="wide-only">{visible(row.role, 80)}</td>
               <td class="n wide-only">{integer(row.threads)}</td>
               <td class="n">{or(row.cpu_s, seconds)}</td>

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import type { WaitRow } from "../data/answer";
-import { integer, seconds, visible } from "../text";
+import { integer, seconds, threadName, visible } from "../text";
 
 const FIRST = 12;
 
@@ -42,7 +42,7 @@ export function Waiting({ waiting }: { waiting: readonly WaitRow[] }) {
                 <td class="n">{row.wait_s > 0 ? seconds(row.wait_s) : "–"}</td>
                 <td class="n wide-only">{integer(row.samples)}</td>
                 <td>
-                  <bdi>{visible(row.thread, 60)}</bdi>
+                  <bdi>{threadName(row.thread, 60)}</bdi>
                 </td>
                 <td class="wide-only">{visible(row.role, 80)}</td>
                 <td>{visible(row.stage, 80)}</td>

@@ -3,8 +3,8 @@
 import { mkdirSync, statSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { comparison } from "../sample/compare";
-import { answer, diffBlock, flameBlock } from "../sample/encryption";
-import { encode } from "../sample/flame";
+import { answer, diffBlock, STACKS } from "../sample/encryption";
+import { blockOf, encode, type Stack } from "../sample/flame";
 import { blockElement, pack, reportWith } from "../sample/report";
 import { encodeSamples, rowsOf } from "../sample/samples";
 import { factsBlock, timelineBlock } from "../sample/surroundings";
@@ -13,9 +13,21 @@ import { Chromium, type Opened, painted, settled } from "./open";
 
 const SHOTS = new URL("../../shots/", import.meta.url);
 const json = (id: string, value: unknown) => blockElement(id, pack(JSON.stringify(value)));
-const block = flameBlock();
+/** Threads as real ones: under the root, one of them without a name. */
+const byThread = (stacks: readonly Stack[]) =>
+  stacks.map((stack, i) => ({
+    ...stack,
+    frames: [
+      { name: i % 3 === 0 ? "[]" : "[z_rd_int]", module: "thread", stage: "" },
+      ...stack.frames,
+    ],
+  }));
+const block = blockOf(byThread(STACKS));
+const unnamed = { comm: "", role: "", threads: 9, cpu_s: 0.5, cpu_share: 0.01, samples: 0 };
+const sample = answer();
+sample.threads = [...(sample.threads as unknown[]), unnamed];
 const FULL = reportWith([
-  json("answer", answer()),
+  json("answer", sample),
   blockElement("flame", pack(encode(block))),
   blockElement("samples", pack(encodeSamples(rowsOf(block, 60)))),
   json("timeline", timelineBlock()),
