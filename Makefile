@@ -40,9 +40,10 @@ lint: ## the checks that need no build of the tests
 web: setup-test ## rebuild the report page template from web/
 	cd web && npm run --silent build
 
-bench: build ## reading a perf.data, and recording, beside perf and inferno, as ratios
+bench: build ## reading a perf.data, and recording, beside perf and inferno, as ratios; the page over a million boxes
 	@benches/import.sh
 	@benches/record.sh
+	@if [ -d web/node_modules ]; then cd web && npm run --silent bench; else echo "page: not measured, run make setup-test first"; fi
 
 fuzz: setup-test ## feed mutated files to every importer, FUZZ_SECONDS=600
 	ZWHY_FUZZ_SECONDS=$${FUZZ_SECONDS:-600} cargo test --locked --release --package zwhy-formats --test fuzz

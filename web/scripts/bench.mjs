@@ -1,0 +1,166 @@
+// Times the page over a graph of a million boxes in chromium: opening, the longest task, search, zoom. npm run bench
+//
+// The graph is made here: stacks of up to 58 frames that follow a random table of callees, the same each time.
+
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+import { chromium } from "playwright-core";
+import { TEMPLATE } from "./build-page.mjs";
+
+const MARKER = "<!--zwhy:data-->";
+const NODES = Number(process.argv[2] ?? 1_000_000);
+const [NAMES, CALLEES] = [20_000, 12];
+const STAGES = ["decrypt", "copy", "arc", "dbuf", "taskq", "zil", "sync", "dmu", "idle"];
+
+let seed = 12_345;
+function random() {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+  return seed / 4_294_967_296;
+}
+
+/** Parent, name and weight of each box, in the order in which they were met. */
+function grow() {
+  const callee = Uint32Array.from({ length: NAMES * CALLEES }, () => random() * NAMES);
+  const [parent, name, value, below] = [[-1], [NAMES], [0], new Map()];
+  while (parent.length < NODES) {
+    let at = 0;
+    let called = Math.floor(random() ** 3 * 16);
+    value[0]++;
+    for (let left = 8 + random() * 50; left > 0; left--) {
+      const key = at * NAMES + called;
+      let node = below.get(key);
+      if (node === undefined) {
+        node = parent.length;
+        below.set(key, node);
+        parent.push(at);
+        name.push(called);
+        value.push(0);
+      }
+      value[node]++;
+      at = node;
+      const usual = random() < 0.905 ? 0 : Math.floor(random() ** 2.6 * CALLEES);
+      called = callee[called * CALLEES + usual];
+    }
+  }
+  return { parent, name, value };
+}
+
+function varints(numbers) {
+  const bytes = [];
+  for (const number of numbers) {
+    let rest = number;
+    for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+    bytes.push(rest);
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** The block ZWF1 of the graph, in preorder. */
+function block({ parent, name, value }) {
+  const below = parent.map(() => []);
+  for (let i = 1; i < parent.length; i++) below[parent[i]].push(i);
+  const columns = { level: [], value: [], label: [], stage: [] };
+  const open = [[0, 0]];
+  while (open.length > 0) {
+    const [node, level] = open.pop();
+    columns.level.push(level);
+    columns.value.push(value[node]);
+    columns.label.push(name[node]);
+    columns.stage.push(name[node] % STAGES.length);
+    for (const child of below[node]) open.push([child, level + 1]);
+  }
+  const labels = [...Array.from({ length: NAMES }, (_, i) => `zio_function_${i}`), "all"];
+  const header = new TextEncoder().encode(
+    JSON.stringify({
+      version: 1,
+      nodes: columns.level.length,
+      total: columns.value[0],
+      unit: "samples",
+      event: "cpu",
+      labels,
+      modules: ["zfs"],
+      labelModule: labels.map(() => 0),
+      stages: STAGES,
+      diff: false,
+    }),
+  );
+  const length = new Uint8Array(Uint32Array.of(header.length).buffer);
+  const { level, label, stage } = columns;
+  const parts = [varints(level), varints(columns.value), varints(label), Uint8Array.from(stage)];
+  return Buffer.concat([Buffer.from("ZWF1"), length, header, ...parts]);
+}
+
+/** What the page did, in milliseconds, from the moment its text was read. */
+async function measure(page, url) {
+  await page.addInitScript(() => {
+    window.longest = 0;
+    new PerformanceObserver((list) => {
+      for (const task of list.getEntries())
+        window.longest = Math.max(window.longest, task.duration);
+    }).observe({ type: "longtask", buffered: true });
+    const watch = () => {
+      const ready = document.querySelector(".frame canvas");
+      if (ready)
+        requestAnimationFrame(() => setTimeout(() => (window.painted = performance.now())));
+      else requestAnimationFrame(watch);
+    };
+    document.addEventListener("DOMContentLoaded", watch);
+  });
+  await page.goto(url);
+  await page.waitForFunction(() => window.painted > 0 && document.documentElement.dataset.ready);
+  return page.evaluate(async () => {
+    const read = performance.getEntriesByType("navigation")[0].domInteractive;
+    const frame = () => new Promise((done) => requestAnimationFrame(done));
+    const timed = async (act) => {
+      const from = performance.now();
+      act();
+      await frame();
+      await frame();
+      return performance.now() - from;
+    };
+    const opened = { paint: window.painted - read, longest: window.longest };
+    const field = document.querySelector("#find");
+    const search = await timed(() => {
+      field.value = "function_12";
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    const section = document.querySelector("#flame-section");
+    const zooms = [];
+    for (let i = 0; i < 40; i++) {
+      const key = i % 2 === 0 ? "+" : "-";
+      const press = () =>
+        section.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+      zooms.push(await timed(press));
+    }
+    zooms.sort((a, b) => a - b);
+    return { ...opened, search, zoom: zooms[37] };
+  });
+}
+
+const folder = await mkdtemp(join(tmpdir(), "zwhy-bench-"));
+const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+const executablePath = process.env.ZWHY_CHROMIUM ?? "/usr/bin/chromium";
+const browser = await chromium.launch({ executablePath, args });
+try {
+  const data = gzipSync(block(grow())).toString("base64");
+  const element = `<script type="application/zwhy" id="flame">${data}</script>`;
+  const file = join(folder, "page.html");
+  const html = (await readFile(TEMPLATE, "utf8")).replace(MARKER, () => element);
+  await writeFile(file, html);
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  const ms = await measure(page, pathToFileURL(file).href);
+  const two = (value) => value.toFixed(0).padStart(6);
+  console.log(
+    `page of ${NODES.toLocaleString("en-US")} boxes, ${html.length.toLocaleString("en-US")} bytes`,
+  );
+  console.log(`  file read to graph painted    ${two(ms.paint)} ms`);
+  console.log(`  longest task on the main thread${two(ms.longest)} ms`);
+  console.log(`  search, with two frames       ${two(ms.search)} ms`);
+  console.log(`  zoom, with two frames, p95    ${two(ms.zoom)} ms`);
+} finally {
+  await browser.close();
+  await rm(folder, { recursive: true, force: true });
+}
