@@ -21,11 +21,11 @@ renew() {
     must zfs unmount tank/source
     must zfs mount tank/source
     must zwhy-load files /tank/source/files count=150 size=512 block=512
-    must zwhy-load write /tank/source/files/large size=16M
+    must zwhy-load write /tank/source/files/large size=32M
     must zfs snapshot tank/source@new
     must sh -c 'zfs send -i @old tank/source@new >/run/stream'
 }
-record=--off-cpu
+record=--wait
 load() {
     while :; do
         zfs rollback -r tank/copy@old
