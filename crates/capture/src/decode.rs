@@ -52,6 +52,8 @@ impl Decoder {
     fn add_stacks(&mut self, table: &Table, damage: &mut Damage) {
         let [id, parent, frame, _depth] = &table.columns[..] else { return };
         let mut dangling = 0;
+        self.stacks.reserve(table.rows());
+        self.profile.stacks.reserve(table.rows());
         // Most rows continue the stack of the row above them.
         let mut above = (ROOT_STACK, StackId::ROOT);
         for row in 0..table.rows() {

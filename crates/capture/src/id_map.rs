@@ -26,10 +26,18 @@ impl IdMap {
         value.checked_sub(1)
     }
 
+    /// Makes room for more keys.
+    pub fn reserve(&mut self, more: usize) {
+        let slots = (self.used + more) * 2;
+        if slots > self.slots.len() {
+            self.grow_to(slots);
+        }
+    }
+
     /// `value` is below `u32::MAX`.
     pub fn insert(&mut self, id: u64, value: u32) {
         if (self.used + 1) * 2 > self.slots.len() {
-            self.grow();
+            self.grow_to(self.slots.len() + 1);
         }
         let slot = self.slot(id);
         self.used += usize::from(self.slots[slot].1 == 0);
@@ -47,8 +55,8 @@ impl IdMap {
         slot
     }
 
-    fn grow(&mut self) {
-        let size = self.slots.len() * 2;
+    fn grow_to(&mut self, least: usize) {
+        let size = least.next_power_of_two();
         let slots = std::mem::replace(&mut self.slots, vec![(0, 0); size]);
         for (id, value) in slots.into_iter().filter(|(_, value)| *value != 0) {
             let slot = self.slot(id);
@@ -70,6 +78,7 @@ mod tests {
         ) {
             let mut map = IdMap::default();
             let mut known: HashMap<u64, u32> = HashMap::new();
+            map.reserve(rows.len() / 2);
             for (id, value) in &rows {
                 map.insert(*id, *value);
                 known.insert(*id, *value);

@@ -67,13 +67,22 @@ impl StackTable {
         self.depths.push(depth);
         self.slots[slot] = id;
         if self.nodes.len() * 4 > self.slots.len() * 3 {
-            self.grow();
+            self.grow_to(self.slots.len() * 2);
         }
         StackId(id)
     }
 
-    fn grow(&mut self) {
-        let size = self.slots.len() * 2;
+    /// Makes room for more stacks.
+    pub fn reserve(&mut self, more: usize) {
+        self.nodes.reserve(more);
+        self.depths.reserve(more);
+        let slots = (self.nodes.len() + more) * 4 / 3 + 1;
+        if slots > self.slots.len() {
+            self.grow_to(slots.next_power_of_two());
+        }
+    }
+
+    fn grow_to(&mut self, size: usize) {
         // Given back before the new one is taken: it can be filled from the nodes alone.
         self.slots = Vec::new();
         let mut slots = vec![0u32; size];

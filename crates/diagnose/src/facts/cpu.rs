@@ -35,11 +35,26 @@ pub struct CpuFacts<'a> {
     pub busy: u64,
     pub index: StackIndex,
     waiting: OnceLock<Option<StackIndex>>,
-    /// `(thread, preorder number, count)` of busy samples, in preorder.
-    by_thread: OnceLock<Vec<(ThreadId, u32, u64)>>,
+    in_preorder: OnceLock<InPreorder>,
+    /// Busy samples by thread.
+    thread_sums: OnceLock<Vec<u64>>,
     /// Busy samples by thread name, each name with what it is without its number: many questions
     /// ask of threads, and hosts have far more threads than names.
     by_comm: OnceLock<Vec<(StringId, &'a str, u64)>>,
+}
+
+/// Rows of busy samples, sorted by their stacks.
+struct InPreorder {
+    /// `rows[starts[p]..starts[p + 1]]` are those at preorder number `p`.
+    starts: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl InPreorder {
+    fn below(&self, span: Span) -> &[u32] {
+        let start = |at: u32| self.starts.get(at as usize).map_or(self.rows.len(), |start| *start as usize);
+        self.rows.get(start(span.start)..start(span.end)).unwrap_or_default()
+    }
 }
 
 impl<'a> CpuFacts<'a> {
@@ -62,7 +77,8 @@ impl<'a> CpuFacts<'a> {
             stages,
             own,
             waiting: OnceLock::new(),
-            by_thread: OnceLock::new(),
+            in_preorder: OnceLock::new(),
+            thread_sums: OnceLock::new(),
             by_comm: OnceLock::new(),
         }
     }
@@ -142,13 +158,12 @@ impl<'a> CpuFacts<'a> {
     /// asks for something else, or where there are no samples.
     pub fn by_thread_asked(&self, query: &Query) -> Option<Vec<u64>> {
         use Function as F;
-        let spans = match query.function {
+        let mut sums = match query.function {
             _ if self.busy == 0 => return None,
-            F::InThread => self.spans(query.patterns.first()?),
-            F::ThreadShare => vec![Span { start: 0, end: u32::MAX }],
-            _ => self.spans_asked(query)?,
+            F::InThread => self.sums_by_thread(&self.spans(query.patterns.first()?)),
+            F::ThreadShare => self.thread_sums().to_vec(),
+            _ => self.sums_by_thread(&self.spans_asked(query)?),
         };
-        let mut sums = self.sums_by_thread(&spans);
         let threads = match query.function {
             F::InThread => query.patterns.get(1)?,
             F::ThreadShare => query.patterns.first()?,
@@ -166,13 +181,12 @@ impl<'a> CpuFacts<'a> {
     }
 
     fn sums_by_thread(&self, spans: &[Span]) -> Vec<u64> {
+        let (samples, amounts) = (&self.profile.samples, self.profile.amounts());
         let mut sums = vec![0u64; self.profile.threads.len()];
-        let rows = self.by_thread();
         for span in super::index::outermost(spans) {
-            let from = rows.partition_point(|(_, at, _)| *at < span.start);
-            for (thread, _, count) in rows[from..].iter().take_while(|(_, at, _)| *at < span.end) {
-                if let Some(sum) = sums.get_mut(thread.index()) {
-                    *sum += count;
+            for row in self.in_preorder().below(span) {
+                if let Some(sum) = sums.get_mut(samples.thread[*row as usize].index()) {
+                    *sum += amounts.of(*row as usize);
                 }
             }
         }
@@ -180,9 +194,8 @@ impl<'a> CpuFacts<'a> {
     }
 
     /// Threads of the profile that have CPU samples, with their busy ones.
-    pub fn busy_by_thread(&self) -> Vec<(ThreadId, u64)> {
-        let sums = self.sums_by_thread(&[Span { start: 0, end: u32::MAX }]);
-        (0..).map(ThreadId).zip(sums).filter(|(_, busy)| *busy > 0).collect()
+    pub fn busy_by_thread(&self) -> impl Iterator<Item = (ThreadId, u64)> {
+        (0..).map(ThreadId).zip(self.thread_sums().iter().copied()).filter(|(_, busy)| *busy > 0)
     }
 
     /// Busy samples at each stack of some threads, by stack id.
@@ -234,28 +247,48 @@ impl<'a> CpuFacts<'a> {
         self.index.heaviest(&names, most).iter().map(|(n, _)| self.index.name(*n).to_owned()).collect()
     }
 
-    fn by_thread(&self) -> &[(ThreadId, u32, u64)] {
-        self.by_thread.get_or_init(|| {
-            let (samples, amounts) = (&self.profile.samples, self.profile.amounts());
-            // Sorted by counting, as there are far fewer places than samples.
-            let busy = |row: &usize| {
-                samples.event[*row] == Event::Cpu && !self.classified.is_idle(samples.stack[*row])
-            };
-            let mut next = vec![0u32; self.profile.stacks.len() + 1];
-            for row in (0..samples.len()).filter(busy) {
-                next[self.index.preorder(samples.stack[row]) as usize + 1] += 1;
+    /// Rows of busy samples in the order of their stacks, and where those of each stack begin, by preorder number.
+    fn in_preorder(&self) -> &InPreorder {
+        self.in_preorder.get_or_init(|| {
+            let samples = &self.profile.samples;
+            let of = |row: u32| self.index.preorder(samples.stack[row as usize]) as usize;
+            // Sorted by counting, as there are fewer stacks than samples.
+            let mut starts = vec![0u32; self.profile.stacks.len() + 1];
+            self.busy_rows().for_each(|row| starts[of(row) + 1] += 1);
+            for at in 1..starts.len() {
+                starts[at] += starts[at - 1];
             }
-            for at in 1..next.len() {
-                next[at] += next[at - 1];
-            }
-            let mut rows = vec![(ThreadId(0), 0, 0); next.last().map_or(0, |all| *all as usize)];
-            for row in (0..samples.len()).filter(busy) {
-                let at = self.index.preorder(samples.stack[row]);
-                let slot = &mut next[at as usize];
-                rows[*slot as usize] = (samples.thread[row], at, amounts.of(row));
+            let mut rows = vec![0u32; starts.last().map_or(0, |all| *all as usize)];
+            let mut next = starts.clone();
+            for row in self.busy_rows() {
+                let slot = &mut next[of(row)];
+                rows[*slot as usize] = row;
                 *slot += 1;
             }
-            rows
+            InPreorder { starts, rows }
+        })
+    }
+
+    fn busy_rows(&self) -> impl Iterator<Item = u32> {
+        let samples = &self.profile.samples;
+        let is_busy = |row: &u32| {
+            let row = *row as usize;
+            samples.event[row] == Event::Cpu && !self.classified.is_idle(samples.stack[row])
+        };
+        (0..samples.len() as u32).filter(is_busy)
+    }
+
+    /// Busy samples of each thread of the profile.
+    fn thread_sums(&self) -> &[u64] {
+        self.thread_sums.get_or_init(|| {
+            let (samples, amounts) = (&self.profile.samples, self.profile.amounts());
+            let mut sums = vec![0u64; self.profile.threads.len()];
+            for row in self.busy_rows() {
+                if let Some(sum) = sums.get_mut(samples.thread[row as usize].index()) {
+                    *sum += amounts.of(row as usize);
+                }
+            }
+            sums
         })
     }
 
@@ -264,8 +297,8 @@ impl<'a> CpuFacts<'a> {
             let profile = self.profile;
             let mut counts: FxHashMap<StringId, u64> =
                 profile.threads.iter().map(|(_, t)| (t.comm, 0)).collect();
-            for (thread, _, count) in self.by_thread() {
-                *counts.entry(profile.threads.get(*thread).comm).or_default() += count;
+            for ((_, thread), count) in profile.threads.iter().zip(self.thread_sums()) {
+                *counts.entry(thread.comm).or_default() += count;
             }
             let base = |comm| thread_base(profile.strings.get(comm));
             counts.into_iter().map(|(comm, count)| (comm, base(comm), count)).collect()
@@ -287,21 +320,17 @@ impl<'a> CpuFacts<'a> {
 
     fn in_thread(&self, functions: &Pattern, threads: &Pattern) -> u64 {
         let wanted = self.threads_like(threads);
-        let spans: Vec<Span> = super::index::outermost(&self.spans(functions)).collect();
-        let inside = |at: u32| {
-            let i = spans.partition_point(|s| s.start <= at);
-            i > 0 && at < spans[i - 1].end
-        };
-        let rows = self.by_thread().iter();
-        rows.filter(|(t, at, _)| wanted.get(t.index()) == Some(&true) && inside(*at)).map(|r| r.2).sum()
+        if !wanted.contains(&true) {
+            return 0;
+        }
+        let sums = self.sums_by_thread(&self.spans(functions));
+        sums.into_iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(sum, _)| sum).sum()
     }
 
     /// The same of some threads alone, by thread of the profile.
     pub fn thread_samples_of(&self, like: &Pattern, of: &[bool]) -> u64 {
-        let like = self.threads_like(like);
-        let wanted =
-            |thread: ThreadId| like.get(thread.index()).zip(of.get(thread.index())) == Some((&true, &true));
-        self.by_thread().iter().filter(|(thread, ..)| wanted(*thread)).map(|(_, _, count)| count).sum()
+        let wanted = self.threads_like(like).into_iter().zip(of).map(|(like, of)| like && *of);
+        self.thread_sums().iter().zip(wanted).filter(|(_, wanted)| *wanted).map(|(sum, _)| sum).sum()
     }
 
     /// Busy samples on threads called like that.
