@@ -2,6 +2,7 @@
 //!
 //! Shares are fractions 0 to 1 of all CPU samples; `whole` says what these are of.
 
+use crate::bottleneck::Bottleneck;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use zwhy_evidence::Itself;
@@ -302,6 +303,10 @@ pub struct StageRow {
 pub struct WaitRow {
     /// The function that waits, and its caller: `spa_sync > zio_wait`.
     pub inside: String,
+    /// `disk reads`, `a lock`, `memory`; empty where the functions do not say.
+    pub waits_for: String,
+    /// Who ends it: a disk, or a thread of ZFS; empty where that is not known.
+    pub on: String,
     /// Stage of the work that waits.
     pub stage: String,
     pub thread: String,
@@ -310,8 +315,6 @@ pub struct WaitRow {
     pub samples: u64,
     /// Waiting time of all these threads together; 0 where the source has no times.
     pub wait_s: f64,
-    /// It waits for work: nothing waits for it.
-    pub idle: bool,
 }
 
 /// An operation in the profile.
@@ -395,6 +398,9 @@ pub struct Answer {
     pub why: String,
     #[serde(rename = "do")]
     pub act: Option<String>,
+    /// What limits the load; `None` where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bottleneck: Option<Bottleneck>,
     pub findings: Vec<Finding>,
     pub stages: Vec<StageRow>,
     pub origins: Vec<OriginRow>,
@@ -404,7 +410,7 @@ pub struct Answer {
     /// What the recorder did; in none of the figures above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub itself: Option<Itself>,
-    /// Where threads wait, longest first; apart from all CPU time.
+    /// Where threads wait, longest first; apart from all CPU time, and without threads that wait for work.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<WaitRow>,
     /// What the bounds on speed assume; `None` when there are none.

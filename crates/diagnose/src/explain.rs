@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, ConfidenceWord, EvidenceLine, Finding, Quality, RuledOut, SCHEMA, Source};
 use crate::asked::Asked;
+use crate::bottleneck::{TELLING, bottleneck, first_line};
 use crate::breakdown::breakdown;
 use crate::classify::{Classified, classify};
 use crate::condition::Truth;
@@ -9,7 +10,7 @@ use crate::facts::FactBase;
 use crate::headline::headline;
 use crate::knowledge::{Knowledge, Sign};
 use crate::next::{next_steps, separating};
-use crate::remedy::{fill_command, remedy};
+use crate::remedy::{fill_command, fill_prose, remedy};
 use crate::rows::{Names, answers};
 use crate::score::{Verdict, judge};
 use crate::share::Claims;
@@ -70,13 +71,24 @@ pub fn explain_classified(
     let shown = &verdicts[..findings.len().min(verdicts.len())];
     let apart = separating(shown, knowledge, &asked);
     let names = shown.first().map(|v| Names::of(v.cause, v.rows.as_ref(), &facts)).unwrap_or_default();
-    let (mut why, mut act) = headline(&findings, &names, apart, knowledge, &facts, &tables.stages);
+    let said = headline(&findings, &names, apart, knowledge, &facts, &tables.stages);
+    let limit = bottleneck(&facts);
+    // Where the CPU is not the limit, what takes some of it is hardly the cause.
+    let waits = |f: &&Finding| f.confidence >= TELLING && f.share.is_none();
+    let told = findings.iter().find(waits).or(findings.first());
+    let cause = told.map(|finding| {
+        let verdict = shown.iter().find(|v| v.cause.class == finding.class);
+        let names = verdict.map(|v| Names::of(v.cause, v.rows.as_ref(), &facts)).unwrap_or_default();
+        in_one_sentence(finding, knowledge, &names)
+    });
+    let (mut why, mut act) = first_line(said, limit.as_ref(), &findings, cause.as_deref());
     if without_module(evidence) {
         why = format!("The ZFS module was not loaded on this host while it was recorded. {why}");
         if findings.is_empty() {
             act = Some("Record a host that uses ZFS; zwhy doctor says what is missing here".to_owned());
         }
     }
+    let waiting = crate::waiting::waiting(&facts, limit.as_ref().and_then(|l| l.disks.as_deref()));
     let mut answer = Answer {
         zwhy: env!("CARGO_PKG_VERSION").to_owned(),
         schema: SCHEMA,
@@ -84,19 +96,27 @@ pub fn explain_classified(
         whole: Whole::answer(&facts),
         why,
         act,
+        bottleneck: limit.map(|decided| decided.bottleneck),
         findings,
         stages: tables.stages,
         origins: tables.origins,
         paths: crate::paths::paths(&facts),
         threads: tables.threads,
         itself: evidence.itself.clone(),
-        waiting: crate::waiting::waiting(&facts),
+        waiting,
         what_if: None,
         quality,
         stats: options.stats.as_ref().and_then(|s| serde_json::to_value(s).ok()).unwrap_or_default(),
     };
     what_if::bounds(&mut answer, &facts, knowledge);
     answer
+}
+
+/// What a cause says, with this host's names; of one that is told by its share of CPU its title.
+fn in_one_sentence(finding: &Finding, knowledge: &Knowledge, names: &Names) -> String {
+    let why = knowledge.cause(&finding.class).map(|cause| cause.why.as_str());
+    let why = why.filter(|why| !why.contains("{share}"));
+    why.map_or_else(|| format!("{}.", finding.title), |why| fill_prose(why, names))
 }
 
 fn findings(

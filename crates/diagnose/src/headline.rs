@@ -1,6 +1,7 @@
 //! The first sentence and what to do: for a tired reader, no surer than the evidence.
 
 use crate::answer::{CONFIDENT, EvidenceLine, Finding, StageRow};
+use crate::bottleneck::MOST_CHARACTERS;
 use crate::facts::{FactBase, Query};
 use crate::figures::percent;
 use crate::knowledge::Knowledge;
@@ -52,8 +53,13 @@ pub fn headline(
         (Some(cause), Some(share)) if share.value >= WORTH_A_SHARE => {
             wording::sentence(&fill(&cause.why), &Whole::of(facts), share, top.confidence_word)
         }
-        _ if sure => format!("{} ({evidence}; confidence {word}).", top.title),
-        _ => format!("Probably: {} ({evidence}; confidence {word}).", top.title),
+        _ => {
+            let probably = if sure { "" } else { "Probably: " };
+            let line = format!("{probably}{} ({evidence}; confidence {word}).", top.title);
+            // The evidence is listed below; a first line is read at one glance.
+            let short = || format!("{probably}{} (confidence {word}).", top.title);
+            if line.chars().count() > MOST_CHARACTERS { short() } else { line }
+        }
     };
     let act = cause.map(|c| fill(&c.act)).filter(|a| !a.is_empty());
     let act = match &top.upgrade {

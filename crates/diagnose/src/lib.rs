@@ -7,6 +7,7 @@ mod after;
 mod anatomy;
 mod answer;
 mod asked;
+mod bottleneck;
 mod breakdown;
 mod canon;
 mod checklist;
@@ -30,6 +31,7 @@ mod rows;
 mod score;
 mod share;
 mod solidity;
+mod times;
 mod topic;
 mod waiting;
 mod what_if;
@@ -46,6 +48,7 @@ pub use answer::{
     OriginRow, PathRow, PathStep, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, SCHEMA, ShareOf, Source,
     SpeedUp, StageRow, ThreadRow, WaitRow, WhatIf, WhoRow, WholeAnswer,
 };
+pub use bottleneck::{Bottleneck, DiskRow, LimitKind, MOST_CHARACTERS, ProgramTime, TimePart};
 pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};
 pub use condition::{Condition, QueryBank};

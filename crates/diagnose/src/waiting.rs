@@ -1,50 +1,70 @@
-//! Where threads wait, as a table apart from CPU time.
+//! Where threads wait, for what, and who ends it, as a table apart from CPU time.
 //!
-//! Invariant: a thread that only waits for work is idle and said so; its time is never shown as a
-//! delay of anything.
+//! Invariant: a thread that waits for work is not in the table; nothing waits for it.
 
 use crate::answer::WaitRow;
 use crate::facts::FactBase;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
-use zwhy_profile::{Event, Profile, StackId, Unit};
-use zwhy_zfs::thread_base;
+use zwhy_profile::{Profile, StackId};
+use zwhy_zfs::{WaitsFor, thread_base, waits_for};
 
-/// Rows by waiting time, longest first; what is idle comes last.
-pub(crate) fn waiting(facts: &FactBase<'_>) -> Vec<WaitRow> {
+/// Where a stack waits, and for what.
+struct Place {
+    inside: String,
+    waits: Option<WaitsFor>,
+}
+
+/// Rows by waiting time, longest first. `disks` are those that everybody waits for, in words.
+pub(crate) fn waiting(facts: &FactBase<'_>, disks: Option<&str>) -> Vec<WaitRow> {
     let profile = &facts.evidence.profile;
-    let timed = matches!(profile.measure(Event::Wait).unit, Unit::Samples | Unit::Nanos);
-    let mut rows: BTreeMap<(bool, String, &str), WaitRow> = BTreeMap::new();
-    for sample in profile.samples.iter().filter(|s| s.event == Event::Wait) {
-        let (inside, idle) = place(profile, sample.stack);
-        let thread = thread_base(profile.strings.get(profile.threads.get(sample.thread).comm));
-        let row = rows.entry((idle, inside.clone(), thread)).or_insert_with(|| {
+    let mut places: FxHashMap<StackId, Option<Place>> = FxHashMap::default();
+    let mut rows: BTreeMap<(String, &str), WaitRow> = BTreeMap::new();
+    for wait in &facts.times().waits {
+        let place = places.entry(wait.stack).or_insert_with(|| place(profile, wait.stack));
+        let Some(Place { inside, waits }) = place else { continue };
+        let thread = thread_base(profile.strings.get(profile.threads.get(wait.thread).comm));
+        let row = rows.entry((inside.clone(), thread)).or_insert_with(|| {
             let classified = &facts.cpu.classified;
-            let stage = classified.stage_of(sample.stack, sample.thread);
+            let stage = classified.stage_of(wait.stack, wait.thread);
             WaitRow {
-                inside,
+                inside: inside.clone(),
+                waits_for: waits.map_or("", WaitsFor::words).to_owned(),
+                on: waits.map_or(String::new(), |waits| who_ends(waits, thread, disks)),
                 stage: classified.stage_name(stage).to_owned(),
                 thread: thread.to_owned(),
                 role: zwhy_zfs::thread_role(thread).map_or("", |r| r.what).to_owned(),
                 samples: 0,
                 wait_s: 0.0,
-                idle,
             }
         });
-        row.samples += u64::from(sample.count);
-        row.wait_s += if timed { sample.weight.0 as f64 / 1e9 } else { 0.0 };
+        row.samples += wait.samples;
+        row.wait_s += wait.ns as f64 / 1e9;
     }
     let mut rows: Vec<WaitRow> = rows.into_values().collect();
     rows.sort_by(|a, b| {
         let time = b.wait_s.total_cmp(&a.wait_s).then(b.samples.cmp(&a.samples));
-        a.idle.cmp(&b.idle).then(time).then_with(|| (&a.inside, &a.thread).cmp(&(&b.inside, &b.thread)))
+        time.then_with(|| (&a.inside, &a.thread).cmp(&(&b.inside, &b.thread)))
     });
     rows
 }
 
-/// The function that waits with its caller, and whether it waits for work.
-fn place(profile: &Profile, stack: StackId) -> (String, bool) {
+/// Who ends such a wait, as far as that is the same everywhere: a disk, or a thread of ZFS.
+fn who_ends(waits: WaitsFor, thread: &str, disks: Option<&str>) -> String {
+    match waits {
+        WaitsFor::Txg | WaitsFor::DirtyData if thread != "txg_sync" => "txg_sync".to_owned(),
+        WaitsFor::Memory if thread != "arc_evict" => "arc_evict, kswapd".to_owned(),
+        waits if waits.is_disk() => disks.unwrap_or_default().to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// The function that waits with its caller; `None` for one that waits for work.
+fn place(profile: &Profile, stack: StackId) -> Option<Place> {
     let names: Vec<&str> = profile.stacks.leaf_to_root(stack).map(|f| profile.function_of(f)).collect();
-    place_of(&names)
+    let waits = waits_for(&names);
+    let (inside, idle) = place_of(&names);
+    (!idle && waits != Some(WaitsFor::Work)).then_some(Place { inside, waits })
 }
 
 /// Whether a function only puts the thread to sleep, or has no name.
@@ -68,23 +88,26 @@ mod tests {
     use super::*;
     use zwhy_profile::FrameKind;
 
-    fn placed(root_first: &[&str]) -> (String, bool) {
+    fn placed(root_first: &[&str]) -> Option<(String, &'static str)> {
         let mut profile = Profile::new();
         let frames: Vec<_> = root_first.iter().map(|n| profile.frame(n, "zfs", FrameKind::Kernel)).collect();
         let stack = profile.stack(&frames);
-        place(&profile, stack)
+        let Place { inside, waits } = place(&profile, stack)?;
+        Some((inside, waits.map_or("", WaitsFor::words)))
     }
 
     #[test]
     fn who_waits_is_told_from_how_it_sleeps() {
         let sync = ["kthread", "txg_sync_thread", "spa_sync", "zio_wait", "__cv_timedwait_io", "io_schedule"];
-        assert_eq!(placed(&sync), ("spa_sync > zio_wait".to_owned(), false));
+        assert_eq!(placed(&sync), Some(("spa_sync > zio_wait".to_owned(), "disk writes")));
         let idle = ["kthread", "txg_sync_thread", "txg_thread_wait", "__cv_wait_idle", "cv_wait_common"];
-        assert_eq!(placed(&idle), ("txg_thread_wait".to_owned(), true));
-        assert_eq!(placed(&["kthread", "taskq_thread", "schedule"]), ("taskq_thread".to_owned(), true));
+        assert_eq!(placed(&idle), None);
+        // Where the compiler put the function that waits into its caller.
+        assert_eq!(placed(&["kthread", "txg_quiesce_thread", "__cv_wait_idle", "schedule"]), None);
+        assert_eq!(placed(&["kthread", "taskq_thread", "schedule"]), None);
         let arm =
             ["txg_sync_thread", "spa_sync", "zio_wait", "__cv_wait", "schedule", "__schedule", "__switch_to"];
-        assert_eq!(placed(&arm), ("spa_sync > zio_wait".to_owned(), false));
-        assert_eq!(placed(&["schedule"]), ("schedule".to_owned(), false));
+        assert_eq!(placed(&arm), Some(("spa_sync > zio_wait".to_owned(), "disk writes")));
+        assert_eq!(placed(&["schedule"]), Some(("schedule".to_owned(), "")));
     }
 }

@@ -48,6 +48,7 @@ pub fn answer_text(answer: &Answer, verbose: bool, input: &str, style: Style) ->
     if !verbose {
         out.push_str(&others(answer, style));
     }
+    out.push_str(&crate::bottleneck::tables(answer, verbose, style));
     out.push_str(&stages(answer, verbose, style));
     out.push_str(&paths(answer, verbose, style));
     out.push_str(&threads(answer, verbose, style));
@@ -96,6 +97,9 @@ fn seconds(s: f64) -> String {
 fn headline(answer: &Answer, style: Style) -> String {
     let why = labelled("WHY", INDENT, &answer.why, style.prose());
     let mut out = emphasise(&why, "WHY", style);
+    if let Some(line) = crate::bottleneck::line(answer) {
+        out.push_str(&labelled("", INDENT, line, style.prose()));
+    }
     if let Some(what) = &answer.act {
         out.push_str(&emphasise(&labelled("DO", INDENT, what, style.prose()), "DO", style));
     }

@@ -4,6 +4,7 @@
 
 mod after;
 mod answer;
+mod bottleneck;
 mod count;
 mod diff;
 mod doctor;

@@ -21,6 +21,7 @@ pub fn answer_markdown(answer: &Answer) -> String {
         let _ = writeln!(out, "{}\n", text(what));
     }
     source(&mut out, answer);
+    crate::bottleneck::markdown(&mut out, answer);
     answer.findings.iter().for_each(|f| finding(&mut out, f));
     stages(&mut out, answer);
     answer.paths.iter().for_each(|row| path(&mut out, row));
@@ -216,17 +217,21 @@ fn threads(out: &mut String, answer: &Answer) {
     folded(out, &small.text("thread", "threads by name"));
 }
 
-/// Where threads wait; those that wait for work come to nothing.
+/// Where threads wait, for what, and who ends it.
 fn waiting(out: &mut String, rows: &[WaitRow]) {
-    if rows.iter().all(|row| row.idle) {
+    if rows.is_empty() {
         return;
     }
-    out.push_str("| waiting (not CPU) | s | samples | thread | role | stage |\n|---|--:|--:|---|---|---|\n");
-    for row in rows.iter().filter(|row| !row.idle) {
+    out.push_str("| waiting (not CPU) | for | on | s | samples | thread | role | stage |\n|---|---|---|--:|--:|---|---|---|\n");
+    for row in rows {
         let time = if row.wait_s > 0.0 { format!("{:.2}", row.wait_s) } else { String::new() };
         let (inside, thread) = (code(&row.inside), code(&row.thread));
         let (samples, role, stage) = (grouped(row.samples), text(&row.role), text(&row.stage));
-        let _ = writeln!(out, "| {inside} | {time} | {samples} | {thread} | {role} | {stage} |");
+        let (waits_for, on) = (text(&row.waits_for), text(&row.on));
+        let _ = writeln!(
+            out,
+            "| {inside} | {waits_for} | {on} | {time} | {samples} | {thread} | {role} | {stage} |"
+        );
     }
     out.push('\n');
 }

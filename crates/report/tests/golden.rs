@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use zwhy_diagnose::{
-    Answer, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Gain, Knowledge, LabelRow, MachineLimit,
-    PathRow, PathStep, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow,
-    ThreadRow, WhatIf, WhoRow, WholeAnswer, classify,
+    Answer, Bottleneck, ChoiceAnswer, ConfidenceWord, DiskRow, EvidenceLine, Finding, Gain, Knowledge,
+    LabelRow, LimitKind, MachineLimit, PathRow, PathStep, ProgramTime, Quality, Range, RemedyAnswer,
+    RowAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow, TimePart, WhatIf, WhoRow, WholeAnswer, classify,
 };
 use zwhy_evidence::{ImportStats, Itself};
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
@@ -61,6 +61,45 @@ fn stage(name: &str, samples: u64, share: ShareOf, labels: &[(&str, f64)], who: 
 fn thread(comm: &str, role: &str, threads: usize, cpu_s: Option<f64>, samples: u64) -> ThreadRow {
     let cpu_share = cpu_s.map(|s| s / 60.0);
     ThreadRow { comm: comm.into(), role: role.into(), threads, cpu_s, cpu_share, samples }
+}
+
+/// A disk that a program waits for; names are hostile.
+fn slow_disk() -> Bottleneck {
+    let part = |waits_for: &str, share| TimePart { waits_for: waits_for.into(), share };
+    let program = |program: &str, waits| ProgramTime {
+        program: program.into(),
+        threads: 4,
+        wall_s: 240.0,
+        on_cpu: Some(0.021),
+        waits,
+    };
+    let disk = |disk: &str, pool: Option<&str>, busy, read_ms| DiskRow {
+        disk: disk.into(),
+        pool: pool.map(str::to_owned),
+        busy,
+        reads_s: 80.2,
+        writes_s: 3.0,
+        read_bytes_s: 10_485_760.0,
+        written_bytes_s: 4096.0,
+        read_ms,
+        write_ms: Some(0.4),
+        queue: 1.02,
+    };
+    Bottleneck {
+        kind: LimitKind::Device,
+        text:
+            "The CPU is not the limit (31 % idle): dd waits for disk nvme0n1, 100 % busy at 12.4 ms a read."
+                .into(),
+        what: "nvme0n1".into(),
+        cpu_idle: Some(0.306),
+        cpu_stolen: None,
+        programs: vec![
+            program("dd\u{1b}[31m|`x`", vec![part("disk reads", 0.95), part("a lock", 0.01)]),
+            program("rsync", vec![part("synchronous writes", 0.5)]),
+            program("only in full", vec![]),
+        ],
+        disks: vec![disk("nvme0n1", Some("ta|nk"), 0.998, Some(12.41)), disk("sdb", None, 0.01, None)],
+    }
 }
 
 /// A host whose reads decrypt AES-CCM, with a second finding and a thread whose name is hostile.
@@ -192,6 +231,7 @@ fn ccm_host() -> Answer {
         }),
         why: "AES-CCM decryption takes 63 % of this host's CPU (59–67 %, confidence high).".into(),
         act: Some("Move tank/games to aes-256-gcm; the cipher of a dataset cannot be changed in place.".into()),
+        bottleneck: Some(slow_disk()),
         findings: vec![ccm, copy],
         stages: vec![
             stage("decrypt", 7448, share(0.631, 0.592, 0.670), &[("FPU state", 0.29)], &[("z_rd_int", 1.0)]),
@@ -248,6 +288,7 @@ fn nothing_found() -> Answer {
         source: Source { name: "pasted.txt".into(), ..Source::default() },
         why: "Too little evidence to name a cause.".into(),
         act: Some("Record the host while it happens: zwhy record -a -d 30 -o host.zwhy".into()),
+        bottleneck: None,
         findings: Vec::new(),
         stages: Vec::new(),
         paths: Vec::new(),

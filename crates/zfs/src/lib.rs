@@ -14,6 +14,7 @@ mod threads;
 mod units;
 mod vdevs;
 mod version;
+mod waits;
 
 pub use defaults::ParameterDefaults;
 pub use gauges::kstat_is_gauge;
@@ -26,3 +27,4 @@ pub use threads::{Area, Role, thread_base, thread_role, waits_for_work};
 pub use units::{Unit, kstat_unit};
 pub use vdevs::{PoolStatus, StatusError, Vdev, parse_pool_status, parse_pool_status_json};
 pub use version::{Version, parse_version};
+pub use waits::{WaitsFor, waits_for};

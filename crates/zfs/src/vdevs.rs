@@ -39,6 +39,8 @@ fn is_zero(n: &u64) -> bool {
 pub struct PoolStatus {
     pub name: String,
     pub state: String,
+    /// What a scrub or a resilver does or did: `scrub in progress, 12.3 % done`; empty where there was none.
+    pub scan: String,
     pub vdevs: Vec<Vdev>,
 }
 
@@ -67,7 +69,23 @@ fn json_pool(name: &str, pool: &Value) -> PoolStatus {
             if vdev.kind == "root" { vdevs.extend(vdev.children) } else { vdevs.push(vdev) }
         }
     }
-    PoolStatus { name: name.to_owned(), state: json_text(&pool["state"]), vdevs }
+    let scan = json_scan(&pool["scan_stats"]);
+    PoolStatus { name: name.to_owned(), state: json_text(&pool["state"]), scan, vdevs }
+}
+
+/// The scan in the words of the text (`scan_status_nvlist` and `print_scan_scrub_resilver_status` of zpool_main.c,
+/// OpenZFS 2.3).
+fn json_scan(scan: &Value) -> String {
+    let function = json_text(&scan["function"]).to_lowercase();
+    let done = json_number(&scan["issued"]) as f64 / json_number(&scan["to_examine"]).max(1) as f64;
+    let paused =
+        scan["scrub_pause"].as_str().is_none_or(|t| t != "-") && json_number(&scan["scrub_pause"]) > 0;
+    match json_text(&scan["state"]).as_str() {
+        "SCANNING" if paused => format!("{function} paused, {:.1} % done", done.min(1.0) * 100.0),
+        "SCANNING" => format!("{function} in progress, {:.1} % done", done.min(1.0) * 100.0),
+        "" => String::new(),
+        state => format!("{function} {}", state.to_lowercase()),
+    }
 }
 
 fn json_vdev(name: &str, vdev: &Value, class: &str) -> Vdev {
@@ -130,7 +148,7 @@ fn kind_of_name(name: &str) -> String {
 /// Returns the pools and how many lines inside of `config` were not understood.
 pub fn parse_pool_status(text: &str) -> (Vec<PoolStatus>, usize) {
     let (mut pools, mut odd) = (Vec::<PoolStatus>::new(), 0);
-    let (mut in_config, mut class) = (false, "normal");
+    let (mut in_config, mut class, mut in_scan) = (false, "normal", false);
     for line in text.lines() {
         if let Some(name) = line.trim_start().strip_prefix("pool:").filter(|_| !line.starts_with('\t')) {
             pools.push(PoolStatus { name: name.trim().to_owned(), ..PoolStatus::default() });
@@ -138,7 +156,11 @@ pub fn parse_pool_status(text: &str) -> (Vec<PoolStatus>, usize) {
             continue;
         }
         let Some(pool) = pools.last_mut() else { continue };
-        if let Some(row) = line.strip_prefix('\t').filter(|_| in_config) {
+        // What is left to do stands in the lines that follow, behind a tab.
+        in_scan &= line.starts_with('\t');
+        if in_scan {
+            pool.scan = format!("{} {}", pool.scan, line.trim());
+        } else if let Some(row) = line.strip_prefix('\t').filter(|_| in_config) {
             match config_row(row, &pool.name) {
                 Row::Vdev(depth, vdev) => {
                     let vdev = Vdev { class: class.to_owned(), ..vdev };
@@ -148,6 +170,8 @@ pub fn parse_pool_status(text: &str) -> (Vec<PoolStatus>, usize) {
                 Row::Other => {}
                 Row::Odd => odd += 1,
             }
+        } else if let Some(scan) = line.trim_start().strip_prefix("scan:") {
+            (pool.scan, in_scan, in_config) = (scan.trim().to_owned(), true, false);
         } else if let Some(state) = line.trim_start().strip_prefix("state:") {
             pool.state = state.trim().to_owned();
         } else if line.trim_end() == "config:" {
@@ -211,7 +235,9 @@ mod tests {
 
     const TEXT: &str = "  pool: tank
  state: DEGRADED
-  scan: scrub repaired 0B in 00:00:01 with 0 errors
+  scan: scrub in progress since Sun Nov 22 14:00:00 2026
+\t1.00G / 2.00G scanned at 10.0M/s, 512M / 2.00G issued at 5.00M/s
+\t0B repaired, 25.00% done, 00:05:00 to go
 config:
 
 \tNAME                STATE     READ WRITE CKSUM
@@ -250,6 +276,9 @@ errors: No known data errors
         assert_eq!(top, [("raidz2", "normal", 2), ("mirror", "logs", 1), ("disk", "spares", 0)]);
         let failed = &tank.vdevs[0].children[1].children[0];
         assert_eq!((failed.name.as_str(), failed.read_errors, failed.write_errors), ("sdb", 3, 241));
+        let scan = "scrub in progress since Sun Nov 22 14:00:00 2026 1.00G / 2.00G scanned at 10.0M/s, 512M / 2.00G \
+                    issued at 5.00M/s 0B repaired, 25.00% done, 00:05:00 to go";
+        assert_eq!((tank.scan.as_str(), pools[1].scan.as_str()), (scan, ""));
         assert_eq!((tank.state.as_str(), pools[1].vdevs[0].kind.as_str()), ("DEGRADED", "file"));
     }
 
@@ -261,8 +290,11 @@ errors: No known data errors
             "state":"ONLINE","vdevs":{"raidz2-0":{"name":"raidz2-0","vdev_type":"raidz","class":"normal",
             "state":"ONLINE","total_space":"503316480","read_errors":"0","vdevs":{"sda":{"name":"sda",
             "vdev_type":"disk","path":"/dev/sda1","class":"normal","state":"ONLINE","write_errors":7}}}}}},
-            "logs":{"sdb":{"name":"sdb","vdev_type":"disk","class":"log","state":"ONLINE"}},"error_count":"0"}}}"#;
+            "logs":{"sdb":{"name":"sdb","vdev_type":"disk","class":"log","state":"ONLINE"}},"error_count":"0",
+            "scan_stats":{"function":"RESILVER","state":"SCANNING","to_examine":"2000","issued":"246",
+            "scrub_pause":"-"}}}}"#;
         let pools = parse_pool_status_json(json).unwrap();
+        assert_eq!(pools[0].scan, "resilver in progress, 12.3 % done");
         let vdevs = &pools[0].vdevs;
         let raidz = vdevs.iter().find(|v| v.class == "normal").unwrap();
         assert_eq!((raidz.kind.as_str(), raidz.size_bytes), ("raidz2", 503_316_480));

@@ -2,6 +2,7 @@
 // then tables, facts and data quality.
 
 import { answer, compare, flame } from "../state/store";
+import { Bottleneck } from "./Bottleneck";
 import { CompareCauses, CompareTables, CompareVerdict } from "./Compare";
 import { Facts } from "./Facts";
 import { Findings } from "./Findings";
@@ -52,6 +53,7 @@ function Body() {
       <div class="split">
         <div class="split-text" id="evidence" tabIndex={-1}>
           {two && <CompareCauses data={two} />}
+          {one && <Bottleneck limit={one.bottleneck} />}
           {one && <Findings findings={one.findings} />}
         </div>
         <div class="split-graph">

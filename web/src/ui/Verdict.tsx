@@ -2,6 +2,7 @@
 
 import type { Answer, Finding, RemedyAnswer } from "../data/answer";
 import { integer, percent, prose, range, wholeText } from "../text";
+import { limitLine } from "./Bottleneck";
 import { RemedyView } from "./RemedyView";
 
 const FEW = 200;
@@ -30,11 +31,13 @@ export function Verdict({ answer }: { answer: Answer }) {
   // A remedy for what is only one of several guesses does harm: it stands with its finding.
   const remedy = top && remedyFirst(top) ? top.remedy : null;
   const samples = answer.source.samples;
+  const limit = limitLine(answer.bottleneck, answer.why);
   return (
     <section class="verdict" aria-label="Verdict">
       <h2 class="tag">Why</h2>
       <div>
         <p class="why">{prose(answer.why) || "No cause was named."}</p>
+        {limit !== null && <p>{prose(limit)}</p>}
         <p class="why-basis">
           {top?.share &&
             `${percent(top.share.value)} (95 % interval ${range(top.share.low, top.share.high)} %). `}

@@ -1,4 +1,4 @@
-// Where threads wait, apart from CPU time: the longest first, threads that wait for work in one line.
+// Where threads wait, for what, and who ends it, apart from CPU time: the longest first.
 
 import { useSignal } from "@preact/signals";
 import type { WaitRow } from "../data/answer";
@@ -9,62 +9,61 @@ const FIRST = 12;
 export function Waiting({ waiting }: { waiting: readonly WaitRow[] }) {
   const all = useSignal(false);
   if (waiting.length === 0) return null;
-  const rows = waiting.filter((row) => !row.idle);
-  const shown = all.value ? rows : rows.slice(0, FIRST);
-  const idle = [...new Set(waiting.filter((row) => row.idle).map((row) => row.thread))].sort();
+  const shown = all.value ? waiting : waiting.slice(0, FIRST);
   return (
     <section aria-labelledby="waiting-title">
       <h2 id="waiting-title">Waiting</h2>
-      {shown.length > 0 && (
-        <table class="numbers">
-          <thead>
-            <tr>
-              <th scope="col">Waits in</th>
-              <th scope="col" class="n">
-                Time
+      <table class="numbers">
+        <thead>
+          <tr>
+            <th scope="col">Waits in</th>
+            <th scope="col" class="n">
+              Time
+            </th>
+            <th scope="col" class="n wide-only">
+              Samples
+            </th>
+            <th scope="col">Thread</th>
+            <th scope="col" class="wide-only">
+              Role
+            </th>
+            <th scope="col">For</th>
+            <th scope="col">On</th>
+            <th scope="col" class="wide-only">
+              Stage
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((row, i) => (
+            <tr key={i}>
+              <th scope="row">
+                <bdi>{visible(row.inside, 120)}</bdi>
               </th>
-              <th scope="col" class="n wide-only">
-                Samples
-              </th>
-              <th scope="col">Thread</th>
-              <th scope="col" class="wide-only">
-                Role
-              </th>
-              <th scope="col">Stage</th>
+              <td class="n">{row.wait_s > 0 ? seconds(row.wait_s) : "–"}</td>
+              <td class="n wide-only">{integer(row.samples)}</td>
+              <td>
+                <bdi>{threadName(row.thread, 60)}</bdi>
+              </td>
+              <td class="wide-only">{visible(row.role, 80)}</td>
+              <td>{visible(row.waits_for, 60)}</td>
+              <td>
+                <bdi>{visible(row.on, 60)}</bdi>
+              </td>
+              <td class="wide-only">{visible(row.stage, 80)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {shown.map((row, i) => (
-              <tr key={i}>
-                <th scope="row">
-                  <bdi>{visible(row.inside, 120)}</bdi>
-                </th>
-                <td class="n">{row.wait_s > 0 ? seconds(row.wait_s) : "–"}</td>
-                <td class="n wide-only">{integer(row.samples)}</td>
-                <td>
-                  <bdi>{threadName(row.thread, 60)}</bdi>
-                </td>
-                <td class="wide-only">{visible(row.role, 80)}</td>
-                <td>{visible(row.stage, 80)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {rows.length > shown.length && (
+          ))}
+        </tbody>
+      </table>
+      {waiting.length > shown.length && (
         <button
           type="button"
           onClick={() => {
             all.value = true;
           }}
         >
-          Show all {integer(rows.length)} places
+          Show all {integer(waiting.length)} places
         </button>
-      )}
-      {idle.length > 0 && (
-        <p class="faint">
-          Waiting for work (idle): {idle.map((name) => visible(name, 60)).join(", ")}
-        </p>
       )}
     </section>
   );

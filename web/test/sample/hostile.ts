@@ -82,13 +82,25 @@ export function hostileAnswer(): Record<string, unknown> {
       samples: 1,
       share: { value: 0.1, low: 0.1, high: 0.1 },
     })),
-    waiting: HOSTILE_NAMES.map((name, i) => ({
+    bottleneck: {
+      kind: "device",
+      text: HOSTILE_NAMES.join(" "),
+      what: HOSTILE_NAMES.join(" "),
+      programs: HOSTILE_NAMES.map((name) => ({
+        program: name,
+        wall_s: -1,
+        waits: [{ waits_for: name, share: 1e9 }],
+      })),
+      disks: HOSTILE_NAMES.map((name) => ({ disk: name, pool: name, busy: -4, queue: 1e12 })),
+    },
+    waiting: HOSTILE_NAMES.map((name) => ({
       inside: name,
       stage: name,
       thread: name,
       role: name,
+      waits_for: name,
+      on: name,
       wait_s: 1,
-      idle: i % 2 === 0,
     })),
     threads: HOSTILE_NAMES.map((name) => ({ comm: name, role: name })),
     quality: {

@@ -28,7 +28,7 @@ interface Leaf {
 function another(value: Json): Json {
   if (typeof value === "number") return value * 3 + 1;
   if (typeof value === "boolean") return !value;
-  return "low";
+  return value === "cpu" ? "idle" : "low";
 }
 
 /** Every leaf; `rebuilt` gives the sample with another value in place of this one. */

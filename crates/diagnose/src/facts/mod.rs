@@ -34,6 +34,7 @@ use crate::classify::Classified;
 use crate::name::bare_names;
 use crate::pattern::Pattern;
 use crate::rows::Rows;
+use crate::times::Times;
 use percent::PercentFacts;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -48,6 +49,7 @@ pub struct FactBase<'a> {
     /// Benchmarks that OpenZFS made of itself.
     pub benchmarks: Vec<zwhy_evidence::Table>,
     rows: OnceLock<Rows<'a>>,
+    times: OnceLock<Times>,
 }
 
 impl<'a> FactBase<'a> {
@@ -69,12 +71,18 @@ impl<'a> FactBase<'a> {
             percent: PercentFacts::new(evidence, anatomy),
             benchmarks: tables::benchmarks(&evidence.facts),
             rows: OnceLock::new(),
+            times: OnceLock::new(),
         }
     }
 
     /// Pools, datasets, vdevs, threads and processes, each with what is known of it alone.
     pub fn rows(&self) -> &Rows<'a> {
         self.rows.get_or_init(|| Rows::new(self.evidence, self.cpu.clone()))
+    }
+
+    /// Time by thread, on a CPU and waiting.
+    pub fn times(&self) -> &Times {
+        self.times.get_or_init(|| Times::of(&self.evidence.profile, &self.cpu.classified))
     }
 
     /// `true` when real CPU samples were counted, so that what is absent is known to be absent.

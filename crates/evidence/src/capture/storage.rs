@@ -18,6 +18,8 @@ facts! {
         /// Properties that somebody set, and features in use.
         #[serde(deserialize_with = "some_texts")]
         properties: BTreeMap<String, String>,
+        /// What a scrub or a resilver does, `scrub in progress, 12.3 % done`, when recording begins.
+        scan: String,
         has_log: bool,
         has_cache: bool,
         has_special: bool,
@@ -93,6 +95,7 @@ impl PoolFacts {
             text("has_log", truth(self.has_log)),
             text("has_special", truth(self.has_special)),
             text("health", self.health.clone()),
+            text("scan", self.scan.clone()),
             text("size_bytes", self.size_bytes.map(|n| n.to_string())),
         ]
         .into_iter()

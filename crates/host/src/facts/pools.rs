@@ -214,6 +214,7 @@ fn put_pools(facts: &mut Facts, rows: &[PoolRow], properties: &[PropertyRow], st
             let has = |class: &str| Some(status.vdevs.iter().any(|v| v.class.starts_with(class)));
             (fact.has_log, fact.has_cache) = (has("log"), has("l2cache"));
             fact.has_special = has("special");
+            fact.scan = Some(status.scan.clone()).filter(|scan| !scan.is_empty());
             fact.vdevs = Some(status.vdevs.clone());
         }
         fact
@@ -226,6 +227,7 @@ fn kept_of_pool(row: &PropertyRow) -> bool {
     row.source.is_set()
         || (row.property.starts_with("feature@") && row.value == "active")
         || matches!(row.property.as_str(), "ashift" | "autotrim")
+        || (row.property == "freeing" && row.value != "0")
 }
 
 fn datasets(facts: &mut Facts, tools: &mut Tools<'_>) {

@@ -70,7 +70,8 @@ fn changed(sample: &Value, leaf: &Leaf) -> Answer {
     *place = match &leaf.value {
         Value::Number(n) => Value::from(n.as_u64().unwrap_or_default() * 3 + 1),
         Value::Bool(flag) => Value::from(!flag),
-        // The words of `ConfidenceWord`; others are looked for.
+        // The words of `LimitKind` and of `ConfidenceWord`; others are looked for.
+        Value::String(word) if word == "cpu" => Value::from("idle"),
         _ => Value::from("low"),
     };
     read(&other)

@@ -40,7 +40,10 @@ pub fn types(model: &Model) -> String {
             Type::Words(words) => {
                 let words: Vec<String> = words.iter().map(|w| format!("{w:?}")).collect();
                 // What was damaged is the empty word.
-                let _ = writeln!(out, "export type {name} = {} | \"\";", words.join(" | "));
+                let line = format!("export type {name} = {} | \"\";", words.join(" | "));
+                // As the formatter of the page breaks it.
+                let long = || format!("export type {name} =\n  | {}\n  | \"\";", words.join("\n  | "));
+                let _ = writeln!(out, "{}", if line.chars().count() > 100 { long() } else { line });
             }
         }
     }

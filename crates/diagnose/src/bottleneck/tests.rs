@@ -1,0 +1,251 @@
+//! First lines of recorded hosts: each says what limits, and nobody is accused who does not.
+
+use super::*;
+use crate::knowledge::Knowledge;
+use crate::{Options, explain};
+use serde_json::{Value, json};
+use zwhy_evidence::{CaptureFacts, Evidence, Kstat, OriginId, ThreadCpu};
+use zwhy_profile::{Event, FrameKind, Nanos, Sample};
+
+/// Ten seconds of a host with two CPUs.
+struct Host {
+    evidence: Evidence,
+    next_tid: i32,
+}
+
+const SECONDS: f64 = 10.0;
+
+impl Host {
+    fn new(idle: f64) -> Host {
+        let mut host = Host { evidence: Evidence::default(), next_tid: 100 };
+        host.fact(json!({
+            "kind": "record", "host": { "cpus": 2 },
+            "cpu_time": { "idle": idle, "usr": 1.0 - idle },
+            "recorder": { "target": "system", "hz": 100.0, "duration_s": SECONDS },
+            "pools": [{ "name": "tank", "vdevs": [{ "name": "sda1" }, { "name": "sdb1" }] }],
+        }));
+        host
+    }
+
+    fn fact(&mut self, facts: Value) {
+        let mut all = self.evidence.facts.to_value();
+        for (name, value) in facts.as_object().into_iter().flatten() {
+            all[name] = value.clone();
+        }
+        let (facts, left_out) = CaptureFacts::from_value(all);
+        assert!(left_out.is_empty(), "{left_out:?}");
+        self.evidence.facts = facts;
+    }
+
+    fn rate(&mut self, source: &str, name: &str, rate: f64) {
+        let (source, name, origin) = (source.to_owned(), name.to_owned(), OriginId::default());
+        self.evidence.kstats.push(Kstat { source, name, value: rate, rate: Some(rate), origin });
+    }
+
+    fn disk(&mut self, name: &str, busy: f64, reads: f64, writes: f64, ms: f64) {
+        let source = format!("disk/{name}");
+        for (name, rate) in [
+            ("reads", reads),
+            ("writes", writes),
+            ("read_ns", reads * ms * 1e6),
+            ("write_ns", writes * ms * 1e6),
+            ("io_ns", busy * 1e9),
+            ("queue_ns", busy * 1e9),
+        ] {
+            self.rate(&source, name, rate);
+        }
+    }
+
+    /// A new thread of a process of its own, which was seen over all of the recording.
+    fn thread(&mut self, comm: &str, cpu: f64) -> i32 {
+        self.next_tid += 1;
+        let pid = Some(self.next_tid);
+        let thread = ThreadCpu { comm: comm.into(), cpu_pct: Some(cpu * 100.0), pid, ..ThreadCpu::default() };
+        self.evidence.threads.push(thread);
+        self.sample(self.next_tid, comm, "clone;main", Event::Cpu, (0.0, 0.0), 0);
+        self.sample(self.next_tid, comm, "clone;main", Event::Cpu, (SECONDS, 0.0), 0);
+        self.next_tid
+    }
+
+    fn sample(&mut self, pid: i32, comm: &str, stack: &str, event: Event, at: (f64, f64), count: u32) {
+        let profile = &mut self.evidence.profile;
+        let kind = FrameKind::Kernel;
+        let frames: Vec<_> = stack.split(';').map(|f| profile.frame(f, "zfs", kind)).collect();
+        let (thread, stack) = (profile.thread(pid, pid, comm), profile.stack(&frames));
+        let (t, weight) = (Nanos((at.0 * 1e9) as i64), Nanos((at.1 * 1e9) as i64));
+        profile.samples.push(Sample { t, cpu: 0, thread, stack, event, count, weight });
+    }
+
+    fn waits(&mut self, pid: i32, comm: &str, stack: &str, seconds: f64) {
+        self.sample(pid, comm, stack, Event::Wait, (1.0, seconds), 1);
+    }
+
+    fn works(&mut self, pid: i32, comm: &str, stack: &str, samples: u32) {
+        self.sample(pid, comm, stack, Event::Cpu, (1.0, 0.0), samples);
+    }
+
+    fn why(&self) -> String {
+        let answer = explain(&self.evidence, &Knowledge::embedded(), &Options::default());
+        assert!(answer.why.chars().count() <= MOST_CHARACTERS, "{}", answer.why);
+        answer.why
+    }
+
+    fn limit(&self) -> Bottleneck {
+        explain(&self.evidence, &Knowledge::embedded(), &Options::default()).bottleneck.expect("a bottleneck")
+    }
+}
+
+const READS: &str =
+    "do_syscall_64;zfs_read;dmu_read_uio_dnode;dmu_buf_hold_array_by_dnode;zio_wait;__cv_wait_io;schedule";
+
+#[test]
+fn a_slow_disk_and_who_waits_for_it() {
+    let mut host = Host::new(0.64);
+    host.disk("sda", 0.998, 80.0, 1.0, 12.4);
+    host.disk("sdb", 0.05, 1.0, 0.5, 0.2);
+    let reader = host.thread("rand-read", 0.02);
+    host.waits(reader, "rand-read", READS, 9.5);
+    // Threads of ZFS that wait for work wait for nothing.
+    for (comm, stack) in [
+        ("txg_sync", "kthread;txg_sync_thread;txg_thread_wait;__cv_timedwait_idle;schedule"),
+        ("txg_quiesce", "kthread;txg_quiesce_thread;__cv_wait_idle;schedule"),
+        ("z_rd_int_0", "kthread;taskq_thread;schedule"),
+    ] {
+        host.waits(7, comm, stack, 10.0);
+    }
+    let line =
+        "The CPU is not the limit (64 % idle): rand-read waits for disk sda, 100 % busy at 12.4 ms a read.";
+    assert_eq!(host.why(), line);
+    let answer = explain(&host.evidence, &Knowledge::embedded(), &Options::default());
+    let waiting: Vec<_> = answer.waiting.iter().map(|w| (&*w.thread, &*w.waits_for, &*w.on)).collect();
+    assert_eq!(waiting, [("rand-read", "disk reads", "disk sda")]);
+    let limit = answer.bottleneck.unwrap();
+    assert_eq!((limit.kind, limit.what.as_str()), (LimitKind::Device, "sda"));
+    let program = &limit.programs[0];
+    assert_eq!((program.program.as_str(), program.threads), ("rand-read", 1));
+    assert!((program.waits[0].share - 0.95).abs() < 0.01, "{program:?}");
+    assert_eq!(limit.disks[0].pool.as_deref(), Some("tank"));
+    // Without waiting samples the counters say the same.
+    host.evidence.profile.samples.retain(|s| s.event == Event::Cpu);
+    host.works(reader, "rand-read", "entry_SYSCALL_64;do_syscall_64;zfs_read;dmu_read_uio_dnode", 20);
+    assert_eq!(host.why(), line);
+}
+
+#[test]
+fn a_host_that_is_full_or_computes_is_no_fault_of_a_disk() {
+    let mut host = Host::new(0.5);
+    host.disk("sda", 0.01, 1.0, 1.0, 0.2);
+    let program = host.thread("simulation", 0.99);
+    host.works(program, "simulation", "main;step", 990);
+    assert_eq!(
+        host.why(),
+        "simulation computes: one of its threads takes 99 % of a CPU for work of its own; ZFS takes 0 % of this host's."
+    );
+    assert_eq!(host.limit().kind, LimitKind::Client);
+
+    let mut host = Host::new(0.97);
+    host.disk("sda", 0.01, 1.0, 1.0, 0.2);
+    let shell = host.thread("bash", 0.01);
+    host.works(shell, "bash", "main;step", 10);
+    assert_eq!(
+        host.why(),
+        "ZFS is idle: it takes 0 % of the CPU, its disks are 1 % busy at most, and no program waits for it."
+    );
+    assert_eq!(host.limit().kind, LimitKind::Idle);
+}
+
+#[test]
+fn a_lock_memory_and_held_back_writes_are_told_apart() {
+    let of = |stack: &str| {
+        let mut host = Host::new(0.4);
+        host.disk("sda", 0.99, 1.0, 150.0, 6.0);
+        let writer = host.thread("writer", 0.1);
+        host.waits(writer, "writer", stack, 7.0);
+        (host.limit().kind, host.why())
+    };
+    let lead = "The CPU is not the limit (40 % idle): ";
+    for (stack, kind, line) in [
+        (
+            "zfs_write;dmu_tx_assign;dmu_tx_wait;schedule_hrtimeout_range",
+            LimitKind::Throttle,
+            "writer is held back 70 % of its time, as it writes faster than the pool: disk sda is 99 % busy at 6.0 ms a write.",
+        ),
+        (
+            "zfs_fsync;zil_commit;zil_commit_impl;__cv_timedwait_io;schedule",
+            LimitKind::Device,
+            "writer waits for synchronous writes to disk sda, 99 % busy at 6.0 ms a write. \
+             Synchronous writes wait for log blocks on the pool's data disks.",
+        ),
+        (
+            "zfs_create;dmu_object_alloc_impl;__mutex_lock.constprop.0;schedule",
+            LimitKind::Lock,
+            "writer waits 70 % of its time for a lock (dmu_object_alloc_impl).",
+        ),
+        (
+            "zfs_write;arc_get_data_abd;arc_wait_for_eviction;__cv_wait;schedule",
+            LimitKind::Memory,
+            "writer waits 70 % of its time for memory.",
+        ),
+    ] {
+        // With a cause there is no room for more.
+        let line = if line.contains(". ") { line.to_owned() } else { format!("{lead}{line}") };
+        assert_eq!(of(stack), (kind, line), "{stack}");
+    }
+}
+
+#[test]
+fn a_disk_that_is_slower_than_its_neighbours_is_told_as_that() {
+    let mut host = Host::new(0.64);
+    host.disk("sda", 0.998, 80.0, 1.0, 12.4);
+    host.disk("sdb", 0.05, 80.0, 1.0, 0.31);
+    let reader = host.thread("rand-read", 0.02);
+    host.waits(reader, "rand-read", READS, 9.5);
+    assert_eq!(
+        host.why(),
+        "The CPU is not the limit (64 % idle): rand-read waits for disk sda, 40 times slower than its neighbours \
+         (12.4 ms a read)."
+    );
+    // A log device is another kind of disk on purpose.
+    let vdevs = json!([{ "name": "sda1" }, { "name": "sdb1", "class": "logs" }]);
+    host.fact(json!({ "pools": [{ "name": "tank", "vdevs": vdevs }] }));
+    assert!(!host.why().contains("slower"), "{}", host.why());
+}
+
+#[test]
+fn one_thread_and_a_hypervisor_are_limits_too() {
+    let mut host = Host::new(0.45);
+    let sync = host.thread("txg_sync", 0.97);
+    host.works(sync, "txg_sync", "kthread;txg_sync_thread;spa_sync", 970);
+    let why = "One thread is the limit (45 % of the CPU is idle): txg_sync takes 97 % of one CPU, which writes \
+               transaction groups to disk, one at a time.";
+    assert_eq!(host.limit().text, why);
+    let mut host = Host::new(0.1);
+    host.fact(json!({ "cpu_time": { "idle": 0.1, "steal": 0.5 } }));
+    assert_eq!(host.why(), "The hypervisor holds this host back: it gave 50 % of its CPU time to others.");
+}
+
+#[test]
+fn what_is_not_known_is_not_made_up() {
+    // No counters of the host, or of somebody's file: nothing is said of a limit.
+    let mut host = Host::new(0.64);
+    host.fact(json!({ "cpu_time": {} }));
+    let knowledge = Knowledge::embedded();
+    assert!(explain(&host.evidence, &knowledge, &Options::default()).bottleneck.is_none());
+    let mut host = Host::new(0.64);
+    host.fact(json!({ "kind": "import" }));
+    assert!(explain(&host.evidence, &knowledge, &Options::default()).bottleneck.is_none());
+    // Half busy, and nobody waits: nothing stands out.
+    let mut host = Host::new(0.5);
+    host.disk("sda", 0.4, 100.0, 1.0, 4.0);
+    assert!(explain(&host.evidence, &knowledge, &Options::default()).bottleneck.is_none());
+}
+
+#[test]
+fn names_as_long_as_a_line_leave_the_line_short() {
+    let mut host = Host::new(0.64);
+    let long = "a\u{1b}[31m".repeat(30);
+    host.disk(&long, 0.99, 80.0, 1.0, 12.4);
+    let reader = host.thread(&long, 0.02);
+    host.waits(reader, &long, READS, 9.5);
+    assert!(host.why().chars().count() <= MOST_CHARACTERS);
+}

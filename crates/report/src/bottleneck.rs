@@ -1,0 +1,161 @@
+//! What limits the load: who waits for what, and how busy the disks are, on a terminal and in Markdown.
+
+use crate::escape::{markdown_code as code, markdown_text as text};
+use crate::layout::{Align, Grid, labelled};
+use crate::style::Style;
+use std::fmt::Write;
+use zwhy_diagnose::{Answer, Bottleneck, DiskRow, LimitKind, ProgramTime};
+use zwhy_zfs::format_bytes;
+
+const PROGRAMS: usize = 2;
+const DISKS: usize = 3;
+/// Disks that are less busy are only listed in full.
+const WORTH_A_LINE: f64 = 0.05;
+
+/// In place of the first line, where that says something else; empty where it says it.
+pub(crate) fn line(answer: &Answer) -> Option<&str> {
+    let limit = answer.bottleneck.as_ref()?;
+    (!answer.why.contains(limit.text.trim_end_matches('.'))).then_some(limit.text.as_str())
+}
+
+/// The kind of limit as people call it.
+pub(crate) fn kind(kind: LimitKind) -> &'static str {
+    match kind {
+        LimitKind::Cpu => "all CPUs",
+        LimitKind::Thread => "one thread",
+        LimitKind::Device => "disk",
+        LimitKind::Queue => "a queue",
+        LimitKind::Lock => "a lock",
+        LimitKind::Memory => "memory",
+        LimitKind::Throttle => "a throttle",
+        LimitKind::Client => "the program itself",
+        LimitKind::Idle => "nothing",
+    }
+}
+
+/// `disk nvme0n1; CPU 64.0 % idle, 2.0 % taken by the hypervisor`
+pub(crate) fn figures(limit: &Bottleneck) -> String {
+    let what = if limit.what.is_empty() { String::new() } else { format!(" {}", limit.what) };
+    let idle = limit.cpu_idle.map(|idle| format!("{} idle", percent(idle)));
+    let stolen = limit.cpu_stolen.map(|stolen| format!("{} taken by the hypervisor", percent(stolen)));
+    let cpu: Vec<String> = [idle, stolen].into_iter().flatten().collect();
+    let cpu = if cpu.is_empty() { String::new() } else { format!("; CPU {}", cpu.join(", ")) };
+    format!("{}{what}{cpu}", kind(limit.kind))
+}
+
+/// `disk reads 95.0 %, a lock 1.0 %`
+fn waits(program: &ProgramTime) -> String {
+    let part = |part: &zwhy_diagnose::TimePart| format!("{} {}", part.waits_for, percent(part.share));
+    program.waits.iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn ms(time: Option<f64>) -> String {
+    let text = |ms: f64| match ms {
+        ms if ms < 1.0 => format!("{ms:.2} ms"),
+        ms if ms < 1000.0 => format!("{ms:.1} ms"),
+        ms => format!("{ms:.0} ms"),
+    };
+    time.map_or(String::new(), text)
+}
+
+fn bytes(n: f64) -> String {
+    format_bytes(n.max(0.0) as u64)
+}
+
+fn disk_name(disk: &DiskRow) -> String {
+    disk.pool.as_ref().map_or_else(|| disk.disk.clone(), |pool| format!("{} ({pool})", disk.disk))
+}
+
+/// Tables of programs that wait and of disks, on a terminal.
+pub(crate) fn tables(answer: &Answer, verbose: bool, style: Style) -> String {
+    let Some(limit) = &answer.bottleneck else { return String::new() };
+    let mut out = String::new();
+    if verbose {
+        out.push_str(&format!("\n{}", labelled("Limit", 7, &figures(limit), style.prose())));
+    }
+    out.push_str(&programs(limit, verbose, style));
+    out.push_str(&disks(limit, verbose, style));
+    out
+}
+
+fn programs(limit: &Bottleneck, verbose: bool, style: Style) -> String {
+    let right = Align::Right;
+    let mut grid = Grid::new(2, &[Align::Left, right, right, right, Align::Left]);
+    grid.header(["Programs that wait", "threads", "time", "on a CPU", "waits for"]);
+    let most = if verbose { usize::MAX } else { PROGRAMS };
+    for row in limit.programs.iter().take(most) {
+        let time = format!("{:.1} s", row.wall_s);
+        let cpu = row.on_cpu.map_or(String::new(), percent);
+        grid.row([row.program.as_str(), &row.threads.to_string(), &time, &cpu, &waits(row)]);
+    }
+    headed(&grid, limit.programs.is_empty(), style)
+}
+
+fn disks(limit: &Bottleneck, verbose: bool, style: Style) -> String {
+    let right = Align::Right;
+    let mut grid = Grid::new(2, &[Align::Left, right, right, right, right, right, right, right]);
+    grid.header(["Disks", "busy", "reads/s", "each", "writes/s", "each", "queue", "B/s"]);
+    let shown = |row: &&DiskRow| verbose || row.busy >= WORTH_A_LINE;
+    let most = if verbose { usize::MAX } else { DISKS };
+    let rows: Vec<&DiskRow> = limit.disks.iter().filter(shown).take(most).collect();
+    for row in &rows {
+        grid.row([
+            disk_name(row).as_str(),
+            &format!("{:.0} %", row.busy * 100.0),
+            &format!("{:.0}", row.reads_s),
+            &ms(row.read_ms),
+            &format!("{:.0}", row.writes_s),
+            &ms(row.write_ms),
+            &format!("{:.1}", row.queue),
+            &bytes(row.read_bytes_s + row.written_bytes_s),
+        ]);
+    }
+    headed(&grid, rows.is_empty(), style)
+}
+
+fn headed(grid: &Grid, empty: bool, style: Style) -> String {
+    if empty {
+        return String::new();
+    }
+    let mut lines = grid.lines(style.table());
+    lines[0] = style.bold(&lines[0]);
+    format!("\n{}\n", lines.join("\n"))
+}
+
+/// The same in Markdown.
+pub(crate) fn markdown(out: &mut String, answer: &Answer) {
+    let Some(limit) = &answer.bottleneck else { return };
+    if let Some(line) = line(answer) {
+        let _ = writeln!(out, "{}\n", text(line));
+    }
+    let _ = writeln!(out, "- limit: {}\n", text(&figures(limit)));
+    if !limit.programs.is_empty() {
+        out.push_str("| program that waits | threads | s | on a CPU | waits for |\n|---|--:|--:|--:|---|\n");
+    }
+    for row in &limit.programs {
+        let cpu = row.on_cpu.map_or(String::new(), percent);
+        let (name, waits) = (code(&row.program), text(&waits(row)));
+        let _ = writeln!(out, "| {name} | {} | {:.1} | {cpu} | {waits} |", row.threads, row.wall_s);
+    }
+    if !limit.disks.is_empty() {
+        out.push_str(
+            "\n| disk | busy | reads/s | each | writes/s | each | queue | read/s | written/s |\n\
+             |---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
+        );
+    }
+    for row in &limit.disks {
+        let (name, busy) = (code(&disk_name(row)), percent(row.busy));
+        let (read, write) = (ms(row.read_ms), ms(row.write_ms));
+        let (reads, writes, queue) = (row.reads_s, row.writes_s, row.queue);
+        let (moved_in, moved_out) = (bytes(row.read_bytes_s), bytes(row.written_bytes_s));
+        let _ = writeln!(
+            out,
+            "| {name} | {busy} | {reads:.0} | {read} | {writes:.0} | {write} | {queue:.1} | {moved_in} | {moved_out} |"
+        );
+    }
+    out.push('\n');
+}

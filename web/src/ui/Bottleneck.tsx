@@ -1,0 +1,141 @@
+// What limits the load: who waits for what, and how busy the disks are.
+
+import type { DiskRow, Bottleneck as Limit, LimitKind, ProgramTime } from "../data/answer";
+import { bytes, integer, percent, prose, seconds, visible } from "../text";
+
+const KINDS: Readonly<Record<LimitKind, string>> = {
+  cpu: "all CPUs",
+  thread: "one thread",
+  device: "disk",
+  queue: "a queue",
+  lock: "a lock",
+  memory: "memory",
+  throttle: "a throttle",
+  client: "the program itself",
+  idle: "nothing",
+  "": "not known",
+};
+
+/** The sentence on the limit, where the first line does not say it already. */
+export function limitLine(limit: Limit | null, why: string): string | null {
+  if (limit === null) return null;
+  return why.includes(limit.text.replace(/\.$/, "")) ? null : limit.text;
+}
+
+export function Bottleneck({ limit }: { limit: Limit | null }) {
+  if (limit === null) return null;
+  const cpu = [
+    limit.cpu_idle === null ? null : `${percent(limit.cpu_idle)} of the CPU is idle`,
+    limit.cpu_stolen === null ? null : `the hypervisor took ${percent(limit.cpu_stolen)}`,
+  ].filter((part) => part !== null);
+  return (
+    <section aria-labelledby="limit-title">
+      <h2 id="limit-title">Limit</h2>
+      <p>
+        {KINDS[limit.kind]}
+        {limit.what !== "" && (
+          <>
+            {" "}
+            <bdi>{visible(limit.what, 80)}</bdi>
+          </>
+        )}
+        {cpu.length > 0 && `; ${cpu.join(", ")}`}
+      </p>
+      {limit.programs.length > 0 && <Programs programs={limit.programs} />}
+      {limit.disks.length > 0 && <Disks disks={limit.disks} />}
+    </section>
+  );
+}
+
+function Programs({ programs }: { programs: readonly ProgramTime[] }) {
+  return (
+    <table class="numbers">
+      <thead>
+        <tr>
+          <th scope="col">Program that waits</th>
+          <th scope="col" class="n wide-only">
+            Threads
+          </th>
+          <th scope="col" class="n">
+            Time
+          </th>
+          <th scope="col" class="n">
+            On a CPU
+          </th>
+          <th scope="col">Waits for</th>
+        </tr>
+      </thead>
+      <tbody>
+        {programs.map((row, i) => (
+          <tr key={i}>
+            <th scope="row">
+              <bdi>{visible(row.program, 60)}</bdi>
+            </th>
+            <td class="n wide-only">{integer(row.threads)}</td>
+            <td class="n">{seconds(row.wall_s)}</td>
+            <td class="n">{row.on_cpu === null ? "–" : percent(row.on_cpu)}</td>
+            <td>
+              {row.waits
+                .map((part) => `${prose(part.waits_for)} ${percent(part.share)}`)
+                .join(", ")}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Disks({ disks }: { disks: readonly DiskRow[] }) {
+  const each = (ms: number | null) => (ms === null ? "–" : `${ms.toFixed(ms < 1 ? 2 : 1)} ms`);
+  return (
+    <table class="numbers">
+      <thead>
+        <tr>
+          <th scope="col">Disk</th>
+          <th scope="col" class="n">
+            Busy
+          </th>
+          <th scope="col" class="n">
+            Reads a second, each
+          </th>
+          <th scope="col" class="n">
+            Writes a second, each
+          </th>
+          <th scope="col" class="n wide-only">
+            Queue
+          </th>
+          <th scope="col" class="n wide-only">
+            Read, written a second
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {disks.map((row, i) => (
+          <tr key={i}>
+            <th scope="row">
+              <bdi>{visible(row.disk, 60)}</bdi>
+              {row.pool !== null && (
+                <>
+                  {" "}
+                  (<bdi>{visible(row.pool, 60)}</bdi>)
+                </>
+              )}
+            </th>
+            <td class="n">{percent(row.busy)}</td>
+            <td class="n">
+              {integer(row.reads_s)}, {each(row.read_ms)}
+            </td>
+            <td class="n">
+              {integer(row.writes_s)}, {each(row.write_ms)}
+            </td>
+            <td class="n wide-only">{row.queue.toFixed(1)}</td>
+            <td class="n wide-only">
+              {bytes(row.read_bytes_s)}, {bytes(row.written_bytes_s)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
