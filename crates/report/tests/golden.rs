@@ -5,7 +5,8 @@ use std::path::Path;
 use zwhy_diagnose::{
     Answer, Bottleneck, ChoiceAnswer, ConfidenceWord, DiskRow, EvidenceLine, Finding, Gain, Knowledge,
     LabelRow, LimitKind, MachineLimit, PathRow, PathStep, ProgramTime, Quality, Range, RemedyAnswer,
-    RowAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow, TimePart, WhatIf, WhoRow, WholeAnswer, classify,
+    RowAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow, TimePart, WhatIf, WhoRow,
+    WholeAnswer, classify,
 };
 use zwhy_evidence::{ImportStats, Itself};
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};

@@ -9,6 +9,7 @@
  */
 export const SHAPES = {
   Answer: {
+    bottleneck: "Bottleneck?",
     do: "text?",
     findings: "Finding[]",
     itself: "Itself?",
@@ -26,12 +27,33 @@ export const SHAPES = {
     why: "text",
     zwhy: "text",
   },
+  Bottleneck: {
+    cpu_idle: "number?",
+    cpu_stolen: "number?",
+    disks: "DiskRow[]",
+    kind: "LimitKind",
+    programs: "ProgramTime[]",
+    text: "text",
+    what: "text",
+  },
   ChoiceAnswer: {
     commands: "text[]",
     text: "text",
     undo: "text[]",
   },
   ConfidenceWord: ["high", "medium", "low"],
+  DiskRow: {
+    busy: "number",
+    disk: "text",
+    pool: "text?",
+    queue: "number",
+    read_bytes_s: "number",
+    read_ms: "number?",
+    reads_s: "number",
+    write_ms: "number?",
+    writes_s: "number",
+    written_bytes_s: "number",
+  },
   EvidenceLine: {
     claim: "text",
     frames: "text[]",
@@ -79,6 +101,7 @@ export const SHAPES = {
     label: "text",
     share: "ShareOf",
   },
+  LimitKind: ["cpu", "thread", "device", "queue", "lock", "memory", "throttle", "client", "idle"],
   MachineLimit: {
     achieved_mb_s: "number?",
     mb_s: "number",
@@ -107,6 +130,13 @@ export const SHAPES = {
     share: "ShareOf",
     useful: "flag",
     what: "text",
+  },
+  ProgramTime: {
+    on_cpu: "number?",
+    program: "text",
+    threads: "number",
+    waits: "TimePart[]",
+    wall_s: "number",
   },
   Quality: {
     cut_at: "number?",
@@ -190,14 +220,19 @@ export const SHAPES = {
     samples: "number",
     threads: "number",
   },
+  TimePart: {
+    share: "number",
+    waits_for: "text",
+  },
   WaitRow: {
-    idle: "flag",
     inside: "text",
+    on: "text",
     role: "text",
     samples: "number",
     stage: "text",
     thread: "text",
     wait_s: "number",
+    waits_for: "text",
   },
   WhatIf: {
     assumption: "text",

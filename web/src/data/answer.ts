@@ -4,6 +4,8 @@
 // `BLESS=1 cargo test -p zwhy-report --test faces` writes it anew.
 
 export interface Answer {
+  /** What limits the load; null where that is not known. */
+  readonly bottleneck: Bottleneck | null;
   readonly do: string | null;
   readonly findings: readonly Finding[];
   /** What the recorder did; in none of the figures above. */
@@ -17,7 +19,7 @@ export interface Answer {
   readonly stages: readonly StageRow[];
   readonly stats: unknown;
   readonly threads: readonly ThreadRow[];
-  /** Where threads wait, longest first; apart from all CPU time. */
+  /** Where threads wait, longest first; apart from all CPU time, and without threads that wait for work. */
   readonly waiting: readonly WaitRow[];
   /** What the bounds on speed assume; null when there are none. */
   readonly what_if: WhatIf | null;
@@ -25,6 +27,23 @@ export interface Answer {
   readonly whole: WholeAnswer | null;
   readonly why: string;
   readonly zwhy: string;
+}
+
+/** What limits the load. */
+export interface Bottleneck {
+  /** Part of the host's CPU time that nobody used. */
+  readonly cpu_idle: number | null;
+  /** Part of the host's CPU time that its hypervisor gave to others. */
+  readonly cpu_stolen: number | null;
+  /** Disks that did something, the busiest first. */
+  readonly disks: readonly DiskRow[];
+  readonly kind: LimitKind;
+  /** Programs that wait, those with most waiting time first. */
+  readonly programs: readonly ProgramTime[];
+  /** All of it in one sentence. */
+  readonly text: string;
+  /** The disk, thread, program or function that is at its limit; empty where it is none of these. */
+  readonly what: string;
 }
 
 /** One of several ways. */
@@ -35,6 +54,24 @@ export interface ChoiceAnswer {
 }
 
 export type ConfidenceWord = "high" | "medium" | "low" | "";
+
+/** A disk while it was recorded, from the counters of the kernel. */
+export interface DiskRow {
+  /** Part of the time with at least one operation under way. */
+  readonly busy: number;
+  readonly disk: string;
+  /** The pool that it belongs to, where that is known. */
+  readonly pool: string | null;
+  /** Operations under way, on average. */
+  readonly queue: number;
+  readonly read_bytes_s: number;
+  /** Mean time of one read and one write in milliseconds; null without any. */
+  readonly read_ms: number | null;
+  readonly reads_s: number;
+  readonly write_ms: number | null;
+  readonly writes_s: number;
+  readonly written_bytes_s: number;
+}
 
 /** One thing that speaks for a finding. */
 export interface EvidenceLine {
@@ -110,6 +147,19 @@ export interface LabelRow {
   readonly share: ShareOf;
 }
 
+/** What is at its limit: all CPUs of the host, one thread (which cannot use more than one CPU), a disk, a queue of tasks, a lock, memory, something that holds programs back on purpose (room for changed data, a control group, a hypervisor), a program that computes without ZFS, or nothing at all. */
+export type LimitKind =
+  | "cpu"
+  | "thread"
+  | "device"
+  | "queue"
+  | "lock"
+  | "memory"
+  | "throttle"
+  | "client"
+  | "idle"
+  | "";
+
 /** What one CPU of this machine can do of some work. */
 export interface MachineLimit {
   /** What ZFS got in this evidence, per CPU that was at this work. */
@@ -154,6 +204,19 @@ export interface PathStep {
   /** What the caller asked for. */
   readonly useful: boolean;
   readonly what: string;
+}
+
+/** Where the time of a program's threads goes. */
+export interface ProgramTime {
+  /** Part of it on a CPU; null where that is not known. */
+  readonly on_cpu: number | null;
+  readonly program: string;
+  /** Threads that waited. */
+  readonly threads: number;
+  /** What it waited for, longest first. */
+  readonly waits: readonly TimePart[];
+  /** Seconds that these threads were there, all together. */
+  readonly wall_s: number;
 }
 
 export interface Quality {
@@ -284,12 +347,19 @@ export interface ThreadRow {
   readonly threads: number;
 }
 
+/** A part of a program's time. */
+export interface TimePart {
+  readonly share: number;
+  /** `disk reads`, `a lock`, `memory`. */
+  readonly waits_for: string;
+}
+
 /** Threads of one name that wait in one place. */
 export interface WaitRow {
-  /** It waits for work: nothing waits for it. */
-  readonly idle: boolean;
   /** The function that waits, and its caller: `spa_sync > zio_wait`. */
   readonly inside: string;
+  /** Who ends it: a disk, or a thread of ZFS; empty where that is not known. */
+  readonly on: string;
   /** What the thread does for ZFS; empty when it is not of ZFS. */
   readonly role: string;
   readonly samples: number;
@@ -298,6 +368,8 @@ export interface WaitRow {
   readonly thread: string;
   /** Waiting time of all these threads together; 0 where the source has no times. */
   readonly wait_s: number;
+  /** `disk reads`, `a lock`, `memory`; empty where the functions do not say. */
+  readonly waits_for: string;
 }
 
 /** What the bounds of [`SpeedUp`] assume. */

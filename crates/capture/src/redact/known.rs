@@ -61,6 +61,13 @@ pub(super) fn is_public_process(comm: &str) -> bool {
         || is_stand_in(comm)
 }
 
+/// A part of a control group's path that every host has.
+pub(super) fn is_public_group(part: &str) -> bool {
+    const ALL: [&str; 6] =
+        ["", "system.slice", "user.slice", "machine.slice", "init.scope", "kubepods.slice"];
+    ALL.contains(&part) || is_stand_in(part)
+}
+
 /// A word of [`STAND_INS`] and a number.
 pub(super) fn is_stand_in(word: &str) -> bool {
     let start = word.trim_end_matches(|c: char| c.is_ascii_digit());

@@ -58,6 +58,10 @@ fn collect(evidence: &Evidence, names: &mut Names) {
     pools.chain(datasets).for_each(|name| names.pool_of(name));
     evidence.properties.iter().filter_map(|p| p.dataset.as_deref()).for_each(|d| names.pool_of(d));
     evidence.kstats.iter().filter_map(|k| known::pool_of_kstat(&k.source)).for_each(|p| names.pool_of(p));
+    let groups = evidence.kstats.iter().filter_map(|k| k.source.strip_prefix("cgroup/"));
+    for part in groups.flat_map(|path| path.split('/')).filter(|part| !known::is_public_group(part)) {
+        names.process(part);
+    }
     let profile = &evidence.profile;
     let sampled = profile.threads.iter().map(|(_, t)| profile.strings.get(t.comm));
     let listed = evidence.threads.iter().map(|t| t.comm.as_str());

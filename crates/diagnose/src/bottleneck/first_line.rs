@@ -28,10 +28,10 @@ pub fn first_line(
         // Where CPUs are full and no cause is known, the stages say more than that they are full.
         None if limit.kind == LimitKind::Cpu => said,
         None => (limit.text.clone(), Some(request(limit))),
-        Some(_) if of_cpu || uses_cpu => match of_cpu || nothing {
-            true => said,
-            false => (joined(&[&said.0, &decided.beside]).unwrap_or(said.0), said.1),
-        },
+        Some(_) if of_cpu || uses_cpu => {
+            let both = decided.beside.as_ref().and_then(|beside| joined(&[&said.0, beside]));
+            (both.unwrap_or(said.0), said.1)
+        }
         Some(top) if nothing && top.confidence < CONFIDENT => (limit.text.clone(), Some(request(limit))),
         Some(_) if nothing => said,
         Some(_) => (with_cause(decided, cause), said.1),
@@ -45,9 +45,9 @@ fn with_cause(decided: &Decided, cause: Option<&str>) -> String {
     let whole = joined(&[&limit.text, cause]);
     let idle =
         limit.cpu_idle.map_or(String::new(), |idle| format!("Not the CPU ({} idle):", words::whole(idle)));
-    let shorter =
-        || joined(&[&idle, &decided.beside, cause]).filter(|_| limit.text.starts_with("The CPU is not"));
-    let short = || joined(&[&decided.beside, cause]);
+    let beside = decided.beside.as_deref().unwrap_or(&limit.text);
+    let shorter = || joined(&[&idle, beside, cause]).filter(|_| limit.text.starts_with("The CPU is not"));
+    let short = || joined(&[beside, cause]);
     whole.or_else(shorter).or_else(short).unwrap_or_else(|| limit.text.clone())
 }
 
@@ -68,6 +68,11 @@ fn request(limit: &Bottleneck) -> String {
         ),
         LimitKind::Throttle if limit.what == "hypervisor" => {
             "Give this guest more CPU time, or move it to a host with less to do".to_owned()
+        }
+        LimitKind::Throttle if limit.text.contains("cpu.max") => {
+            "Raise cpu.max of the control group if its programs are to be faster (systemctl set-property UNIT \
+             CPUQuota=)"
+                .to_owned()
         }
         LimitKind::Throttle => format!("See how fast the disks take it: zpool iostat -vly {pool} 5 2"),
         LimitKind::Memory => {

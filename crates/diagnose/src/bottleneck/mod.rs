@@ -7,6 +7,7 @@ mod answer;
 mod cpu;
 mod disks;
 mod first_line;
+mod pressed;
 mod programs;
 mod words;
 
@@ -89,7 +90,7 @@ impl Limit {
 /// A bottleneck with what it says where something else is said first.
 pub struct Decided {
     pub bottleneck: Bottleneck,
-    pub beside: String,
+    pub beside: Option<String>,
     /// Disks that are busy enough to be waited for, in words.
     pub disks: Option<String>,
 }
@@ -106,6 +107,12 @@ pub fn bottleneck(facts: &FactBase<'_>) -> Option<Decided> {
     let limit = seen.limit()?;
     let busy = disks::busiest(&seen.disks);
     let busy = busy.first().filter(|d| d.busy >= HARDLY_BUSY).map(|_| words::which(&busy));
+    // Where the CPU is the limit, what else presses is said beside it.
+    let beside = match limit.kind {
+        LimitKind::Cpu | LimitKind::Thread => seen.squeezed().map(|other| other.text),
+        LimitKind::Idle | LimitKind::Client => None,
+        _ => Some(limit.text.clone()),
+    };
     let bottleneck = Bottleneck {
         kind: limit.kind,
         text: limit.sentence(),
@@ -115,15 +122,17 @@ pub fn bottleneck(facts: &FactBase<'_>) -> Option<Decided> {
         programs: programs::listed(&seen.programs, seconds),
         disks: seen.disks,
     };
-    Some(Decided { bottleneck, beside: format!("{}.", limit.text), disks: busy })
+    Some(Decided { bottleneck, beside: beside.map(|text| format!("{text}.")), disks: busy })
 }
 
 impl Seen<'_, '_> {
     /// The first of these that holds: what takes CPU away, what fills it, who waits for what, what is busy.
     fn limit(&self) -> Option<Limit> {
         self.stolen()
+            .or_else(|| self.stopped_group())
             .or_else(|| self.full())
             .or_else(|| self.thread())
+            .or_else(|| self.squeezed())
             .or_else(|| self.waiting())
             .or_else(|| self.client())
             .or_else(|| self.device())

@@ -212,6 +212,44 @@ fn a_disk_that_is_slower_than_its_neighbours_is_told_as_that() {
 }
 
 #[test]
+fn a_program_that_takes_memory_and_a_stopped_group_are_named() {
+    let mut host = Host::new(0.5);
+    host.disk("sda", 0.9, 80.0, 1.0, 9.0);
+    let hog = host.thread("hog", 0.1);
+    let mib = 1_048_576.0;
+    for (source, name, value) in [
+        ("arcstats", "size", 128.0 * mib),
+        ("arcstats", "c", 128.0 * mib),
+        ("arcstats", "c_min", 128.0 * mib),
+        ("arcstats", "c_max", 2048.0 * mib),
+        ("arcstats", "misses", 80.0),
+        ("meminfo", "MemTotal", 4096.0 * mib),
+        ("meminfo", "MemAvailable", 64.0 * mib),
+    ] {
+        host.rate(source, name, value);
+    }
+    host.rate(&format!("process/{hog}"), "rss_bytes", 3584.0 * mib);
+    let why = "The CPU is not the limit (50 % idle): hog holds 3.50G of 4G memory, which leaves the ARC (ZFS's \
+               cache) 128M.";
+    assert_eq!(host.limit().text, why);
+    // With memory to spare it is the disk.
+    host.rate("meminfo", "MemAvailable", 2048.0 * mib);
+    assert_eq!(host.limit().kind, LimitKind::Device);
+
+    let mut host = Host::new(0.8);
+    for (name, value) in
+        [("nr_periods", 10.0), ("nr_throttled", 9.5), ("cpu_quota_ns", 2e7), ("cpu_period_ns", 1e8)]
+    {
+        host.rate("cgroup/system.slice/batch", name, value);
+    }
+    assert_eq!(
+        host.why(),
+        "The CPU is not the limit (80 % idle): control group batch may use 20 % of one CPU (cpu.max) and is \
+         stopped in 95 % of its periods."
+    );
+}
+
+#[test]
 fn one_thread_and_a_hypervisor_are_limits_too() {
     let mut host = Host::new(0.45);
     let sync = host.thread("txg_sync", 0.97);

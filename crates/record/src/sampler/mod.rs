@@ -6,6 +6,7 @@
 mod counters;
 mod cpu;
 mod cpu_events;
+mod processes;
 mod threads;
 
 use crate::error::RecordError;
@@ -21,6 +22,7 @@ pub(crate) use cpu::Taken;
 pub(crate) use cpu_events::Attached;
 pub(crate) use cpu_events::open as open_cpu_events;
 pub use cpu_events::try_sampling;
+use processes::Processes;
 use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -138,5 +140,8 @@ pub(crate) fn others(options: &RecordOptions) -> Result<Vec<Box<dyn Sampler>>, R
     }
     all.push(Box::new(Threads::new(options.interval)));
     all.push(Box::new(Counters::new(options)));
+    if options.ask_zfs {
+        all.push(Box::new(Processes::new(options)));
+    }
     Ok(all)
 }

@@ -8,6 +8,7 @@
 //! of its queue held; since 2.3 the kstats of task queues say the same, and before it `taskqs` reads
 //! the table of busy ones, rarely.
 
+mod cgroups;
 mod disks;
 mod memory;
 mod objsets;
@@ -27,6 +28,7 @@ pub(crate) use objsets::Objsets;
 pub(crate) struct Pollers {
     proc_root: PathBuf,
     kstats: KstatPoller,
+    cgroups: cgroups::Cgroups,
     disks: disks::Disks,
     taskqs: taskqs::Taskqs,
     of_host_zfs: bool,
@@ -37,6 +39,7 @@ impl Pollers {
         Pollers {
             proc_root: proc_root.to_owned(),
             kstats: KstatPoller::new(&proc_root.join("spl/kstat")),
+            cgroups: cgroups::Cgroups::default(),
             disks: disks::Disks::default(),
             taskqs: taskqs::Taskqs::default(),
             of_host_zfs: true,
@@ -57,6 +60,7 @@ impl Pollers {
             slab::poll(&self.proc_root, t, pen);
             memory::poll(&self.proc_root, t, pen);
         }
+        self.cgroups.poll(&self.proc_root, t, pen);
         self.disks.poll(&self.proc_root, t, pen);
         proc_stat::read(&self.proc_root, t, pen)
     }
