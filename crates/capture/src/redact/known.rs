@@ -82,7 +82,8 @@ pub(super) fn pool_of_kstat(source: &str) -> Option<&str> {
             || name.starts_with("ddt_stats_")
     };
     let (pool, name) = source.strip_prefix("pool/").unwrap_or(source).split_once('/')?;
-    of_pool(name).then_some(pool)
+    // Stalls of the kernel are read from /proc/pressure/io.
+    (of_pool(name) && pool != "pressure").then_some(pool)
 }
 
 /// Directories that are the same on every host; what is below them is not private.

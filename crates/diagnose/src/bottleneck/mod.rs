@@ -83,7 +83,8 @@ impl Limit {
     /// As it stands alone; without its lead where names are long.
     fn sentence(&self) -> String {
         let whole = format!("{}{}.", self.lead, self.text);
-        if whole.chars().count() <= MOST_CHARACTERS { whole } else { format!("{}.", self.text) }
+        let alone = || format!("{}.", words::capital(self.text.clone()));
+        if whole.chars().count() <= MOST_CHARACTERS { whole } else { alone() }
     }
 }
 
@@ -122,7 +123,8 @@ pub fn bottleneck(facts: &FactBase<'_>) -> Option<Decided> {
         programs: programs::listed(&seen.programs, seconds),
         disks: seen.disks,
     };
-    Some(Decided { bottleneck, beside: beside.map(|text| format!("{text}.")), disks: busy })
+    let beside = beside.map(|text| format!("{}.", words::capital(text)));
+    Some(Decided { bottleneck, beside, disks: busy })
 }
 
 impl Seen<'_, '_> {

@@ -24,6 +24,15 @@ pub(super) fn name(text: &str) -> String {
     text.chars().take(NAME - 1).chain(['…']).collect()
 }
 
+/// The beginning of a sentence; a program's name keeps its letters.
+pub(super) fn capital(text: String) -> String {
+    const OURS: [&str; 4] = ["programs ", "control group ", "disk ", "disks "];
+    if !OURS.iter().any(|word| text.starts_with(word)) {
+        return text;
+    }
+    text[..1].to_uppercase() + &text[1..]
+}
+
 /// Whole per cents: nobody needs tenths in a first line.
 pub(super) fn whole(share: f64) -> String {
     percent((share * 100.0).round() / 100.0, false)

@@ -36,6 +36,9 @@ struct Node<'a> {
 const OF_POOLS: [&str; 8] =
     ["iostats", "txgs", "io", "state", "dmu_tx_assign", "reads", "multihost", "raidz_expand"];
 
+/// First parts of the sources that captures give to counters of the kernel (`crates/record/src/series`).
+const OF_KERNEL: [&str; 5] = ["pressure", "disk", "taskq", "process", "cgroup"];
+
 /// Dataset properties that children take over (zfsprops.7).
 const INHERITED: [&str; 30] = [
     "aclinherit",
@@ -288,7 +291,9 @@ impl<'a> Storage<'a> {
     ) -> Option<(NodeId, bool)> {
         let (pool, kind) = source.split_once('/')?;
         if !kind.starts_with("objset-") {
-            let known = OF_POOLS.contains(&kind) || kind.starts_with("ddt_stats_");
+            // Counters of the kernel have a folder, too: `pressure/io` is of no pool.
+            let known =
+                !OF_KERNEL.contains(&pool) && OF_POOLS.contains(&kind) || kind.starts_with("ddt_stats_");
             return known.then(|| (self.node(pool), false));
         }
         let name = objsets.and_then(|o| o.get(source)).map(String::as_str).filter(|n| !n.is_empty());
