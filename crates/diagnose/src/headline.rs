@@ -102,14 +102,15 @@ fn candidates(findings: &[Finding], evidence: &str, facts: &FactBase<'_>, stages
     let titles: Vec<&str> = findings.iter().take(CANDIDATES).map(|f| f.title.as_str()).collect();
     // Where everything was recorded, weak signs are no more than that.
     if let Some(stage) = of_zfs(stages).filter(|_| facts.has_samples()) {
-        return format!(
-            "No cause stands out: ZFS spends most in {} ({}{}), which is not a fault by itself. \
-             There are weak signs of: {}.",
+        let most = format!(
+            "No cause stands out: ZFS spends most in {} ({}{}), which is not a fault by itself.",
             stage.stage,
             percent(stage.share.value, false),
             Whole::of(facts).text,
-            titles.join("; ")
         );
+        let signs = format!("{most} There are weak signs of: {}.", titles.join("; "));
+        // The findings are listed below, with what they rest on.
+        return if signs.chars().count() <= MOST_CHARACTERS { signs } else { most };
     }
     // A release and a kernel say what may be wrong with a host, not what is slow on it.
     if findings.first().is_some_and(of_the_system_alone) {

@@ -225,11 +225,21 @@ const CALLERS: &[(&str, WaitsFor)] = &[
     ("txg_wait_synced*", WaitsFor::Txg),
 ];
 
+/// Functions in which the kernel takes the CPU from a thread that could go on: it waits for a CPU, not for what its
+/// callers are about (Linux `kernel/sched/core.c`, `kernel/entry/common.c`).
+const PREEMPTED: &[&str] =
+    &["__cond_resched*", "preempt_schedule*", "__preempt_schedule*", "exit_to_user_mode*", "irqentry_exit*"];
+
 /// What a thread waits for with these functions, innermost first; `None` where they do not say.
 pub fn waits_for(names: &[&str]) -> Option<WaitsFor> {
     let mut inside =
         names.iter().map(|name| plain(name)).filter(|n| !n.starts_with('[') && !leaves_the_cpu(n));
     let first = inside.next()?;
+    let leads_away = names.iter().map(|name| plain(name)).take_while(|name| *name != first);
+    let preempted = |name: &str| PREEMPTED.iter().any(|of| like(name, of));
+    if preempted(first) || leads_away.into_iter().any(preempted) {
+        return None;
+    }
     // A thread has nothing to do where it sleeps itself; what it called may be about work.
     if waits_for_work(first) || place(first) == Some(WaitsFor::Work) {
         return Some(WaitsFor::Work);
@@ -308,6 +318,13 @@ mod tests {
             assert_eq!(of(stack), Some(waits), "{stack}");
         }
         assert_eq!(of("do_exit my_driver_wait schedule"), None);
+        // Switched out while it could run: it waits for no lock.
+        assert_eq!(
+            of("zfs_read dbuf_find mutex_lock __cond_resched preempt_schedule_common __schedule"),
+            None
+        );
+        assert_eq!(of("zfs_read mutex_lock preempt_schedule __schedule"), None);
+        assert_eq!(of("entry_SYSCALL_64 syscall_exit_to_user_mode exit_to_user_mode_prepare schedule"), None);
         assert_eq!(of("schedule"), None);
     }
 

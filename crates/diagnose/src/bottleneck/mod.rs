@@ -248,7 +248,9 @@ impl Seen<'_, '_> {
         let kind = self.disk_work(first);
         let held_up = self.pressure("io").map_or(first.busy >= SATURATED, |p| p >= HELD_UP);
         let held_up = held_up || kind == WaitsFor::IntentLog;
-        let who = self.by_work().filter(|p| held_up && p.cpus.unwrap_or(0.0) < first.busy);
+        // Transaction groups are written for programs that went on long ago.
+        let free = |p: &&Program| p.is_known_to_run_free(self.seconds);
+        let who = self.by_work().filter(|p| held_up && p.cpus.unwrap_or(0.0) < first.busy && !free(p));
         if who.is_none() && first.busy < SATURATED {
             return None;
         }

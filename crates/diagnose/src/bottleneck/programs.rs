@@ -14,6 +14,10 @@ use zwhy_zfs::{WaitsFor, thread_base, thread_role, waits_for};
 const MOST: usize = 5;
 /// Seconds of waiting, as a part of the recording, from which a program is said to wait.
 const WORTH_NAMING: f64 = 0.02;
+/// Part of the recording in which a program was seen off the CPU, from which its waiting is known.
+const MOSTLY_SEEN: f64 = 0.5;
+/// Part of its time off the CPU that a program may wait for ZFS and is still not held up by it.
+const RUNS_FREE: f64 = 0.1;
 /// Kinds of waiting that are listed.
 const PARTS: usize = 4;
 /// Threads of the kernel that serve programs, by how their names begin.
@@ -27,6 +31,8 @@ pub(super) struct Program {
     pub threads: usize,
     pub wall_s: f64,
     pub waits: BTreeMap<WaitsFor, f64>,
+    /// All that was recorded of its time off the CPU, work included.
+    pub off_s: f64,
     /// CPUs' worth of time of all its threads.
     pub cpus: Option<f64>,
     /// The same of its busiest thread.
@@ -42,6 +48,11 @@ impl Program {
     /// Seconds of waiting for anything but work.
     pub fn waiting_s(&self) -> f64 {
         self.waits.values().sum()
+    }
+
+    /// Whether its waiting was recorded, and there is next to none in ZFS: it is not held up, whatever disks do.
+    pub fn is_known_to_run_free(&self, seconds: f64) -> bool {
+        self.off_s >= MOSTLY_SEEN * seconds && self.waiting_s() < RUNS_FREE * self.off_s
     }
 
     /// What it waits for most, and the part of its wall time.
@@ -129,6 +140,7 @@ impl Found {
         for wait in &facts.times().waits {
             let thread = profile.threads.get(wait.thread);
             let Some(at) = self.by_pid.get(&thread.pid).copied() else { continue };
+            self.programs[at].off_s += wait.ns as f64 / 1e9;
             let kind = *kinds.entry(wait.stack).or_insert_with(|| kind_of(facts, wait.stack));
             let Some(kind) = kind.filter(|kind| *kind != WaitsFor::Work) else { continue };
             *self.programs[at].waits.entry(kind).or_default() += wait.ns as f64 / 1e9;

@@ -132,6 +132,29 @@ fn a_slow_disk_and_who_waits_for_it() {
 }
 
 #[test]
+fn a_program_that_sleeps_of_itself_waits_for_no_disk() {
+    let mut host = Host::new(0.8);
+    host.disk("sda", 0.3, 1.0, 40.0, 7.0);
+    host.rate("zil", "zil_commit_count", 3.0);
+    let writer = host.thread("writer", 0.05);
+    host.works(writer, "writer", "do_syscall_64;zfs_write;dmu_write_uio_dnode", 50);
+    let told = host.why();
+    assert!(told.contains("writer waits for"), "nobody recorded its waits: {told}");
+    host.waits(
+        writer,
+        "writer",
+        "do_syscall_64;__x64_sys_clock_nanosleep;common_nsleep;do_nanosleep;schedule",
+        9.0,
+    );
+    let told = host.why();
+    assert!(!told.contains("waits for"), "{told}");
+    // It was preempted in the kernel: that is no wait for a lock.
+    host.waits(writer, "writer", "do_syscall_64;zfs_write;mutex_lock;__cond_resched;schedule", 4.0);
+    let told = host.why();
+    assert!(!told.contains("waits"), "{told}");
+}
+
+#[test]
 fn a_host_that_is_full_or_computes_is_no_fault_of_a_disk() {
     let mut host = Host::new(0.5);
     host.disk("sda", 0.01, 1.0, 1.0, 0.2);
