@@ -2,7 +2,7 @@
 # Tests zwhy with the real OpenZFS module in the kernel VM: `kernel-test.sh [TEST…]`.
 #
 # VERSIONS="2.3 2.1" are the versions of OpenZFS, 2.3 alone when not said; KEEP=FOLDER keeps what the
-# machines leave. The tests are those of tests/kernel: module (3 minutes) and faults (an hour, 2.3
+# machines leave. The tests are those of tests/kernel: module (3 minutes) and faults (two hours, 2.3
 # only; ZWHY_SCENARIOS="gzip-9 …" chooses some), both when none is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -29,7 +29,7 @@ pub fn faults_of(scenario: &Scenario, lines: &FirstLines) -> Vec<String> {
         wrong
             .push(format!("{} fault: the first line says {fault:?}, not {:?}", scenario.name, scenario.says));
     }
-    if scenario.is_said_by(control) {
+    if scenario.is_accused_by(control) {
         wrong.push(format!("{} control: the first line accuses: {control:?}", scenario.name));
     }
     for (variant, line) in [("fault", fault), ("control", control)] {
@@ -118,6 +118,7 @@ mod tests {
             control: "the control is not".to_owned(),
             expect: Vec::new(),
             says: vec![vec!["nvme5n1".to_owned()]],
+            spares: Vec::new(),
             machine: Vec::new(),
             remedy: false,
             no_gain: None,

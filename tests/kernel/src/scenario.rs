@@ -23,6 +23,8 @@ pub struct Scenario {
     pub expect: Vec<String>,
     /// What the first line must have: one of each of these lists.
     pub says: Vec<Vec<String>>,
+    /// What the control's first line must not have, any of it: what is not so there.
+    pub spares: Vec<String>,
     /// The disks of the machine that are slow or bad, in the words of `vm/run -d`.
     pub machine: Vec<String>,
     /// The remedy of the first finding is run, and taken back.
@@ -51,6 +53,7 @@ impl Scenario {
         let list = |line: &str| line.split('|').map(|word| word.trim().to_owned()).collect::<Vec<_>>();
         let expect: Vec<String> = values("expect").first().map(|line| list(line)).unwrap_or_default();
         let says: Vec<Vec<String>> = values("says").into_iter().map(list).collect();
+        let spares = values("spares").into_iter().flat_map(list).collect();
         assert!(!expect.is_empty() || !says.is_empty(), "{name} does not say what it expects");
         let machine = values("machine").first().map_or("", |line| *line).split_whitespace();
         Scenario {
@@ -60,6 +63,7 @@ impl Scenario {
             control: control.trim_end_matches('.').to_owned(),
             expect,
             says,
+            spares,
             machine: machine.map(str::to_owned).collect(),
             remedy: !values("remedy").is_empty(),
             no_gain: values("gain")
@@ -73,6 +77,12 @@ impl Scenario {
     pub fn is_said_by(&self, line: &str) -> bool {
         let line = line.to_lowercase();
         self.says.iter().all(|any| any.iter().any(|text| line.contains(&text.to_lowercase())))
+    }
+
+    /// Whether a control's first line says of it what is so only with the fault.
+    pub fn is_accused_by(&self, line: &str) -> bool {
+        let small = line.to_lowercase();
+        self.is_said_by(line) || self.spares.iter().any(|text| small.contains(&text.to_lowercase()))
     }
 
     /// Disks of its machine: those without limits, and as many more as have a word.
@@ -111,7 +121,7 @@ mod tests {
     fn the_head_says_what_is_wrong_and_what_the_first_line_must_have() {
         let slow = scenario(
             "# A disk is slow; the control has a fast one.\n# machine: 5:iops=80 7:bps=10M\n\
-             # says: nvme5n1\n# says: waits for | 100 % busy\nsetup() { :; }\n",
+             # spares: waits for | lock\n# says: nvme5n1\n# says: waits for | 100 % busy\nsetup() { :; }\n",
         );
         assert_eq!(
             (slow.wrong.as_str(), slow.control.as_str()),
@@ -122,6 +132,8 @@ mod tests {
         assert!(slow.is_said_by("nvme5n1 is 100 % busy"));
         assert!(!slow.is_said_by("nvme5n1 is fast"), "one of each list");
         assert!(!slow.is_said_by("PROGRAM waits for sda"));
+        assert!(slow.is_accused_by("PROGRAM waits for sda"));
+        assert!(!slow.is_accused_by("ZFS is idle"));
     }
 
     #[test]
