@@ -185,13 +185,13 @@ fn what_was_read_is_told_and_the_next_step_fits_it() {
 
     let freebsd = PctStack {
         comm: Some("zfs".into()),
-        frames: ["dmu_tx_assign", "dmu_tx_wait", "pause_sbt", "_sleep", "mi_switch"]
+        frames: ["zfs_rmnode", "dmu_free_long_range", "pause_sbt", "_sleep", "mi_switch"]
             .map(str::to_owned)
             .to_vec(),
         ..stack.clone()
     };
     let answer = explained(&Evidence { trees: vec![freebsd], ..Evidence::default() });
-    assert!(answer.why.contains("zfs waits in dmu_tx_assign > dmu_tx_wait"), "{}", answer.why);
+    assert!(answer.why.contains("zfs waits in zfs_rmnode > dmu_free_long_range"), "{}", answer.why);
     assert!(answer.act.is_some_and(|act| act.contains("procstat -kka") && !act.contains("sysrq")));
 
     let answer = explained(&Evidence { trees: vec![stack], ..Evidence::default() });
