@@ -87,14 +87,16 @@ pub enum ConfidenceWord {
     Low,
 }
 
-/// From here on a finding is called confident.
+/// From here on a finding is called confident: of ten such findings seven or more are right.
 pub const CONFIDENT: f64 = 0.7;
+/// From here on its confidence is high: of ten such findings nine are right.
+pub const SURE: f64 = 0.9;
 
 impl ConfidenceWord {
     pub fn of(confidence: f64) -> ConfidenceWord {
         match confidence {
-            c if c >= CONFIDENT => ConfidenceWord::High,
-            c if c >= 0.4 => ConfidenceWord::Medium,
+            c if c >= SURE => ConfidenceWord::High,
+            c if c >= CONFIDENT => ConfidenceWord::Medium,
             _ => ConfidenceWord::Low,
         }
     }

@@ -4,6 +4,7 @@ use crate::answer::{Answer, ConfidenceWord, EvidenceLine, Finding, Quality, Rule
 use crate::asked::Asked;
 use crate::bottleneck::{TELLING, bottleneck, first_line};
 use crate::breakdown::breakdown;
+use crate::calibration::Calibration;
 use crate::classify::{Classified, classify};
 use crate::condition::Truth;
 use crate::facts::FactBase;
@@ -14,7 +15,7 @@ use crate::remedy::{fill_command, fill_prose, remedy};
 use crate::rows::{Names, answers};
 use crate::score::{Verdict, judge};
 use crate::share::Claims;
-use crate::topic::{Topic, topic};
+use crate::topic::topic;
 use crate::whole::Whole;
 use crate::{machine, what_if, wording};
 use std::borrow::Cow;
@@ -32,11 +33,19 @@ pub struct Options {
     pub most_findings: usize,
     /// Findings below this confidence are not shown.
     pub least_confidence: f64,
+    /// Whether a confidence says how often such findings are right; else what the signs give by themselves.
+    pub calibrated: bool,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { name: String::new(), stats: None, most_findings: 5, least_confidence: 0.12 }
+        Options {
+            name: String::new(),
+            stats: None,
+            most_findings: 5,
+            least_confidence: 0.12,
+            calibrated: true,
+        }
     }
 }
 
@@ -54,18 +63,18 @@ pub fn explain_classified(
 ) -> Answer {
     let facts = FactBase::with(evidence, &knowledge.anatomy, Cow::Borrowed(classified));
     let asked = Asked::new(&facts, &knowledge.bank);
-    let mut verdicts = judge(knowledge, &asked);
+    let mut verdicts = judge(knowledge, &asked, options.calibrated.then(Calibration::embedded));
     let found = verdicts.iter().any(|v| v.tells(options.least_confidence));
-    // Real samples say themselves what there is.
-    let topic = if found || facts.has_samples() { None } else { topic(knowledge, &asked) };
-    if let Some(topic) = &topic {
+    // Real samples say themselves what there is, and a report's text has more words than its names.
+    if !found
+        && !facts.has_samples()
+        && evidence.text.is_empty()
+        && let Some(topic) = topic(knowledge, &asked)
+    {
         verdicts.retain(|v| v.cause.class != topic.cause.class);
-        verdicts.insert(0, Verdict::of_topic(topic.cause, &asked));
+        verdicts.insert(0, Verdict::of_topic(topic.cause, topic.names, &asked));
     }
-    let mut findings = findings(&verdicts, knowledge, &asked, options);
-    if let (Some(topic), Some(finding)) = (&topic, findings.first_mut()) {
-        finding.evidence.insert(0, topic_line(topic));
-    }
+    let findings = findings(&verdicts, knowledge, &asked, options);
     let tables = breakdown(&facts);
     let quality = quality(&facts, options.stats.as_ref());
     let shown = &verdicts[..findings.len().min(verdicts.len())];
@@ -173,15 +182,16 @@ fn evidence_lines(verdict: &Verdict<'_>, knowledge: &Knowledge, asked: &Asked<'_
     let mut signs: Vec<&Sign> = with_truth(verdict, Truth::Yes).collect();
     signs.sort_by(|a, b| b.weight.when_true().total_cmp(&a.weight.when_true()));
     let line = |sign: &Sign| evidence_line(sign, knowledge, &asked.for_sign(sign, verdict.rows.as_ref()));
-    signs.into_iter().map(line).collect()
+    let words = (!verdict.words.is_empty()).then(|| words_line(&verdict.words));
+    signs.into_iter().map(line).chain(words).collect()
 }
 
-/// What a finding rests on whose signs cannot be weighed.
-fn topic_line(topic: &Topic<'_>) -> EvidenceLine {
+/// What the words of a report add.
+fn words_line(words: &[String]) -> EvidenceLine {
     EvidenceLine {
-        claim: "The report mentions what belongs to this cause.".to_owned(),
-        measure: topic.names.join(", "),
-        source: "names".to_owned(),
+        claim: "The report speaks of what belongs to this cause.".to_owned(),
+        measure: words.join(", "),
+        source: "words".to_owned(),
         frames: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! The first sentence and what to do: for a tired reader, no surer than the evidence.
 
-use crate::answer::{CONFIDENT, EvidenceLine, Finding, StageRow};
+use crate::answer::{CONFIDENT, EvidenceLine, Finding, SURE, StageRow};
 use crate::bottleneck::MOST_CHARACTERS;
 use crate::facts::{FactBase, Query};
 use crate::figures::percent;
@@ -15,7 +15,7 @@ use zwhy_evidence::{Evidence, PctStack};
 use zwhy_zfs::thread_base;
 
 /// From here on the first finding is the answer; below, it is only the likeliest.
-const TELLING: f64 = 0.4;
+const TELLING: f64 = 0.6;
 /// Candidates that are named when none stands out.
 const CANDIDATES: usize = 3;
 /// Measures that the first sentence repeats.
@@ -54,7 +54,11 @@ pub fn headline(
             wording::sentence(&fill(&cause.why), &Whole::of(facts), share, top.confidence_word)
         }
         _ => {
-            let probably = if sure { "" } else { "Probably: " };
+            let probably = match top.confidence {
+                c if c >= SURE => "",
+                _ if sure => "Probably: ",
+                _ => "Perhaps: ",
+            };
             let line = format!("{probably}{} ({evidence}; confidence {word}).", top.title);
             // The evidence is listed below; a first line is read at one glance.
             let short = || format!("{probably}{} (confidence {word}).", top.title);

@@ -9,6 +9,7 @@ mod answer;
 mod asked;
 mod bottleneck;
 mod breakdown;
+mod calibration;
 mod canon;
 mod checklist;
 mod classify;
@@ -37,6 +38,7 @@ mod waiting;
 mod what_if;
 mod whole;
 mod wording;
+mod words;
 
 pub use after::{
     AfterAnswer, Cost, Difference, Done, Doubt, FindingChange, Kept, Outcome, Promise, Seen, SettingChange,
@@ -49,6 +51,7 @@ pub use answer::{
     SpeedUp, StageRow, ThreadRow, WaitRow, WhatIf, WhoRow, WholeAnswer,
 };
 pub use bottleneck::{Bottleneck, DiskRow, LimitKind, MOST_CHARACTERS, ProgramTime, TimePart};
+pub use calibration::{Calibration, Line};
 pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};
 pub use condition::{Condition, QueryBank};
@@ -58,7 +61,7 @@ pub use facts::{Argument, CATALOGUE, Family, Query, ResultKind, Signature};
 pub use gain::gain_words;
 pub use knowledge::{
     Cause, Change, Choice, CpuOf, Expectation, Fixture, GainRule, IfFalse, Knowledge, KnowledgeError,
-    LintIssue, LookAlike, Remedy, Sign, SourceText, TestCase, TestOutcome, Weight, lint, run_tests,
+    LintIssue, LookAlike, Paste, Remedy, Sign, SourceText, TestCase, TestOutcome, Weight, lint, run_tests,
 };
 pub use name::{BareName, bare};
 pub use pattern::{Glob, Pattern};

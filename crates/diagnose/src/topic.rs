@@ -67,7 +67,7 @@ pub fn topic<'k>(knowledge: &'k Knowledge, asked: &Asked<'_>) -> Option<Topic<'k
 }
 
 /// Whether something that is known rules the cause out or speaks against it.
-fn speaks_against(cause: &Cause, asked: &Asked<'_>) -> bool {
+pub fn speaks_against(cause: &Cause, asked: &Asked<'_>) -> bool {
     let host = asked.facts.evidence.host.zfs_version.as_deref();
     let fixed = cause.fixed_in.as_deref().zip(host).and_then(|(fix, host)| has_fix(fix, host));
     let rows = crate::rows::choose(cause, asked);

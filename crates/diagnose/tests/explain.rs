@@ -247,7 +247,7 @@ fn what_is_only_likely_is_looked_into_before_anything_is_changed() {
     };
     let evidence = Evidence { trees: vec![stack], ..Evidence::default() };
     let answer = explain(&evidence, &KNOWLEDGE, &Options::default());
-    assert!(answer.why.starts_with("Probably: "), "{}", answer.why);
+    assert!(answer.why.starts_with("Perhaps: "), "{}", answer.why);
     let act = answer.act.unwrap();
     assert!(act.starts_with("Verify first: ") && act.contains(". If confirmed: "), "{act}");
 }

@@ -1,6 +1,6 @@
 //! The knowledge files themselves: they load, are clean, and do what their inline tests say.
 
-use zwhy_diagnose::{Knowledge, Options, SourceText, explain, lint, run_tests};
+use zwhy_diagnose::{CONFIDENT, Knowledge, Options, SourceText, explain, lint, run_tests};
 use zwhy_evidence::{Evidence, Param};
 
 #[test]
@@ -24,7 +24,12 @@ fn lint_finds_nothing() {
 
 #[test]
 fn inline_tests_of_all_causes_pass() {
-    let failed: Vec<String> = run_tests(&Knowledge::embedded())
+    let paste = |text: &str| {
+        let imported =
+            zwhy_formats::import_bytes("report.txt", text.as_bytes().to_vec(), &Default::default());
+        imported.map(|i| i.evidence).map_err(|e| e.to_string())
+    };
+    let failed: Vec<String> = run_tests(&Knowledge::embedded(), &paste)
         .into_iter()
         .filter(|t| !t.passed)
         .map(|t| format!("{} / {}: {}", t.class, t.test, t.what))
@@ -196,11 +201,29 @@ fn a_release_with_the_fix_speaks_against_and_an_older_one_is_told_to_upgrade() {
 }
 
 #[test]
-fn thin_evidence_gives_at_most_an_even_chance() {
+fn signs_that_show_the_same_count_once() {
+    let sign = |figure: u32, shows: &str| {
+        format!(
+            "[[signs]]\nwhen = \"param('a') < {figure}\"\nweight = \"moderate\"\n{shows}\nclaim = \"for\"\n"
+        )
+    };
+    let one = finding(&sign(2, ""), "2.3").confidence;
+    let two = finding(&(sign(2, "") + &sign(3, "")), "2.3").confidence;
+    let same = finding(&(sign(2, "shows = \"a\"") + &sign(3, "shows = [\"a\", \"b\"]")), "2.3").confidence;
+    assert!(two > one + 0.05 && (same - one).abs() < 1e-9, "{one} {two} {same}");
+    // Of several that do not hold, the one that speaks most against it counts.
+    let absent = "[[signs]]\nwhen = \"param('a') > 5\"\nweight = \"strong\"\nshows = \"c\"\nclaim = \"no\"\n";
+    let once = finding(&(sign(2, "") + absent), "2.3").confidence;
+    let twice = finding(&(sign(2, "") + absent + &absent.replace("> 5", "> 6")), "2.3").confidence;
+    assert!((once - twice).abs() < 1e-9 && once < one, "{once} {twice} {one}");
+}
+
+#[test]
+fn thin_evidence_is_never_confident() {
     let sign = |n: usize| {
         format!("[[signs]]\nwhen = \"param('a') > -{n}\"\nweight = \"decisive\"\nclaim = \"for\"\n")
     };
-    assert!(finding(&sign(1), "2.3").confidence <= 0.5, "one sign");
+    assert!(finding(&sign(1), "2.3").confidence < CONFIDENT, "one sign");
     let three: String = (1..4).map(sign).collect();
-    assert!(finding(&three, "2.3").confidence <= 0.5, "settings alone, however many");
+    assert!(finding(&three, "2.3").confidence < CONFIDENT, "settings alone, however many");
 }

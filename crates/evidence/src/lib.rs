@@ -72,9 +72,16 @@ pub struct Evidence {
     /// Counters over time, where the source has them.
     #[serde(skip)]
     pub timeline: Timeline,
+    /// A pasted report as it was written, its lines cleaned, at most [`Evidence::MOST_TEXT`] bytes; empty
+    /// for other sources.
+    #[serde(skip)]
+    pub text: String,
 }
 
 impl Evidence {
+    /// Bytes of a report's text that are kept: what a person writes, without the recordings below it.
+    pub const MOST_TEXT: usize = 64 << 10;
+
     /// Registers a source by name.
     pub fn origin(&mut self, name: impl Into<String>) -> OriginId {
         let name = name.into();

@@ -10,10 +10,12 @@ pub mod blocks;
 pub mod cells;
 mod readers;
 mod report_lines;
+mod subject;
 pub mod text;
 pub mod tool;
 
 pub use readers::Ranked;
+pub use subject::speaks_of_zfs;
 pub use tool::Tools;
 
 use blocks::Block;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zwhy_diagnose::{Knowledge, SourceText, coverage, gain_words, lint, run_tests};
-use zwhy_evidence::Imported;
+use zwhy_evidence::{Evidence, Imported};
 use zwhy_paste::Tools;
 use zwhy_paste::tool::check_samples;
 use zwhy_profile::Event;
@@ -200,6 +200,16 @@ fn unknown(knowledge: &Knowledge, imported: &Imported, count: usize, json: bool)
     output::print(&text)
 }
 
+/// A pasted report of an inline test, read as any other.
+fn paste(text: &str) -> Result<Evidence, String> {
+    let imported = zwhy_formats::import_bytes(
+        "report.txt",
+        text.as_bytes().to_vec(),
+        &zwhy_formats::ImportOptions::default(),
+    );
+    imported.map(|i| i.evidence).map_err(|e| e.to_string())
+}
+
 fn check(source: &KnowledgeArgs) -> Result<()> {
     let knowledge = match &source.dir {
         None => Knowledge::embedded(),
@@ -208,7 +218,7 @@ fn check(source: &KnowledgeArgs) -> Result<()> {
     let mut lines: Vec<String> =
         lint(&knowledge).into_iter().map(|i| format!("{}: {}", i.file, i.what)).collect();
     // Tests mean nothing while a file is left out.
-    let outcomes = if knowledge.problems.is_empty() { run_tests(&knowledge) } else { Vec::new() };
+    let outcomes = if knowledge.problems.is_empty() { run_tests(&knowledge, &paste) } else { Vec::new() };
     let tests = outcomes.len();
     lines.extend(
         outcomes

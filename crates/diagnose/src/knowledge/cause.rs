@@ -63,6 +63,8 @@ pub struct Sign {
     pub each: Option<Scope>,
     pub weight: Weight,
     pub if_false: IfFalse,
+    /// What it shows that other signs of the cause show, too: of each group the strongest counts.
+    pub shows: Vec<String>,
     /// What it shows, in words.
     pub claim: String,
     /// How to get the evidence when it is missing; the questions' own way when empty.

@@ -89,9 +89,16 @@ pub struct Fixture {
     tables: Vec<TableEntry>,
     /// facts.json
     facts: Option<CaptureFacts>,
+    /// A report as people paste it, which the importer reads; instead of everything else.
+    pasted: Option<String>,
 }
 
 impl Fixture {
+    /// The text that an importer has to read.
+    pub fn pasted(&self) -> Option<&str> {
+        self.pasted.as_deref()
+    }
+
     /// As evidence. What does not fit its line format is left out and named.
     pub fn evidence(&self) -> (Evidence, Vec<String>) {
         let mut evidence = Evidence::default();

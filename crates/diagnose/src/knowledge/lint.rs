@@ -9,9 +9,11 @@ use crate::explain::{Options, explain};
 use crate::facts::{Argument, CATALOGUE, Query, ResultKind};
 use crate::knowledge::{GainRule, Weight};
 use std::collections::BTreeSet;
+use zwhy_evidence::Evidence;
 
 mod remedy;
 mod scope;
+mod twice;
 
 /// Something to repair in a knowledge file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +86,7 @@ pub fn lint(knowledge: &Knowledge) -> Vec<LintIssue> {
             super::tables::of_query(query, &tables, &mut say);
         }
         signs(cause, knowledge, &mut say);
+        twice::lint(cause, knowledge, &mut say);
         others(cause, knowledge, &mut say);
         tests(cause, &mut say);
     }
@@ -278,13 +281,26 @@ fn tests(cause: &Cause, say: &mut impl FnMut(String)) {
     }
 }
 
-/// Runs the inline tests of all causes against all knowledge.
-pub fn run_tests(knowledge: &Knowledge) -> Vec<TestOutcome> {
+/// Reads a pasted report as the program does; else says why not.
+pub type Paste<'a> = &'a dyn Fn(&str) -> Result<Evidence, String>;
+
+/// Runs the inline tests of all causes against all knowledge; `paste` reads those that are pasted reports.
+pub fn run_tests(knowledge: &Knowledge, paste: Paste<'_>) -> Vec<TestOutcome> {
     let mut outcomes = Vec::new();
     for cause in &knowledge.causes {
         for test in &cause.tests {
-            let (evidence, _) = test.evidence.evidence();
-            let answer = explain(&evidence, knowledge, &Options::default());
+            let evidence = match test.evidence.pasted().map(paste) {
+                None => test.evidence.evidence().0,
+                Some(Ok(evidence)) => evidence,
+                Some(Err(what)) => {
+                    let (class, test) = (cause.class.clone(), test.name.clone());
+                    outcomes.push(TestOutcome { class, test, passed: false, what });
+                    continue;
+                }
+            };
+            // What the signs say; how often that is right is measured on cases, not written down with them.
+            let options = Options { calibrated: false, ..Options::default() };
+            let answer = explain(&evidence, knowledge, &options);
             let at = answer.findings.iter().position(|f| f.class == cause.class);
             let confidence = at.map_or(0.0, |i| answer.findings[i].confidence);
             let passed = match test.expect {

@@ -62,7 +62,32 @@ struct SignEntry {
     #[serde(default)]
     if_false: IfFalse,
     #[serde(default)]
+    shows: Groups,
+    #[serde(default)]
     ask: String,
+}
+
+/// One name or several.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Groups {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Default for Groups {
+    fn default() -> Groups {
+        Groups::Several(Vec::new())
+    }
+}
+
+impl Groups {
+    fn names(self) -> Vec<String> {
+        match self {
+            Groups::One(name) => vec![name],
+            Groups::Several(names) => names,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -119,13 +144,13 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
     let mut signs = Vec::new();
     for sign in file.signs {
         let when = compile(&sign.when)?;
-        let SignEntry { each, weight, if_false, claim, ask, .. } = sign;
-        signs.push(Sign { when, each, weight, if_false, claim, ask });
+        let SignEntry { each, weight, if_false, claim, ask, shows, .. } = sign;
+        signs.push(Sign { when, each, weight, if_false, shows: shows.names(), claim, ask });
     }
     let mut against = Vec::new();
     for AgainstEntry { when, each, weight, claim } in file.against {
         let (if_false, ask) = (IfFalse::SaysNothing, String::new());
-        against.push(Sign { when: compile(&when)?, each, weight, if_false, claim, ask });
+        against.push(Sign { when: compile(&when)?, each, weight, if_false, shows: Vec::new(), claim, ask });
     }
     let mut look_alikes = Vec::new();
     for other in file.look_alikes {

@@ -52,11 +52,15 @@ fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError>
         && e.properties.is_empty()
         && e.tables.is_empty()
         && e.host == Default::default();
-    if nothing {
+    if nothing && !zwhy_paste::speaks_of_zfs(&e.text) {
         let found = format!("none of its {} lines is output of a tool that zwhy knows", imported.stats.read);
         return Err(FormatError::read(ErrorKind::Empty, input.name(), found).hint(
             "paste output of perf, top, arcstats, zfs get or zpool iostat as it stands in the terminal",
         ));
+    }
+    if nothing {
+        let text = "there is no output of a tool in it, only words: they give candidates, and no measurement";
+        imported.stats.warnings.push(text.to_owned());
     }
     let unknown = imported.stats.dropped.get(blocks::NOT_RECOGNISED).copied().unwrap_or(0);
     if unknown > 0 {

@@ -11,6 +11,8 @@ use memchr::memrchr;
 const TEXT: [&str; 7] =
     ["perf-script", "perf-report", "kernel-stacks", "bpftrace", "dtrace", "folded", "pasted"];
 
+/// Takes every sentence that ends in a number for a stack: it has to know its shape.
+const ANYTHING: &str = "folded";
 /// By so much more must another keep, of 1, than the one that is surer of itself.
 const CLEARLY: f64 = 0.05;
 /// Who keeps less than this has a rival in every reader of text.
@@ -36,7 +38,8 @@ pub fn settle(
     let share = |importer: &Importer| {
         let options = ImportOptions { host_symbols: false, ..ImportOptions::default() };
         let read = (importer.read)(&Input::from_bytes(input.name(), head.to_vec()), &options);
-        let read = read.ok().filter(|imported| claimed(importer) || mostly_named(imported));
+        let names = |imported: &Imported| importer.name != ANYTHING && mostly_named(imported);
+        let read = read.ok().filter(|imported| claimed(importer) || names(imported));
         read.map_or(0.0, |imported| self::share(&imported.stats))
     };
     let best = best(rivals.map(|(_, importer)| *importer), share);

@@ -124,6 +124,12 @@ pub fn read(format: &str, name: &str, text: &[u8], blocks: &[&dyn Block], max_de
         at += step(&lines[at..], blocks, &mut sink);
     }
     sink.stats.read = lines.len() as u64;
+    for line in &lines {
+        if sink.evidence.text.len() + line.text.len() < Evidence::MOST_TEXT {
+            sink.evidence.text.push_str(&line.text);
+            sink.evidence.text.push('\n');
+        }
+    }
     said::one_sitting(&mut sink.evidence);
     said::fold(&mut sink.evidence, sink.said);
     Imported { evidence: sink.evidence, stats: sink.stats }

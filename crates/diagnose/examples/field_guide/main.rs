@@ -4,15 +4,17 @@
 //! field_guide lint  [CLASS…]          what is misspelt or missing
 //! field_guide test  [CLASS…]          inline tests
 //! field_guide case  FILE…             explain evidence files (evidence JSON, profiles, pasted text)
-//! field_guide calibration DIR         how often a confidence was right, on documented cases
+//! field_guide calibration DIR [REPORTS HALF]  how often a confidence was right, on documented cases and reports
 //! field_guide corpus DIR [CLASS…]     score documented cases, as DIR/score.py does
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod calibration;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
-use zwhy_diagnose::{CONFIDENT, Knowledge, Options, ShareOf, SourceText, explain, lint, run_tests};
+use zwhy_diagnose::{CONFIDENT, Knowledge, Options, SourceText, explain, lint, run_tests};
 use zwhy_formats::ImportOptions;
 
 fn main() -> ExitCode {
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
             }
         }
         Some((&"test", classes)) => {
-            for t in run_tests(&knowledge).iter().filter(|t| wanted(classes, &t.class)) {
+            for t in run_tests(&knowledge, &paste).iter().filter(|t| wanted(classes, &t.class)) {
                 println!("{} {} / {}: {}", if t.passed { "ok  " } else { "FAIL" }, t.class, t.test, t.what);
                 bad += usize::from(!t.passed);
             }
@@ -38,15 +40,26 @@ fn main() -> ExitCode {
         }
         Some((&"case", files)) => files.iter().for_each(|file| show(Path::new(file), &knowledge)),
         Some((&"corpus", [folder, classes @ ..])) => bad = corpus(Path::new(folder), classes, &knowledge),
-        Some((&"calibration", [folder])) => calibration(Path::new(folder), &knowledge),
+        Some((&"calibration", [folder])) => calibration::calibration(Path::new(folder), None, &knowledge),
+        Some((&"calibration", [folder, reports, half])) => {
+            calibration::calibration(Path::new(folder), Some((Path::new(reports), half)), &knowledge);
+        }
         _ => {
             eprintln!(
-                "usage: field_guide lint|test [CLASS…] | case FILE… | corpus DIR [CLASS…] | calibration DIR"
+                "usage: field_guide lint|test [CLASS…] | case FILE… | corpus DIR [CLASS…] | \
+                 calibration DIR [REPORTS HALF]"
             );
             return ExitCode::from(2);
         }
     }
     if bad > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// A pasted report, read as the program does.
+fn paste(text: &str) -> Result<zwhy_evidence::Evidence, String> {
+    let imported =
+        zwhy_formats::import_bytes("report.txt", text.as_bytes().to_vec(), &ImportOptions::default());
+    imported.map(|i| i.evidence).map_err(|e| e.to_string())
 }
 
 fn texts(folder: &Path) -> Vec<SourceText> {
@@ -123,79 +136,8 @@ fn corpus(folder: &Path, classes: &[&str], knowledge: &Knowledge) -> usize {
     tally.values().filter_map(|r| r.get("wrong")).sum()
 }
 
-/// Ends of the bins of confidence; the first holds cases for which nothing was found.
-const BINS: [f64; 7] = [0.0, 0.12, 0.3, 0.5, 0.7, 0.85, 1.0];
-
 /// Kinds of evidence in a case.
 const KEPT: [&str; 7] = ["perf_top", "stacks", "threads_cpu", "arcstats", "params", "props", "tables"];
-
-/// First findings of one confidence.
-#[derive(Clone, Copy, Default)]
-struct Bin {
-    cases: u64,
-    right: u64,
-    sum: f64,
-    /// Cases without an established cause.
-    unknown: u64,
-}
-
-/// Two reliability tables: of findings with a confidence, how many named the cause. The second hands
-/// over one kind of evidence at a time, which nobody looked at when the causes were written.
-fn calibration(folder: &Path, knowledge: &Knowledge) {
-    println!("All evidence of a case:\n");
-    table(folder, knowledge, false);
-    println!("\nOne kind of evidence of a case at a time, where it has several:\n");
-    table(folder, knowledge, true);
-}
-
-fn table(folder: &Path, knowledge: &Knowledge, apart: bool) {
-    let mut bins = [Bin::default(); BINS.len()];
-    let mut squares = 0.0;
-    for (part, solved) in [("cases", true), ("unresolved", false)] {
-        for entry in std::fs::read_dir(folder.join(part)).into_iter().flatten().flatten() {
-            let kinds: Vec<&str> =
-                KEPT.into_iter().filter(|kind| case_of(&entry.path(), &[*kind]).is_some()).collect();
-            let parts: Vec<Vec<&str>> = match apart {
-                true if kinds.len() > 1 => kinds.iter().map(|kind| vec![*kind]).collect(),
-                true => Vec::new(),
-                false => vec![KEPT.to_vec()],
-            };
-            for (evidence, class, _) in parts.iter().filter_map(|kept| case_of(&entry.path(), kept)) {
-                let answer = explain(&evidence, knowledge, &Options::default());
-                let top = answer.findings.first();
-                let confidence = top.map_or(0.0, |f| f.confidence);
-                let bin = &mut bins[BINS.iter().position(|end| confidence <= *end).unwrap_or(BINS.len() - 1)];
-                if !solved {
-                    bin.unknown += 1;
-                    continue;
-                }
-                let right = top.is_some_and(|f| f.class == class);
-                bin.cases += 1;
-                bin.right += u64::from(right);
-                bin.sum += confidence;
-                squares += (confidence - f64::from(u8::from(right))).powi(2);
-            }
-        }
-    }
-    println!("| confidence | cases | mean confidence | named right | 95 % | nobody knows |");
-    println!("|---|--:|--:|--:|---|--:|");
-    for (i, bin) in bins.iter().enumerate() {
-        let from = if i == 0 { "nothing found".to_owned() } else { format!("{}–{}", BINS[i - 1], BINS[i]) };
-        if bin.cases == 0 {
-            println!("| {from} | 0 | | | | {} |", bin.unknown);
-            continue;
-        }
-        let share = ShareOf::counted(bin.right, bin.cases);
-        let (mean, pct) = (bin.sum / bin.cases as f64, share.value * 100.0);
-        let range = format!("{:.0}–{:.0} %", share.low * 100.0, share.high * 100.0);
-        println!(
-            "| {from} | {} | {mean:.2} | {} ({pct:.0} %) | {range} | {} |",
-            bin.cases, bin.right, bin.unknown
-        );
-    }
-    let cases: u64 = bins.iter().map(|b| b.cases).sum();
-    println!("\nBrier score of the first finding: {:.3} over {cases}.", squares / cases.max(1) as f64);
-}
 
 /// Evidence, class and tier of a case file: only what `score.py` hands over.
 fn case(file: &Path) -> Option<(zwhy_evidence::Evidence, String, String)> {

@@ -1,0 +1,232 @@
+//! How often a confidence was right: curve, Brier score, expected calibration error, and a fit beside them.
+
+use std::path::Path;
+use zwhy_diagnose::{Calibration, Knowledge, Options, ShareOf, explain};
+use zwhy_evidence::Evidence;
+
+/// Ends of the bins of confidence; the first holds cases for which nothing was found.
+const BINS: [f64; 8] = [0.0, 0.12, 0.3, 0.5, 0.6, 0.7, 0.85, 1.0];
+
+/// Kinds of evidence in a case.
+const KINDS: [&str; 7] = super::KEPT;
+
+/// The first finding of one report or case.
+struct Answered {
+    /// As it is shown.
+    confidence: f64,
+    /// What the signs give by themselves.
+    by_signs: f64,
+    right: bool,
+    /// Established cause; `None` where nobody knows.
+    class: Option<String>,
+    /// Where it was written: cases of one thread stay together.
+    source: String,
+}
+
+/// First findings of one confidence.
+#[derive(Clone, Copy, Default)]
+struct Bin {
+    cases: u64,
+    right: u64,
+    sum: f64,
+    /// Cases without an established cause.
+    unknown: u64,
+}
+
+/// Tables of the cases below `folder`, with one kind of evidence at a time, and of the raw reports that
+/// `reports` (a folder with `list.tsv` and one text each) has of one `half`.
+pub fn calibration(folder: &Path, reports: Option<(&Path, &str)>, knowledge: &Knowledge) {
+    let whole = cases(folder, knowledge, false);
+    println!("All evidence of a case:\n");
+    table(&whole);
+    println!("\nOne kind of evidence of a case at a time, where it has several:\n");
+    table(&cases(folder, knowledge, true));
+    let mut all = whole;
+    if let Some((reports, half)) = reports {
+        let asked = raw_reports(reports, half, knowledge);
+        println!("\nReports as they were written ({half}):\n");
+        table(&asked);
+        all.extend(asked);
+    }
+    fit(&all);
+}
+
+fn answered(evidence: &Evidence, class: Option<&str>, source: &str, knowledge: &Knowledge) -> Answered {
+    let first = |calibrated| {
+        let options = Options {
+            calibrated,
+            least_confidence: if calibrated { 0.12 } else { 0.0 },
+            ..Options::default()
+        };
+        explain(evidence, knowledge, &options).findings.into_iter().next()
+    };
+    let shown = first(true);
+    // What the signs say of the finding that is shown first.
+    let by_signs = first(false).filter(|f| shown.as_ref().is_some_and(|s| s.class == f.class));
+    Answered {
+        confidence: shown.as_ref().map_or(0.0, |f| f.confidence),
+        by_signs: by_signs.map_or(0.0, |f| f.confidence),
+        right: shown.is_some_and(|f| Some(f.class.as_str()) == class),
+        class: class.map(str::to_owned),
+        source: source.to_owned(),
+    }
+}
+
+fn cases(folder: &Path, knowledge: &Knowledge, apart: bool) -> Vec<Answered> {
+    let mut all = Vec::new();
+    for (part, solved) in [("cases", true), ("unresolved", false)] {
+        for entry in std::fs::read_dir(folder.join(part)).into_iter().flatten().flatten() {
+            let kinds: Vec<&str> =
+                KINDS.into_iter().filter(|kind| super::case_of(&entry.path(), &[*kind]).is_some()).collect();
+            let parts: Vec<Vec<&str>> = match apart {
+                true if kinds.len() > 1 => kinds.iter().map(|kind| vec![*kind]).collect(),
+                true => Vec::new(),
+                false => vec![KINDS.to_vec()],
+            };
+            let source = entry.file_name().to_string_lossy().into_owned();
+            for (evidence, class, _) in parts.iter().filter_map(|kept| super::case_of(&entry.path(), kept)) {
+                all.push(answered(&evidence, solved.then_some(&class), &source, knowledge));
+            }
+        }
+    }
+    all
+}
+
+/// `list.tsv` has id, link, kind, class, who, half; a class of `unknown` is one that nobody knows.
+fn raw_reports(folder: &Path, half: &str, knowledge: &Knowledge) -> Vec<Answered> {
+    let list = std::fs::read_to_string(folder.join("list.tsv")).unwrap_or_default();
+    let rows = list.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
+    let mut all = Vec::new();
+    for row in rows.filter(|row| row.len() >= 6 && row[5] == half) {
+        let Ok(text) = std::fs::read_to_string(folder.join(format!("{}.txt", row[0]))) else { continue };
+        let evidence = super::paste(&text).unwrap_or_default();
+        let class = (row[3] != "unknown").then_some(row[3]);
+        all.push(answered(&evidence, class, row[1], knowledge));
+    }
+    all
+}
+
+fn table(answered: &[Answered]) {
+    let mut bins = [Bin::default(); BINS.len()];
+    for a in answered {
+        let bin = &mut bins[BINS.iter().position(|end| a.confidence <= *end).unwrap_or(BINS.len() - 1)];
+        if a.class.is_none() {
+            bin.unknown += 1;
+            continue;
+        }
+        bin.cases += 1;
+        bin.right += u64::from(a.right);
+        bin.sum += a.confidence;
+    }
+    println!("| confidence | cases | mean confidence | named right | 95 % | nobody knows |");
+    println!("|---|--:|--:|--:|---|--:|");
+    for (i, bin) in bins.iter().enumerate() {
+        let from = if i == 0 { "nothing found".to_owned() } else { format!("{}–{}", BINS[i - 1], BINS[i]) };
+        if bin.cases == 0 {
+            println!("| {from} | 0 | | | | {} |", bin.unknown);
+            continue;
+        }
+        let share = ShareOf::counted(bin.right, bin.cases);
+        let (mean, pct) = (bin.sum / bin.cases as f64, share.value * 100.0);
+        let range = format!("{:.0}–{:.0} %", share.low * 100.0, share.high * 100.0);
+        println!(
+            "| {from} | {} | {mean:.2} | {} ({pct:.0} %) | {range} | {} |",
+            bin.cases, bin.right, bin.unknown
+        );
+    }
+    let known: Vec<&Answered> = answered.iter().filter(|a| a.class.is_some()).collect();
+    let of = known.len().max(1) as f64;
+    let shown = |a: &&Answered| (a.confidence, a.right);
+    let off = bins.iter().map(|b| (b.sum - b.right as f64).abs()).sum::<f64>() / of;
+    println!(
+        "\nFirst right: {} of {}. Brier score of the first finding: {:.3}. Expected calibration error: {off:.3}.",
+        known.iter().filter(|a| a.right).count(),
+        known.len(),
+        brier(known.iter().map(shown)),
+    );
+}
+
+fn brier(all: impl Iterator<Item = (f64, bool)>) -> f64 {
+    let (mut sum, mut n) = (0.0, 0.0_f64);
+    for (p, right) in all {
+        sum += (p - f64::from(u8::from(right))).powi(2);
+        n += 1.0;
+    }
+    sum / n.max(1.0)
+}
+
+/// Two numbers: `logit(right) = a + b * logit(by signs)`.
+#[derive(Clone, Copy)]
+struct Logistic {
+    a: f64,
+    b: f64,
+}
+
+fn logit(p: f64) -> f64 {
+    let p = p.clamp(0.02, 0.98);
+    (p / (1.0 - p)).ln()
+}
+
+impl Logistic {
+    fn at(self, p: f64) -> f64 {
+        1.0 / (1.0 + (-(self.a + self.b * logit(p))).exp())
+    }
+
+    /// Largest likelihood by Newton's steps; held to the identity as by one case of each kind.
+    fn fit(of: &[&Answered]) -> Logistic {
+        const STEPS: usize = 50;
+        const HELD: f64 = 1.0;
+        let mut line = Logistic { a: 0.0, b: 1.0 };
+        for _ in 0..STEPS {
+            let (mut ga, mut gb) = (-HELD * line.a, -HELD * (line.b - 1.0));
+            let (mut haa, mut hab, mut hbb) = (HELD, 0.0, HELD);
+            for a in of {
+                let (x, p) = (logit(a.by_signs), line.at(a.by_signs));
+                let (rest, weight) = (f64::from(u8::from(a.right)) - p, p * (1.0 - p));
+                ga += rest;
+                gb += rest * x;
+                haa += weight;
+                hab += weight * x;
+                hbb += weight * x * x;
+            }
+            let determinant = haa * hbb - hab * hab;
+            line.a += (hbb * ga - hab * gb) / determinant;
+            line.b += (haa * gb - hab * ga) / determinant;
+        }
+        line
+    }
+}
+
+/// The fit of a logistic to findings that rest on signs, cross-validated, beside the line in use.
+fn fit(all: &[Answered]) {
+    let of: Vec<&Answered> = all.iter().filter(|a| a.class.is_some() && a.by_signs >= 0.12).collect();
+    if of.len() < 10 {
+        return;
+    }
+    let line = Logistic::fit(&of);
+    println!("\nLogistic fit to {} findings by signs: a = {:.2}, b = {:.2}.\n", of.len(), line.a, line.b);
+    println!("| by signs | fitted | line in use |\n|--:|--:|--:|");
+    for p in [0.15, 0.25, 0.35, 0.5, 0.65, 0.8, 0.95] {
+        println!("| {p:.2} | {:.2} | {:.2} |", line.at(p), Calibration::embedded().reports.at(p));
+    }
+    println!(
+        "\nBrier score: as the signs say {:.3}, line in use {:.3}",
+        brier(of.iter().map(|a| (a.by_signs, a.right))),
+        brier(of.iter().map(|a| (a.confidence, a.right)))
+    );
+    let by_class = |a: &Answered| a.class.clone().unwrap_or_default();
+    for (what, score) in
+        [("class", left_out(&of, by_class)), ("source", left_out(&of, |a: &Answered| a.source.clone()))]
+    {
+        println!("Brier score of the fit, each {what} left out in turn: {score:.3}");
+    }
+}
+
+/// Brier score of fits that have not seen the group they are asked for.
+fn left_out(of: &[&Answered], group: impl Fn(&Answered) -> String) -> f64 {
+    let asked = of.iter().map(|a| {
+        let rest: Vec<&Answered> = of.iter().copied().filter(|b| group(b) != group(a)).collect();
+        (Logistic::fit(&rest).at(a.by_signs), a.right)
+    });
+    brier(asked)
+}

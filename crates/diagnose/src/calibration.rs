@@ -1,0 +1,103 @@
+//! From what the signs give by themselves to how often such a finding is right: a line of a few corners,
+//! kept as data in `knowledge/confidence.toml`, with a reason where it leaves the documented cases.
+
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+const EMBEDDED: &str = include_str!("../../../knowledge/confidence.toml");
+
+/// One line for people's reports, one for recordings.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    pub reports: Line,
+    pub recordings: Line,
+}
+
+/// Straight between its corners; both coordinates from 0 to 1.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    points: Vec<(f64, f64)>,
+    pub reason: String,
+}
+
+impl Calibration {
+    /// The one that comes with zwhy.
+    pub fn embedded() -> &'static Calibration {
+        static READ: LazyLock<Calibration> =
+            LazyLock::new(|| Calibration::read(EMBEDDED).unwrap_or_else(|_| plain()));
+        &READ
+    }
+
+    /// # Errors
+    /// A sentence that says what is wrong with the text.
+    pub fn read(text: &str) -> Result<Calibration, String> {
+        let read: Calibration = toml::from_str(text).map_err(|e| e.to_string())?;
+        for (name, line) in [("reports", &read.reports), ("recordings", &read.recordings)] {
+            let rises = line.points.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1);
+            let inside = line.points.iter().all(|(x, y)| (0.0..=1.0).contains(x) && (0.0..=1.0).contains(y));
+            if line.points.len() < 2 || !rises || !inside {
+                return Err(format!("[{name}]: corners must rise from left to right within 0 and 1"));
+            }
+            if line.reason.trim().is_empty() {
+                return Err(format!("[{name}]: no reason is given"));
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// No line at all.
+fn plain() -> Calibration {
+    let line = || Line { points: vec![(0.0, 0.0), (1.0, 1.0)], reason: String::new() };
+    Calibration { reports: line(), recordings: line() }
+}
+
+impl Line {
+    /// The share of findings that were right, for a confidence from the signs.
+    pub fn at(&self, confidence: f64) -> f64 {
+        let after = self.points.iter().position(|(x, _)| *x >= confidence);
+        match after {
+            Some(0) => self.points[0].1,
+            Some(i) => {
+                let ((x0, y0), (x1, y1)) = (self.points[i - 1], self.points[i]);
+                y0 + (y1 - y0) * (confidence - x0) / (x1 - x0)
+            }
+            None => self.points.last().map_or(confidence, |(_, y)| *y),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_lines_can_be_read_and_rise() {
+        let read = Calibration::read(EMBEDDED).unwrap();
+        for line in [&read.reports, &read.recordings] {
+            let values: Vec<f64> = (0..=100).map(|i| line.at(f64::from(i) / 100.0)).collect();
+            assert!(values.windows(2).all(|two| two[0] <= two[1]), "{values:?}");
+            assert_eq!((values[0], line.at(1.0)), (0.0, 0.97));
+        }
+        assert!((read.reports.at(0.5) - 0.69).abs() < 1e-9 && read.reports.at(0.15) > 0.4);
+    }
+
+    #[test]
+    fn a_line_that_falls_or_has_no_reason_is_refused() {
+        let text = |points: &str, reason: &str| {
+            format!(
+                "[reports]\npoints = {points}\nreason = '{reason}'\n[recordings]\npoints = [[0,0],[1,1]]\nreason = 'r'"
+            )
+        };
+        assert!(Calibration::read(&text("[[0, 0], [1, 1]]", "because")).is_ok());
+        for (points, reason, says) in [
+            ("[[0, 0.5], [1, 0.4]]", "r", "rise"),
+            ("[[0, 0], [1, 2]]", "r", "within"),
+            ("[[0, 0], [1, 1]]", "", "reason"),
+        ] {
+            assert!(Calibration::read(&text(points, reason)).unwrap_err().contains(says), "{points}");
+        }
+    }
+}
