@@ -106,7 +106,8 @@ pub fn judge<'k>(
     for verdict in &mut verdicts {
         verdict.confidence = verdict.confidence.min(verdict.limit(asked));
         if let Some(calibration) = calibration.filter(|_| !verdict.of_system) {
-            let recorded = asked.facts.has_samples();
+            // Stacks of threads that only wait were recorded, too.
+            let recorded = !asked.facts.evidence.profile.samples.is_empty();
             let line = if recorded { &calibration.recordings } else { &calibration.reports };
             verdict.confidence = line.at(verdict.confidence);
         }
