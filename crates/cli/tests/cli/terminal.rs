@@ -69,7 +69,9 @@ fn the_text_is_the_same_with_and_without_colour() {
     let Some(coloured) = on_terminal(folder.path(), "explain -v ccm.folded", &[]) else {
         return skip("the_text_is_the_same_with_and_without_colour", "there is no `script` command");
     };
-    assert_eq!(without_colour(&coloured), call(folder.path(), "explain -v ccm.folded").ok());
+    // The mark of a stage is its colour: without colour its place is blank.
+    let text = without_colour(&coloured).replace('■', " ");
+    assert_eq!(text, call(folder.path(), "explain -v ccm.folded").ok());
 }
 
 /// `text` without sequences from an escape to an `m`.
