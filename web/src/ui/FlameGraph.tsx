@@ -81,12 +81,16 @@ export function FlameGraph() {
       selected: focused.value || cursor.value > 0 ? cursor.value : -1,
       hovered: pointer.value?.node ?? -1,
     };
-    if (!canvas.current || !m || !brush || width === 0) return;
-    painter.current ??= new Painter(canvas.current);
+    const sheet = canvas.current;
+    if (!sheet || !m || !brush || width === 0) return;
+    painter.current ??= new Painter(sheet);
     const { current } = painter;
-    const drawn = requestAnimationFrame(() =>
-      current.draw({ ...scene, model: m, paint: brush }, width, visibleHeight, ratio),
-    );
+    // Tests and tools wait for this.
+    sheet.dataset.drawn = "false";
+    const drawn = requestAnimationFrame(() => {
+      current.draw({ ...scene, model: m, paint: brush }, width, visibleHeight, ratio);
+      sheet.dataset.drawn = "true";
+    });
     return () => cancelAnimationFrame(drawn);
   });
 

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
+/** Only a page that hangs takes longer, on the busiest machine. */
+const PATIENCE_MS = 240_000;
 const CHROMIUM = process.env.ZWHY_CHROMIUM ?? "/usr/bin/chromium";
 
 export interface Opened {
@@ -27,7 +29,9 @@ export class Chromium {
     }
     // Chromium refuses its sandbox to root, as which tests in containers run.
     const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-    return new Chromium(await chromium.launch({ executablePath: CHROMIUM, args }));
+    return new Chromium(
+      await chromium.launch({ executablePath: CHROMIUM, args, timeout: PATIENCE_MS }),
+    );
   }
 
   async stop(): Promise<void> {
@@ -47,6 +51,7 @@ export class Chromium {
       colorScheme: "light",
       ...options,
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const wrong: string[] = [];
     const url = pathToFileURL(file).href;
@@ -70,16 +75,32 @@ export class Chromium {
   }
 }
 
-/** Waits until what was asked for is drawn. */
+/** Waits until what was asked for is drawn: the page says of its canvas whether a drawing is still due. */
 export async function settled(page: Page): Promise<void> {
   await page.evaluate(
     () =>
       new Promise<void>((done) => {
-        requestAnimationFrame(() =>
-          requestAnimationFrame(() => requestAnimationFrame(() => done())),
-        );
+        requestAnimationFrame(() => requestAnimationFrame(() => done()));
       }),
   );
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll<HTMLElement>(".frame canvas")].every(
+      (canvas) => canvas.dataset.drawn === "true",
+    ),
+  );
+}
+
+/** The state of the page as its address has it now; the browser tells others of it later. */
+export async function hashOf({ page }: Opened): Promise<URLSearchParams> {
+  return new URLSearchParams(await page.evaluate(() => window.location.hash.slice(1)));
+}
+
+/** The Back button; the page follows when it has the address of before. */
+export async function goBack({ page }: Opened): Promise<void> {
+  const before = await page.evaluate(() => window.location.hash);
+  await page.goBack();
+  await page.waitForFunction((hash) => window.location.hash !== hash, before);
+  await settled(page);
 }
 
 /** Fraction of canvas pixels of one colour (#rrggbb), or of any that is not background. */

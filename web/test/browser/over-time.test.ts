@@ -9,7 +9,7 @@ import { blockElement, pack, reportWith } from "../sample/report";
 import { encodeSamples, rowsOf } from "../sample/samples";
 import { factsBlock, timelineBlock } from "../sample/surroundings";
 import { broken } from "./axe";
-import { Chromium, type Opened, painted, settled } from "./open";
+import { Chromium, goBack, hashOf, type Opened, painted, settled } from "./open";
 
 const SHOTS = new URL("../../shots/", import.meta.url);
 const json = (id: string, value: unknown) => blockElement(id, pack(JSON.stringify(value)));
@@ -69,8 +69,7 @@ describe("time", () => {
     expect(await shown(opened)).not.toBe(all);
     expect(await opened.page.locator(".of-what").innerText()).toMatch(/^Shown: \d+\.\d\s% of all/);
     expect(await painted(opened.page)).toBeGreaterThan(0.02);
-    await opened.page.goBack();
-    await settled(opened.page);
+    await goBack(opened);
     expect(await shown(opened)).toBe(all);
     expect(await opened.page.locator(".of-what").count()).toBe(0);
     expect(opened.wrong).toEqual([]);
@@ -85,7 +84,7 @@ describe("time", () => {
     await opened.page.getByLabel("From").fill("30");
     await opened.page.getByLabel("From").press("Enter");
     await settled(opened.page);
-    expect(new URL(opened.page.url()).hash).toMatch(/time=30\.000-60\.000/);
+    expect((await hashOf(opened)).get("time")).toBe("30.000-60.000");
   });
 
   it("stands with the graph on the first screen of a wide window", async () => {
@@ -111,12 +110,12 @@ describe("other views", () => {
     await opened.page.getByRole("button", { name: "As sampled" }).click();
     await settled(opened.page);
     expect(await opened.page.locator(".search-result").innerText()).toBe(share);
-    expect(new URL(opened.page.url()).hash).not.toMatch(/shape/);
+    expect((await hashOf(opened)).has("shape")).toBe(false);
   });
 
   it("follow the keys f, x, s and a", async () => {
     const opened = await browser.openText(FULL, "#find=%5Ekfpu_end%24");
-    const hash = () => new URLSearchParams(new URL(opened.page.url()).hash.slice(1));
+    const hash = () => hashOf(opened);
     const tree = opened.page.getByRole("tree");
     const press = async (...keys: string[]) => {
       await tree.focus();
@@ -124,17 +123,20 @@ describe("other views", () => {
       await settled(opened.page);
     };
     await press("n", "f");
-    expect(hash().get("focus")).toBe("^kfpu_end$");
+    expect((await hash()).get("focus")).toBe("^kfpu_end$");
     expect(await shown(opened)).toMatch(/decrypt 100\.0/);
     await press("a", "n", "s");
-    expect([hash().get("shape"), hash().get("of")]).toEqual(["callers", "kfpu_end"]);
+    expect([(await hash()).get("shape"), (await hash()).get("of")]).toEqual([
+      "callers",
+      "kfpu_end",
+    ]);
     await press("s");
-    expect(hash().get("shape")).toBe("callees");
+    expect((await hash()).get("shape")).toBe("callees");
     await press("s", "n", "x");
-    expect(hash().get("hide")).toBe("^kfpu_end$");
+    expect((await hash()).get("hide")).toBe("^kfpu_end$");
     expect(await opened.page.locator(".search-result").innerText()).toBe("No function matches.");
     await press("a", "]");
-    expect(hash().get("time")).toBe("0.000-6.000");
+    expect((await hash()).get("time")).toBe("0.000-6.000");
     expect(opened.wrong).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ import { encode } from "../sample/flame";
 import { hostileAnswer, hostileFlame } from "../sample/hostile";
 import { blockElement, pack, report, reportWith, template } from "../sample/report";
 import { broken } from "./axe";
-import { Chromium, type Opened, painted, settled } from "./open";
+import { Chromium, goBack, hashOf, type Opened, painted, settled } from "./open";
 
 const SHOTS = new URL("../../shots/", import.meta.url);
 const REPORT = report(answer(), flameBlock());
@@ -24,10 +24,6 @@ afterAll(async () => {
 
 async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: new URL(`${name}.png`, SHOTS).pathname, fullPage: true });
-}
-
-function hashOf({ page }: Opened): URLSearchParams {
-  return new URLSearchParams(new URL(page.url()).hash.slice(1));
 }
 
 const tree = (page: Page) => page.getByRole("tree");
@@ -65,6 +61,7 @@ describe("a report", () => {
     expect(headings.map((text) => text.toLowerCase())).toEqual([
       "why",
       "do",
+      "limit",
       "findings",
       "evidence for 1",
       "flame graph",
@@ -122,16 +119,15 @@ describe("a report", () => {
     const { page } = opened;
     await page.getByRole("button", { name: /Show stacks: The FPU state/ }).click();
     await settled(page);
-    expect(hashOf(opened).get("find")).toBe("^(kfpu_begin|kfpu_end)(\\.\\w+)*$");
-    expect(Number(hashOf(opened).get("zoom"))).toBeGreaterThan(0);
+    expect((await hashOf(opened)).get("find")).toBe("^(kfpu_begin|kfpu_end)(\\.\\w+)*$");
+    expect(Number((await hashOf(opened)).get("zoom"))).toBeGreaterThan(0);
     expect(await statusText(page)).toMatch(/2 names, 38\.\d\s%/);
     expect(
       await page.locator("#flame-section").evaluate((e) => e.getBoundingClientRect().top),
     ).toBeLessThan(200);
     await shoot(page, "show-stacks");
-    await page.goBack();
-    await settled(page);
-    expect(hashOf(opened).toString()).toBe("");
+    await goBack(opened);
+    expect((await hashOf(opened)).toString()).toBe("");
     expect(await page.getByRole("searchbox").inputValue()).toBe("");
   });
 
@@ -146,7 +142,7 @@ describe("a report", () => {
   it("chooses another finding", async () => {
     const opened = await browser.openText(REPORT);
     await opened.page.getByRole("button", { name: /One thread evicts/ }).click();
-    expect(hashOf(opened).get("finding")).toBe("1");
+    expect((await hashOf(opened)).get("finding")).toBe("1");
     expect(await opened.page.locator(".evidence").innerText()).toMatch(/dbuf_cache_shift/);
   });
 });
@@ -156,15 +152,14 @@ describe("the flame graph", () => {
     const opened = await browser.openText(REPORT);
     const before = await painted(opened.page);
     await clickRow(opened, 4);
-    expect(Number(hashOf(opened).get("zoom"))).toBeGreaterThan(0);
+    expect(Number((await hashOf(opened)).get("zoom"))).toBeGreaterThan(0);
     expect(await painted(opened.page)).not.toBe(before);
     await clickRow(opened, 7);
-    const deep = hashOf(opened).get("zoom");
-    await opened.page.goBack();
-    await settled(opened.page);
-    expect(hashOf(opened).get("zoom")).not.toBe(deep);
+    const deep = (await hashOf(opened)).get("zoom");
+    await goBack(opened);
+    expect((await hashOf(opened)).get("zoom")).not.toBe(deep);
     await opened.page.getByRole("button", { name: "Reset zoom" }).click();
-    expect(hashOf(opened).get("zoom")).toBeNull();
+    expect((await hashOf(opened)).get("zoom")).toBeNull();
     expect(opened.wrong).toEqual([]);
   });
 
@@ -194,15 +189,15 @@ describe("the flame graph", () => {
     expect(await current()).toMatch(/^postgres/);
     await press(opened, "ArrowRight", "ArrowUp", "ArrowUp", "ArrowDown", "Enter");
     expect(await current()).toMatch(/^kthread/);
-    expect(hashOf(opened).get("zoom")).toBe(hashOf(opened).get("node"));
+    expect((await hashOf(opened)).get("zoom")).toBe((await hashOf(opened)).get("node"));
     await press(opened, "Backspace");
-    expect(hashOf(opened).get("zoom")).toBeNull();
+    expect((await hashOf(opened)).get("zoom")).toBeNull();
     await press(opened, "v");
-    expect(hashOf(opened).get("icicle")).toBe("1");
+    expect((await hashOf(opened)).get("icicle")).toBe("1");
     await press(opened, "v", "+", "+", "Shift+ArrowRight");
-    expect(hashOf(opened).get("range")).toMatch(/^0\.\d+-0\.\d+$/);
+    expect((await hashOf(opened)).get("range")).toMatch(/^0\.\d+-0\.\d+$/);
     await press(opened, "0");
-    expect(hashOf(opened).get("range")).toBeNull();
+    expect((await hashOf(opened)).get("range")).toBeNull();
     await press(opened, "/");
     await opened.page.keyboard.type("aes_");
     await settled(opened.page);
@@ -211,11 +206,11 @@ describe("the flame graph", () => {
     await press(opened, "n", "N");
     expect(await current()).toBe(first);
     await press(opened, "t");
-    expect(hashOf(opened).get("view")).toBe("table");
+    expect((await hashOf(opened)).get("view")).toBe("table");
     await settled(opened.page);
     await opened.page.keyboard.press("t");
     await settled(opened.page);
-    expect(hashOf(opened).get("view")).toBeNull();
+    expect((await hashOf(opened)).get("view")).toBeNull();
     await opened.page.keyboard.press("?");
     await opened.page.getByRole("dialog").waitFor();
     expect(await broken(opened.page)).toEqual([]);
@@ -227,9 +222,9 @@ describe("the flame graph", () => {
   it("lets the reader switch single keys off", async () => {
     const opened = await browser.openText(REPORT, "#keys=0");
     await press(opened, "v", "t", "?");
-    expect(hashOf(opened).toString()).toBe("keys=0");
+    expect((await hashOf(opened)).toString()).toBe("keys=0");
     await press(opened, "ArrowUp");
-    expect(hashOf(opened).get("node")).not.toBeNull();
+    expect((await hashOf(opened)).get("node")).not.toBeNull();
   });
 
   it("flips root and leaves", async () => {
@@ -269,7 +264,7 @@ describe("the flame graph", () => {
     const before = await painted(opened.page);
     await opened.page.getByRole("button", { name: /^copy/ }).first().click();
     await settled(opened.page);
-    expect(hashOf(opened).get("stage")).toBe("copy");
+    expect((await hashOf(opened)).get("stage")).toBe("copy");
     expect(await painted(opened.page)).toBeGreaterThan(0);
     expect(await painted(opened.page)).toBeLessThanOrEqual(before);
     await shoot(opened.page, "stage-copy");
@@ -281,10 +276,10 @@ describe("the flame graph", () => {
     const share = ((2420 / TOTAL) * 100).toFixed(1);
     expect(await row.innerText()).toMatch(new RegExp(`${share}\\s% 2,420 samples`));
     await opened.page.getByRole("button", { name: "Total" }).click();
-    expect(hashOf(opened).get("sort")).toBe("total");
+    expect((await hashOf(opened)).get("sort")).toBe("total");
     await shoot(opened.page, "table");
     await row.getByRole("button").click();
-    expect(hashOf(opened).get("find")).toBe("^kfpu_end$");
+    expect((await hashOf(opened)).get("find")).toBe("^kfpu_end$");
   });
 
   it("shows what a link says", async () => {
@@ -316,10 +311,9 @@ describe("the flame graph", () => {
     expect(await kinds.getByRole("button").allInnerTexts()).toEqual(["CPU", "Waiting"]);
     await kinds.getByRole("button", { name: "Waiting" }).click();
     await settled(page);
-    expect(hashOf(opened).get("event")).toBe("wait");
+    expect((await hashOf(opened)).get("event")).toBe("wait");
     expect(await page.locator(".legend").innerText()).toContain("less than before");
-    await page.goBack();
-    await settled(page);
+    await goBack(opened);
     expect(await page.locator(".legend").innerText()).not.toContain("less than before");
     expect(await broken(page)).toEqual([]);
     expect(wrong).toEqual([]);
