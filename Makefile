@@ -43,6 +43,7 @@ web: setup-test ## rebuild the report page template from web/
 bench: build ## reading a perf.data, and recording, beside perf and inferno, as ratios; the page over a million boxes
 	@benches/import.sh
 	@benches/record.sh
+	@benches/lab.sh
 	@if [ -d web/node_modules ]; then cd web && npm run --silent bench; else echo "page: not measured, run make setup-test first"; fi
 
 fuzz: setup-test ## feed mutated files to every importer, FUZZ_SECONDS=600
