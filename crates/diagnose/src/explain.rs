@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, ConfidenceWord, EvidenceLine, Finding, Quality, RuledOut, SCHEMA, Source};
 use crate::asked::Asked;
-use crate::bottleneck::{TELLING, bottleneck, first_line};
+use crate::bottleneck::{TELLING, Told, bottleneck, first_line};
 use crate::breakdown::breakdown;
 use crate::calibration::Calibration;
 use crate::classify::{Classified, classify};
@@ -90,7 +90,8 @@ pub fn explain_classified(
         let names = verdict.map(|v| Names::of(v.cause, v.rows.as_ref(), &facts)).unwrap_or_default();
         in_one_sentence(finding, knowledge, &names)
     });
-    let (mut why, mut act) = first_line(said, limit.as_ref(), &findings, cause.as_deref());
+    let first = findings.first().and_then(|f| with_share(f, knowledge, &names, &facts));
+    let (mut why, mut act) = first_line(said, limit.as_ref(), &findings, &Told { cause, first });
     if without_module(evidence) {
         why = format!("The ZFS module was not loaded on this host while it was recorded. {why}");
         if findings.is_empty() {
@@ -126,6 +127,18 @@ fn in_one_sentence(finding: &Finding, knowledge: &Knowledge, names: &Names) -> S
     let why = knowledge.cause(&finding.class).map(|cause| cause.why.as_str());
     let why = why.filter(|why| !why.contains("{share}"));
     why.map_or_else(|| format!("{}.", finding.title), |why| fill_prose(why, names))
+}
+
+/// What a cause says with its share of CPU, in short; `None` of one without.
+fn with_share(
+    finding: &Finding,
+    knowledge: &Knowledge,
+    names: &Names,
+    facts: &FactBase<'_>,
+) -> Option<String> {
+    let why = &knowledge.cause(&finding.class)?.why;
+    let share = finding.share.as_ref().filter(|_| why.contains("{share}"))?;
+    Some(wording::short_sentence(&fill_prose(why, names), &Whole::of(facts), share, finding.confidence_word))
 }
 
 fn findings(

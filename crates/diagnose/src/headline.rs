@@ -59,9 +59,13 @@ pub fn headline(
                 _ if sure => "Probably: ",
                 _ => "Perhaps: ",
             };
-            let line = format!("{probably}{} ({evidence}; confidence {word}).", top.title);
+            // Where it is about a pool or a dataset, which one is told.
+            let of_rows = cause.map(|c| c.why.as_str()).filter(|w| w.contains('{') && !w.contains("{share}"));
+            let told = of_rows.map_or_else(|| top.title.clone(), fill);
+            let told = told.trim_end_matches('.');
+            let line = format!("{probably}{told} ({evidence}; confidence {word}).");
             // The evidence is listed below; a first line is read at one glance.
-            let short = || format!("{probably}{} (confidence {word}).", top.title);
+            let short = || format!("{probably}{told} (confidence {word}).");
             if line.chars().count() > MOST_CHARACTERS { short() } else { line }
         }
     };

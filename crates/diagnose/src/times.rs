@@ -75,9 +75,14 @@ impl Times {
 /// Of each stack whether it begins where the kernel starts its own threads.
 fn roots_of_kernel(profile: &Profile) -> Vec<bool> {
     let mut of_kernel = vec![false; profile.stacks.len()];
+    // A stack of waiting may begin with why the thread left its CPU: `[sleeping]`.
+    let mut notes = vec![false; profile.stacks.len()];
     for (id, parent, frame, depth) in profile.stacks.iter() {
+        let name = profile.function_of(frame);
+        notes[id.index()] = depth == 1 && name.starts_with('[');
         of_kernel[id.index()] = match depth {
-            1 => KERNEL.contains(&bare(profile.function_of(frame)).function),
+            1 => KERNEL.contains(&bare(name).function),
+            2 if notes[parent.index()] => KERNEL.contains(&bare(name).function),
             _ => of_kernel[parent.index()],
         };
     }

@@ -105,6 +105,8 @@ mod tests {
         // Where the compiler put the function that waits into its caller.
         assert_eq!(placed(&["kthread", "txg_quiesce_thread", "__cv_wait_idle", "schedule"]), None);
         assert_eq!(placed(&["kthread", "taskq_thread", "schedule"]), None);
+        assert_eq!(placed(&["kthread", "kcompactd", "schedule_timeout", "schedule"]), None);
+        assert_eq!(placed(&["rcu_gp_kthread", "rcu_gp_fqs_loop", "schedule_timeout", "schedule"]), None);
         let arm =
             ["txg_sync_thread", "spa_sync", "zio_wait", "__cv_wait", "schedule", "__schedule", "__switch_to"];
         assert_eq!(placed(&arm), Some(("spa_sync > zio_wait".to_owned(), "disk writes")));

@@ -27,6 +27,22 @@ pub fn sentence(template: &str, whole: &Whole, share: &ShareOf, confidence: Conf
     template.replace(OF_HOST, &whole.text).replace("{share}", &value) + &note
 }
 
+/// As [`sentence`], for a line with little room: of the host where that is known, without its interval, and how
+/// sure it is only where it is not quite.
+pub fn short_sentence(template: &str, whole: &Whole, share: &ShareOf, confidence: ConfidenceWord) -> String {
+    let value = percent(share.value, is_exact(share));
+    let template = template.trim_end_matches('.');
+    let text = match whole.of_host(share.value).filter(|_| template.contains(OF_HOST)) {
+        Some(of_host) => template.replace(&format!("{{share}}{OF_HOST}"), &of_host),
+        None => template.replace(OF_HOST, &whole.text),
+    };
+    let text = text.replace("{share}", &value);
+    match confidence {
+        ConfidenceWord::High => format!("{text}."),
+        word => format!("{text}, confidence {}.", confidence_word(word)),
+    }
+}
+
 pub fn confidence_word(word: ConfidenceWord) -> &'static str {
     match word {
         ConfidenceWord::High => "high",

@@ -133,9 +133,10 @@ const ROLES: &[Role] = &[
 ];
 
 /// Functions in which threads of ZFS and of the kernel wait until there is work: `spl-taskq.c`, `txg.c`,
-/// `zthr.c`, `dbuf.c`, `arc.c`, `mmp.c`; Linux `kernel/workqueue.c`, `kthread.c`; FreeBSD
-/// `kern/subr_taskqueue.c`, `kern/kern_intr.c`.
-const IDLE: [&str; 17] = [
+/// `zthr.c`, `dbuf.c`, `arc.c`, `mmp.c`; Linux `kernel/workqueue.c`, `kthread.c`, `hung_task.c`, `rcu/tree.c`,
+/// `mm/compaction.c`, `mm/vmscan.c`, `mm/khugepaged.c`, `mm/oom_kill.c`; FreeBSD `kern/subr_taskqueue.c`,
+/// `kern/kern_intr.c`.
+const IDLE: [&str; 27] = [
     "taskq_thread",
     "txg_thread_wait",
     "zthr_wait_cv",
@@ -150,6 +151,16 @@ const IDLE: [&str; 17] = [
     "rescuer_thread",
     "kthreadd",
     "smpboot_thread_fn",
+    "kcompactd",
+    "kswapd",
+    "khugepaged",
+    "rcu_gp_kthread",
+    "rcu_gp_fqs_loop",
+    "rcu_nocb_cb_kthread",
+    "watchdog",
+    "oom_reaper",
+    "arc_reap_cb",
+    "kthread_worker_fn",
     "taskqueue_thread_loop",
     "ithread_loop",
     "kproc_suspend_check",

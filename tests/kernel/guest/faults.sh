@@ -48,6 +48,20 @@ cold() {
     must zpool import -l -d /dev tank
 }
 
+# hog MIB: a program called hog takes all memory that is free and so much of the ARC's, until the scenario ends.
+hog() {
+    cp /job/zwhy-load /run/hog
+    hog_mib=$(($(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo) + $1))
+    /run/hog hold size=${hog_mib}M seconds=3600 &
+    hog_left=240
+    # Most of it: the kernel may not give it all.
+    while [ "$(awk '/^VmRSS/ { print int($2 / 1024) }' "/proc/$!/status")" -lt $((hog_mib - 100)) ] && [ $hog_left -gt 0 ]; do
+        sleep 1
+        hog_left=$((hog_left - 1))
+    done
+    say "hog holds $(awk '/^VmRSS/ { print $2, $3 }' "/proc/$!/status") of $hog_mib MiB; ARC $(awk '$1 == "size" { print $3 }' /proc/spl/kstat/zfs/arcstats)"
+}
+
 scenario() {
     scenario_name=$1 variant=$2
     layout='' record=''
@@ -62,6 +76,7 @@ scenario() {
     during 8 "$scenario_name.$variant" load
     if [ "$variant" = fault ] && grep -q '^# remedy: ' "/job/$scenario_name.sh"; then remedy; fi
     reset
+    killall -q hog
     # What the load wrote last may still be on its way.
     scenario_tries=60
     while ! zpool destroy -f tank 2>/dev/null; do

@@ -3,7 +3,7 @@
 # says: tank
 setup() {
     background=$1
-    parameter zfs_async_block_max_blocks 1000
+    parameter zfs_async_block_max_blocks 50
     pool
     must zfs create -o recordsize=4K tank/old
     must zwhy-load write /tank/other size=32M

@@ -4,21 +4,38 @@
 use super::Decided;
 use super::answer::{Bottleneck, LimitKind};
 use super::words::{self, MOST};
-use crate::answer::{CONFIDENT, Finding};
+use crate::answer::Finding;
 
 /// From here on a finding is more than a hint.
 pub const TELLING: f64 = 0.4;
 /// Part of all CPU from which a cause that uses CPU is told first.
 const GOOD_SHARE: f64 = 0.1;
 
-/// `said` is what the findings alone say, and what to do; `cause` is what the first of them says in one sentence.
+/// What the findings say in a sentence, without figures of how sure that is.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// The cause that belongs to a limit.
+    pub cause: Option<String>,
+    /// The first finding with its share of CPU, where it has one.
+    pub first: Option<String>,
+}
+
+impl Told {
+    /// A line that is too long is told in short.
+    fn fitting(&self, line: String) -> String {
+        let short = self.first.as_ref().filter(|_| line.chars().count() > MOST);
+        short.cloned().unwrap_or(line)
+    }
+}
+
+/// `said` is what the findings alone say, and what to do.
 pub fn first_line(
     said: (String, Option<String>),
     decided: Option<&Decided>,
     findings: &[Finding],
-    cause: Option<&str>,
+    told: &Told,
 ) -> (String, Option<String>) {
-    let Some(decided) = decided else { return said };
+    let Some(decided) = decided else { return (told.fitting(said.0), said.1) };
     let limit = &decided.bottleneck;
     let top = findings.first().filter(|f| f.confidence >= TELLING);
     let uses_cpu = top.is_some_and(|f| f.share.is_some_and(|share| share.value >= GOOD_SHARE));
@@ -29,12 +46,15 @@ pub fn first_line(
         None if limit.kind == LimitKind::Cpu => said,
         None => (limit.text.clone(), Some(request(limit))),
         Some(_) if of_cpu || uses_cpu => {
-            let both = decided.beside.as_ref().and_then(|beside| joined(&[&said.0, beside]));
-            (both.unwrap_or(said.0), said.1)
+            let short = |beside: &str| joined(&[told.first.as_deref()?, beside]);
+            let both = |beside: &String| joined(&[&said.0, beside]).or_else(|| short(beside));
+            let both = decided.beside.as_ref().and_then(both);
+            (both.unwrap_or_else(|| told.fitting(said.0)), said.1)
         }
-        Some(top) if nothing && top.confidence < CONFIDENT => (limit.text.clone(), Some(request(limit))),
-        Some(_) if nothing => said,
-        Some(_) => (with_cause(decided, cause), said.1),
+        // A cause that is likelier than not is told where merely nothing is at its limit.
+        Some(top) if nothing && top.confidence < decided.least => (limit.text.clone(), Some(request(limit))),
+        Some(_) if nothing => (told.fitting(said.0), said.1),
+        Some(_) => (with_cause(decided, told.cause.as_deref()), said.1),
     }
 }
 

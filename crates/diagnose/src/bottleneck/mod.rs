@@ -15,9 +15,10 @@ mod words;
 mod tests;
 
 pub use answer::{Bottleneck, DiskRow, LimitKind, ProgramTime, TimePart};
-pub use first_line::{TELLING, first_line};
+pub use first_line::{TELLING, Told, first_line};
 pub use words::MOST as MOST_CHARACTERS;
 
+use crate::answer::CONFIDENT;
 use crate::facts::FactBase;
 use cpu::Cpu;
 use disks::{HARDLY_BUSY, SATURATED};
@@ -36,6 +37,11 @@ const WHOLE_THREAD: f64 = 0.88;
 const WAITS: f64 = 0.3;
 /// Seconds of waiting, as a part of the recording, from which it counts.
 const WAITS_LONG: f64 = 0.1;
+/// CPU left over from which the CPUs are plainly not the limit, and how busy a disk may be that is not.
+const ROOM: f64 = 0.2;
+const ROOM_ON_DISK: f64 = 0.5;
+/// A finding is told from here on where nothing is at its limit.
+const LIKELIER_THAN_NOT: f64 = 0.6;
 /// Part of the host's CPU below which ZFS has little to do.
 const ZFS_IDLE: f64 = 0.02;
 /// Part of its CPU that a program spends in ZFS, below which it computes.
@@ -94,6 +100,8 @@ pub struct Decided {
     pub beside: Option<String>,
     /// Disks that are busy enough to be waited for, in words.
     pub disks: Option<String>,
+    /// Confidence from which a finding is told although nothing is at its limit.
+    pub least: f64,
 }
 
 /// What limits the load; `None` where that is not known, or nothing stands out.
@@ -105,7 +113,10 @@ pub fn bottleneck(facts: &FactBase<'_>) -> Option<Decided> {
     let seconds = known.recorder.duration_s.filter(|s| *s > 0.0)?;
     let (cpu, disks) = (Cpu::of(facts)?, disks::disks(facts.evidence));
     let seen = Seen { facts, cpu, disks, programs: programs::programs(facts), seconds };
-    let limit = seen.limit()?;
+    let (limit, least) = match seen.limit() {
+        Some(limit) => (limit, CONFIDENT),
+        None => (seen.room_left()?, LIKELIER_THAN_NOT),
+    };
     let busy = disks::busiest(&seen.disks);
     let busy = busy.first().filter(|d| d.busy >= HARDLY_BUSY).map(|_| words::which(&busy));
     // Where the CPU is the limit, what else presses is said beside it.
@@ -124,7 +135,7 @@ pub fn bottleneck(facts: &FactBase<'_>) -> Option<Decided> {
         disks: seen.disks,
     };
     let beside = beside.map(|text| format!("{}.", words::capital(text)));
-    Some(Decided { bottleneck, beside, disks: busy })
+    Some(Decided { bottleneck, beside, disks: busy, least })
 }
 
 impl Seen<'_, '_> {
@@ -220,11 +231,14 @@ impl Seen<'_, '_> {
     /// A program whose own work fills a CPU.
     fn client(&self) -> Option<Limit> {
         let program = self.computing().filter(|p| p.busiest >= WHOLE_THREAD)?;
+        let zfs = self.cpu.zfs?;
+        let idle = if zfs < ZFS_IDLE { "is idle: it " } else { "" };
         let text = format!(
-            "{} computes: one of its threads takes {} of a CPU for work of its own; ZFS takes {} of this host's",
+            "{} computes: one of its threads takes {} of a CPU for work of its own; ZFS {idle}takes {} of this host's",
             name(&program.name),
-            whole(program.busiest),
-            whole(self.cpu.zfs?)
+            // Clocks of threads and of the recording are read at different times.
+            whole(program.busiest.min(1.0)),
+            percent_of_little(zfs)
         );
         Some(Limit::new(LimitKind::Client, &program.name, text))
     }
@@ -316,6 +330,28 @@ impl Seen<'_, '_> {
         let busy = computes.map_or(String::new(), |p| format!("; {} computes", name(&p.name)));
         let kind = if computes.is_some() { LimitKind::Client } else { LimitKind::Idle };
         Some(Limit::new(kind, computes.map_or("", |p| &p.name), format!("{text}{busy}")))
+    }
+}
+
+impl Seen<'_, '_> {
+    /// Nothing is at its limit: there is CPU left, disks have time left, and nobody waits much.
+    fn room_left(&self) -> Option<Limit> {
+        let system = self.facts.evidence.facts.recorder.target.as_deref() == Some("system");
+        let busiest = disks::busiest(&self.disks).first().map_or(0.0, |d| d.busy);
+        let calm = |p: &Program| p.waiting_s() < WAITS_LONG * self.seconds;
+        let room = self.cpu.idle >= ROOM && busiest < ROOM_ON_DISK && self.programs.iter().all(calm);
+        if !system || !room || self.pressure("io").is_some_and(|p| p >= PRESSURE) {
+            return None;
+        }
+        let mut text =
+            format!("Nothing is at its limit: {} of the CPU is idle", percent_of_little(self.cpu.idle));
+        if !self.disks.is_empty() {
+            text += &format!(", disks are {} busy at most", percent_of_little(busiest));
+        }
+        if self.facts.evidence.facts.recorder.wait.is_some() {
+            text += ", and no program waits long for ZFS";
+        }
+        Some(Limit::new(LimitKind::Idle, "", text))
     }
 }
 

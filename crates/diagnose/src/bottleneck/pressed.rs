@@ -6,7 +6,7 @@ use super::words::{name, whole};
 use super::{Limit, Seen};
 use crate::figures::percent;
 use rustc_hash::FxHashMap;
-use zwhy_zfs::format_bytes;
+use zwhy_profile::{Thread, ThreadId};
 
 /// Part of its periods in which a group was stopped, from which that is the limit.
 const STOPPED: f64 = 0.3;
@@ -36,10 +36,12 @@ impl Seen<'_, '_> {
             (part >= STOPPED).then(|| ((*group).to_owned(), part, quota))
         };
         let found = groups.iter().filter_map(stopped);
-        let (group, part, quota) = found.max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(&a.0)))?;
-        let group = group.rsplit('/').next().unwrap_or(&group).to_owned();
+        let (path, part, quota) = found.max_by(|a, b| a.1.total_cmp(&b.1).then_with(|| b.0.cmp(&a.0)))?;
+        let group = path.rsplit('/').next().unwrap_or(&path).to_owned();
+        let busiest = groups.get(path.as_str()).and_then(|of| self.comm(of.get("busiest_pid")?.0 as i32));
+        let who = busiest.map_or(String::new(), |comm| format!(" ({})", name(comm)));
         let text = format!(
-            "control group {} may use {} of one CPU (cpu.max) and is stopped in {} of its periods",
+            "control group {}{who} may use {} of one CPU (cpu.max) and is stopped in {} of its periods",
             name(&group),
             percent(quota, false),
             whole(part)
@@ -59,15 +61,14 @@ impl Seen<'_, '_> {
         if !short || available > LEFT * total || rate("misses") < MISSES {
             return None;
         }
-        let left = format_bytes(size as u64);
+        let left = size_words(size);
         let (program, text) = match self.largest(total) {
             Some((program, bytes)) => {
-                let (holds, of) = (format_bytes(bytes as u64), format_bytes(total as u64));
-                let who = name(&program);
-                (
-                    program,
-                    format!("{who} holds {holds} of {of} memory, which leaves the ARC (ZFS's cache) {left}"),
-                )
+                let (who, holds, of) = (name(&program), size_words(bytes), size_words(total));
+                let text = format!(
+                    "{who} holds {holds} of the {of} of memory, so the ARC (ZFS's cache) has {left} left"
+                );
+                (program, text)
             }
             None => (
                 String::new(),
@@ -84,9 +85,29 @@ impl Seen<'_, '_> {
         let of = |source: &str| source.strip_prefix("process/")?.parse::<i32>().ok();
         let found = resident.filter_map(|k| Some((of(&k.source)?, k.value)));
         let (pid, bytes) = found.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, b)| *b >= HOLDS * total)?;
-        let profile = &evidence.profile;
-        let (_, thread) = profile.threads.iter().find(|(_, t)| t.tid == pid)?;
-        let comm = profile.strings.get(thread.comm);
-        (!comm.is_empty()).then(|| (comm.to_owned(), bytes))
+        Some((self.comm(pid)?.to_owned(), bytes))
     }
+
+    /// The name of a process.
+    fn comm(&self, pid: i32) -> Option<&str> {
+        let profile = &self.facts.evidence.profile;
+        let named = |(_, thread): (ThreadId, Thread)| {
+            let comm = profile.strings.get(thread.comm);
+            (thread.tid == pid && !comm.is_empty()).then_some(comm)
+        };
+        profile.threads.iter().find_map(named)
+    }
+}
+
+/// `3.4 GiB`, `124 MiB`: as memory is spoken of.
+fn size_words(bytes: f64) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes.max(0.0) / 1024.0;
+    let mut unit = 0;
+    while value >= 1000.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let digits = usize::from(value < 9.95);
+    format!("{value:.digits$} {}", UNITS[unit])
 }

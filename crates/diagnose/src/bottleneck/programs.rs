@@ -116,13 +116,17 @@ impl Found {
     fn add_times(&mut self, facts: &FactBase<'_>) {
         let profile = &facts.evidence.profile;
         let name_of = process_names(facts);
+        let time_of = |id: ThreadId| facts.times().threads.get(id.index()).copied().unwrap_or_default();
+        // A thread of the kernel has another name when it begins, and then belongs to the kernel, too.
+        for (id, thread) in profile.threads.iter().filter(|(_, thread)| thread.pid > 0) {
+            if is_kernels(profile.strings.get(thread.comm), time_of(id).of_kernel) {
+                self.kernel.insert(thread.pid);
+            }
+        }
         for (id, thread) in profile.threads.iter() {
             let comm = profile.strings.get(thread.comm);
-            let time = facts.times().threads.get(id.index()).copied().unwrap_or_default();
-            if thread.tid == 0 || is_kernels(comm, time.of_kernel) {
-                if thread.pid > 0 {
-                    self.kernel.insert(thread.pid);
-                }
+            let time = time_of(id);
+            if thread.tid == 0 || is_kernels(comm, time.of_kernel) || self.kernel.contains(&thread.pid) {
                 continue;
             }
             let name = name_of.get(&thread.pid).copied().unwrap_or(comm);

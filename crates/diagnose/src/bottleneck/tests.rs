@@ -162,7 +162,7 @@ fn a_host_that_is_full_or_computes_is_no_fault_of_a_disk() {
     host.works(program, "simulation", "main;step", 990);
     assert_eq!(
         host.why(),
-        "simulation computes: one of its threads takes 99 % of a CPU for work of its own; ZFS takes 0 % of this host's."
+        "simulation computes: one of its threads takes 99 % of a CPU for work of its own; ZFS is idle: it takes 0 % of this host's."
     );
     assert_eq!(host.limit().kind, LimitKind::Client);
 
@@ -252,9 +252,15 @@ fn a_program_that_takes_memory_and_a_stopped_group_are_named() {
         host.rate(source, name, value);
     }
     host.rate(&format!("process/{hog}"), "rss_bytes", 3584.0 * mib);
-    let why = "The CPU is not the limit (50 % idle): hog holds 3.50G of 4G memory, which leaves the ARC (ZFS's \
-               cache) 128M.";
+    let why = "The CPU is not the limit (50 % idle): hog holds 3.5 GiB of the 4.0 GiB of memory, so the ARC (ZFS's \
+               cache) has 128 MiB left.";
     assert_eq!(host.limit().text, why);
+    // Two at once are both told.
+    let writer = host.thread("writer", 0.9);
+    host.works(writer, "writer", "kthread;zio_execute;zio_write_compress;gzip_compress;longest_match", 400);
+    host.fact(json!({ "datasets": [{ "name": "tank/logs", "properties": { "compression": "gzip-9" } }] }));
+    let both = host.why();
+    assert!(both.starts_with("gzip compression takes ") && both.contains("hog holds 3.5 GiB"), "{both}");
     // With memory to spare it is the disk.
     host.rate("meminfo", "MemAvailable", 2048.0 * mib);
     assert_eq!(host.limit().kind, LimitKind::Device);
@@ -265,10 +271,13 @@ fn a_program_that_takes_memory_and_a_stopped_group_are_named() {
     {
         host.rate("cgroup/system.slice/batch", name, value);
     }
+    let line = "may use 20 % of one CPU (cpu.max) and is stopped in 95 % of its periods.";
+    assert_eq!(host.why(), format!("The CPU is not the limit (80 % idle): control group batch {line}"));
+    let copy = host.thread("copy", 0.2);
+    host.rate("cgroup/system.slice/batch", "busiest_pid", f64::from(copy));
     assert_eq!(
         host.why(),
-        "The CPU is not the limit (80 % idle): control group batch may use 20 % of one CPU (cpu.max) and is \
-         stopped in 95 % of its periods."
+        format!("The CPU is not the limit (80 % idle): control group batch (copy) {line}")
     );
 }
 
@@ -295,10 +304,35 @@ fn what_is_not_known_is_not_made_up() {
     let mut host = Host::new(0.64);
     host.fact(json!({ "kind": "import" }));
     assert!(explain(&host.evidence, &knowledge, &Options::default()).bottleneck.is_none());
-    // Half busy, and nobody waits: nothing stands out.
-    let mut host = Host::new(0.5);
+    // Next to no CPU is left, and it is not known who used it.
+    let mut host = Host::new(0.15);
     host.disk("sda", 0.4, 100.0, 1.0, 4.0);
     assert!(explain(&host.evidence, &knowledge, &Options::default()).bottleneck.is_none());
+}
+
+#[test]
+fn a_host_with_room_left_is_told_as_that() {
+    let mut host = Host::new(0.5);
+    host.disk("sda", 0.4, 100.0, 1.0, 4.0);
+    assert_eq!(host.why(), "Nothing is at its limit: 50 % of the CPU is idle, disks are 40 % busy at most.");
+    host.fact(json!({ "recorder": {
+        "target": "system", "hz": 100.0, "duration_s": SECONDS, "wait": { "method": "sched:sched_switch" } } }));
+    let told = host.why();
+    assert!(told.ends_with("disks are 40 % busy at most, and no program waits long for ZFS."), "{told}");
+    // Tasks that wait for a disk, whoever they are, and a part of the host.
+    host.rate("pressure/io", "some_ns", 5e8);
+    assert!(!host.why().contains("Nothing is at its limit"));
+    let mut host = Host::new(0.5);
+    host.fact(json!({ "recorder": { "target": "pid 7", "hz": 100.0, "duration_s": SECONDS } }));
+    assert!(!host.why().contains("Nothing is at its limit"));
+}
+
+#[test]
+fn a_thread_that_had_another_name_when_it_began_is_still_of_the_kernel() {
+    let mut host = Host::new(0.4);
+    let trim = host.thread("vdev_trim", 0.1);
+    host.sample(trim, "zpool", "vdev_trim_thread;vdev_trim_ranges;__cv_wait", Event::Wait, (1.0, 8.0), 1);
+    assert!(host.limit().programs.is_empty(), "{:?}", host.limit().programs);
 }
 
 #[test]

@@ -2,18 +2,20 @@
 //! `cgroup/PATH` below the unified hierarchy; times in nanoseconds, sizes in bytes.
 //!
 //! Layout: Documentation/admin-guide/cgroup-v2.rst of Linux, `cpu.max`, `cpu.stat`, `memory.max`, `memory.high`,
-//! `memory.current`, `memory.events`. Groups without a limit, which are most, are not read; a search for new ones goes
+//! `memory.current`, `memory.events`, `cgroup.procs`. Groups without a limit, which are most, are not read; a search for new ones goes
 //! through a bounded number of folders. Groups of the first version are not seen.
 
 use crate::series_pen::SeriesPen;
 use std::path::{Path, PathBuf};
 use zwhy_capture::SeriesKind;
-use zwhy_host::{entries, read_cut};
+use zwhy_host::{entries, read_cut, stat_fields};
 use zwhy_profile::Nanos;
 
 /// Folders that one search looks at, groups that are read each interval, and readings between two searches.
 const MOST_FOLDERS: usize = 512;
 const MOST_GROUPS: usize = 32;
+/// Processes of a group that are compared.
+const MOST_MEMBERS: usize = 64;
 const SEARCH_EVERY: u32 = 30;
 
 #[derive(Debug, Default)]
@@ -36,6 +38,9 @@ impl Cgroups {
         self.until_search -= 1;
         for (source, folder) in &self.groups {
             read(source, folder, t, pen);
+            if let Some(pid) = busiest(proc_root, folder) {
+                pen.put(t, source, "busiest_pid", SeriesKind::Gauge, pid);
+            }
         }
     }
 }
@@ -95,6 +100,19 @@ fn read(source: &str, folder: &Path, t: Nanos, pen: &mut SeriesPen) {
     }
 }
 
+/// The process of a group that has used most CPU time since it began: it has the group's name told.
+fn busiest(proc_root: &Path, folder: &Path) -> Option<i64> {
+    let members = read_cut(&folder.join("cgroup.procs")).ok()?;
+    let pids = members.lines().take(MOST_MEMBERS).filter_map(|line| line.trim().parse::<i64>().ok());
+    let used = |pid: &i64| {
+        let stat = read_cut(&proc_root.join(format!("{pid}/stat"))).ok()?;
+        // utime and stime, proc_pid_stat(5): the 12th and 13th after the state.
+        let fields: Vec<u64> = stat_fields(&stat)?.skip(11).take(2).filter_map(|f| f.parse().ok()).collect();
+        Some(fields.iter().sum::<u64>())
+    };
+    pids.filter_map(|pid| Some((used(&pid)?, pid))).max().map(|(_, pid)| pid)
+}
+
 /// `name number` a line.
 fn numbers(text: &str) -> impl Iterator<Item = (&str, i64)> {
     text.lines().filter_map(|line| {
@@ -129,6 +147,13 @@ mod tests {
         put("b", "memory.events", "low 1\nmax 7\n");
         put("free", "cpu.max", "max 100000\n");
         put("free", "cpu.stat", "usage_usec 500\n");
+        put("a/batch", "cgroup.procs", "7\n8\n9\n");
+        for (pid, used) in [(7, "5 6"), (8, "50 6")] {
+            let folder = root.path().join(format!("proc/{pid}"));
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join("stat"), format!("{pid} (a) (b) R 1 1 1 0 -1 0 0 0 0 0 {used} 0 0"))
+                .unwrap();
+        }
         let (mut groups, mut pen) = (Cgroups::default(), SeriesPen::default());
         groups.poll(&root.path().join("proc"), Nanos(0), &mut pen);
         let rows: Vec<(String, i64)> =
@@ -137,6 +162,7 @@ mod tests {
             ("cgroup/a/batch:cpu_quota_ns", 20_000_000),
             ("cgroup/a/batch:nr_throttled", 9),
             ("cgroup/a/batch:throttled_ns", 700_000),
+            ("cgroup/a/batch:busiest_pid", 8),
             ("cgroup/b:memory_max_bytes", 1_048_576),
             ("cgroup/b:memory_max_events", 7),
         ] {

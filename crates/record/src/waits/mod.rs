@@ -1,5 +1,6 @@
 //! Waiting: what threads sleep on, as samples of event `wait` apart from CPU time.
 
+mod begun;
 mod off_cpu;
 mod pairing;
 mod sampler;

@@ -3,10 +3,12 @@
 //! Invariants: every wait of at least [`LEAST`] becomes one sample of event `wait` at its end, whose
 //! weight is its length and whose root frame says why; shorter ones are counted by thread. What found
 //! no room is counted. Of a control group the processes count that were in it when it was last read, at
-//! most a second before. A thread that was away when recording began is not seen until it leaves again.
+//! most a second before. Of threads that were away when recording began those are seen that were blocked (state D);
+//! others not until they leave again.
 
+use super::begun::{Begun, Blocked, blocked};
 use super::pairing::{MOST_AWAY, Pairing, Wait};
-use super::switches::{Layout, Why};
+use super::switches::{Layout, What, Why};
 use crate::cgroup;
 use crate::error::RecordError;
 use crate::options::RecordOptions;
@@ -25,7 +27,7 @@ use zwhy_evidence::{RecorderFacts, ShortWaits, ThreadWaits, WaitFacts};
 use zwhy_host::online_cpus;
 use zwhy_perf::open::{Whose, open_event};
 use zwhy_perf::{Rings, ring_bytes};
-use zwhy_profile::{Event, Nanos, Profile, Sample, StackId};
+use zwhy_profile::{Event, FrameKind, Nanos, Profile, Sample, StackId};
 
 /// Shorter waits are counted by thread and get no sample.
 const LEAST: Duration = Duration::from_millis(1);
@@ -70,6 +72,9 @@ pub(crate) struct OffCpu {
     /// Rings say when they are half full. No more when a CPU has gone, whose event is always ready.
     tell: bool,
     pairing: Pairing,
+    /// Threads that have been blocked since recording began.
+    begun: Begun,
+    proc_root: PathBuf,
     /// Whose waits count, where a control group is recorded.
     group: Option<Group>,
     stacks: FxHashMap<(Why, Arc<[u64]>), StackId>,
@@ -106,6 +111,8 @@ impl OffCpu {
             rings,
             tell: true,
             pairing: Pairing::new(least),
+            begun: Begun::default(),
+            proc_root: options.proc_root.clone(),
             group,
             stacks: FxHashMap::default(),
             samples: 0,
@@ -117,11 +124,20 @@ impl OffCpu {
         if let Some(group) = &mut self.group {
             group.refresh();
         }
-        let OffCpu { layout, rings, pairing, group, .. } = self;
+        let OffCpu { layout, rings, pairing, group, begun, .. } = self;
         let members = group.as_ref().map(|group| &group.members);
-        let mut waits = Vec::new();
+        let (mut waits, mut ended) = (Vec::new(), Vec::new());
         rings.drain(look.until(), |time, record, schema| {
             let Some(switch) = layout.switch(time, &record, schema) else { return };
+            match switch.what {
+                What::Came { tid } => ended.extend(begun.remove(&tid).map(|thread| (tid, thread, time))),
+                // When it came back is not known.
+                What::Left { tid, .. } => pairing.forgotten += u64::from(begun.remove(&tid).is_some()),
+                What::Lost(_) => {
+                    pairing.forgotten += begun.len() as u64;
+                    begun.clear();
+                }
+            }
             let wanted =
                 |pid| members.map_or_else(|| scene.family.counts(pid), |members| members.contains(&pid));
             waits.extend(pairing.take(&switch, wanted));
@@ -129,6 +145,46 @@ impl OffCpu {
         for wait in waits {
             self.sample(&wait, scene);
         }
+        for (tid, thread, until) in ended {
+            self.sample_begun(tid, &thread, until, scene);
+        }
+    }
+
+    /// What threads waited up to now that have been blocked since the beginning.
+    fn cut_begun(&mut self, now_ns: u64, scene: &mut Scene) {
+        let mut begun = std::mem::take(&mut self.begun);
+        let mut threads: Vec<(&i32, &mut Blocked)> = begun.iter_mut().collect();
+        threads.sort_unstable_by_key(|(tid, _)| **tid);
+        for (tid, thread) in threads {
+            self.sample_begun(*tid, thread, now_ns, scene);
+            thread.since = now_ns.max(thread.since);
+        }
+        self.begun = begun;
+    }
+
+    fn sample_begun(&mut self, tid: i32, thread: &Blocked, until: u64, scene: &mut Scene) {
+        let ns = until.saturating_sub(thread.since);
+        if scene.own.counts(thread.pid) || Duration::from_nanos(ns) < LEAST {
+            return;
+        }
+        let root = (Why::Uninterruptible.frame(), "kernel");
+        let mut stack = StackId::ROOT;
+        let frames = thread.stack.iter().map(|(name, module)| (name.as_str(), module.as_str()));
+        for (name, module) in std::iter::once(root).chain(frames) {
+            let frame = scene.profile.frame(name, module, FrameKind::Kernel);
+            stack = scene.profile.stacks.child(stack, frame);
+        }
+        self.samples += 1;
+        let sample = Sample {
+            t: scene.since_start(until),
+            cpu: -1,
+            thread: scene.thread(thread.pid, tid),
+            stack,
+            event: Event::Wait,
+            count: 1,
+            weight: Nanos(i64::try_from(ns).unwrap_or(i64::MAX)),
+        };
+        scene.profile.samples.push(sample);
     }
 
     fn sample(&mut self, wait: &Wait, scene: &mut Scene) {
@@ -204,12 +260,26 @@ impl Sampler for OffCpu {
 
     fn take(&mut self, scene: &mut Scene, look: Look) {
         let waits = match look.part {
-            Part::Begin => return,
+            Part::Begin => {
+                let members = self.group.as_ref().map(|group| &group.members);
+                let wanted =
+                    |pid| members.map_or_else(|| scene.family.counts(pid), |members| members.contains(&pid));
+                self.begun = blocked(&self.proc_root, look.now_ns, wanted);
+                return;
+            }
             // What threads waited up to now that still wait; what follows is a wait of its own.
-            Part::Cut => self.pairing.cut(look.now_ns),
-            Part::Middle | Part::End => {
+            Part::Cut => {
+                self.cut_begun(look.now_ns, scene);
+                self.pairing.cut(look.now_ns)
+            }
+            Part::Middle => {
                 self.drain(look, scene);
-                if look.part == Part::End { self.pairing.finish(look.now_ns) } else { Vec::new() }
+                Vec::new()
+            }
+            Part::End => {
+                self.drain(look, scene);
+                self.cut_begun(look.now_ns, scene);
+                self.pairing.finish(look.now_ns)
             }
         };
         for wait in waits {
