@@ -31,6 +31,8 @@ enum Command {
     Explain(commands::explain::Args),
     /// Write answer and flame graph as one offline page.
     Report(commands::report::Args),
+    /// Show the page of one or several inputs in the browser, from this machine to this machine.
+    View(commands::view::Args),
     /// Draw a flame graph.
     Flame(commands::flame::Args),
     /// List functions by self and total samples.
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Command::Count(args) => commands::count::run(args),
         Command::Explain(args) => commands::explain::run(args).map(|()| ExitCode::SUCCESS),
         Command::Report(args) => commands::report::run(args).map(|()| ExitCode::SUCCESS),
+        Command::View(args) => commands::view::run(args).map(|()| ExitCode::SUCCESS),
         Command::Flame(args) => commands::flame::run(args).map(|()| ExitCode::SUCCESS),
         Command::TopFunctions(args) => commands::top_functions::run(args).map(|()| ExitCode::SUCCESS),
         Command::Diff(args) => commands::diff::run(args).map(|()| ExitCode::SUCCESS),

@@ -25,6 +25,14 @@ pub enum PageError {
     Template,
 }
 
+/// What the page may load and run, as its own meta element says: for the header of a server that shows it.
+pub fn page_policy() -> Result<&'static str, PageError> {
+    let (_, rest) = TEMPLATE
+        .split_once("http-equiv=\"Content-Security-Policy\" content=\"")
+        .ok_or(PageError::Template)?;
+    rest.split_once('"').map(|(policy, _)| policy).ok_or(PageError::Template)
+}
+
 /// A named block of data, already compressed.
 pub struct Block {
     /// Element id: `answer`, `flame`, `flame-wait`, `samples`, `timeline`, `facts`, `compare`.
@@ -58,4 +66,16 @@ pub fn page(blocks: &[Block]) -> Result<String, PageError> {
     }
     out.push_str(tail);
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_policy_is_that_of_the_page() {
+        let policy = page_policy().expect("the template has one");
+        assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+        assert!(policy.ends_with("form-action 'none'"), "{policy}");
+    }
 }

@@ -88,27 +88,55 @@ fn write_graph(
     report: &DiffReport,
     knowledge: &Knowledge,
 ) -> Result<()> {
-    let [(before, _), (after, classified)] = sides;
-    let mut tree = FlameTree::new(Event::Cpu, &classified.stages);
+    let names = [args.read.name_of(&args.a), args.read.name_of(&args.b)];
+    if form == Form::Svg {
+        let options = SvgOptions { title: title(&names), ..SvgOptions::default() };
+        return output::write_file(path, zwhy_flame::svg(&tree_of(sides), &options).as_bytes());
+    }
+    output::write_file(path, page_of_two(sides, &names, report, knowledge)?.as_bytes())
+}
+
+fn title([before, after]: &[String; 2]) -> String {
+    format!("{before} → {after}")
+}
+
+/// Both sides in one tree.
+fn tree_of(sides: [(&Imported, &Classified); 2]) -> FlameTree {
+    let mut tree = FlameTree::new(Event::Cpu, &sides[1].1.stages);
     for ((imported, classified), side) in sides.into_iter().zip([Side::A, Side::B]) {
         tree.add(&imported.evidence.profile, Some(&StagesOf(classified)), Roots::Threads, side);
     }
-    let title = format!("{} → {}", args.read.name_of(&args.a), args.read.name_of(&args.b));
-    if form == Form::Svg {
-        let picture = zwhy_flame::svg(&tree, &SvgOptions { title, ..SvgOptions::default() });
-        return output::write_file(path, picture.as_bytes());
+    tree
+}
+
+/// The page that compares two inputs, before and after.
+pub fn compare_page(sides: [&Imported; 2], names: &[String; 2], knowledge: &Knowledge) -> Result<String> {
+    for (imported, name) in sides.into_iter().zip(names) {
+        if imported.evidence.profile.total(Event::Cpu) == 0 {
+            bail!("nothing to compare: {name} has no CPU samples with stacks");
+        }
     }
+    let classified = sides.map(|i| classify(&i.evidence.profile, &knowledge.anatomy));
+    let [before, after] = [(sides[0], &classified[0]), (sides[1], &classified[1])];
+    page_of_two([before, after], names, &DiffReport::new(side(before), side(after)), knowledge)
+}
+
+fn page_of_two(
+    sides: [(&Imported, &Classified); 2],
+    names: &[String; 2],
+    report: &DiffReport,
+    knowledge: &Knowledge,
+) -> Result<String> {
+    let [(before, _), (after, classified)] = sides;
     let mut stats = after.stats.clone();
     let notes = zwhy_report::stats_notes(&before.stats);
-    stats.warnings.extend(notes.iter().map(|note| format!("{}: {note}", args.read.name_of(&args.a))));
-    let answer = answer_of(&after.evidence, classified, stats, knowledge, &title);
-    let (a, b) = (args.read.name_of(&args.a), args.read.name_of(&args.b));
-    let helped =
-        did_it_help(&whole_side(sides[0], knowledge, &a), &whole_side(sides[1], knowledge, &b), knowledge);
+    stats.warnings.extend(notes.iter().map(|note| format!("{}: {note}", names[0])));
+    let answer = answer_of(&after.evidence, classified, stats, knowledge, &title(names));
+    let [a, b] = [0, 1].map(|i| whole_side(sides[i], knowledge, &names[i]));
     let blocks = [
         Block::json("answer", &answer)?,
-        Block::json("compare", &report.page(&helped)?)?,
-        Block { id: "flame", gzip: zwhy_flame::encode_block(&tree)? },
+        Block::json("compare", &report.page(&did_it_help(&a, &b, knowledge))?)?,
+        Block { id: "flame", gzip: zwhy_flame::encode_block(&tree_of(sides))? },
     ];
-    output::write_file(path, zwhy_report::page(&blocks)?.as_bytes())
+    Ok(zwhy_report::page(&blocks)?)
 }

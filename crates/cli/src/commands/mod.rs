@@ -14,3 +14,4 @@ pub mod limits;
 pub mod record;
 pub mod report;
 pub mod top_functions;
+pub mod view;

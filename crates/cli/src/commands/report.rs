@@ -4,7 +4,7 @@ use crate::load::{ReadArgs, answer_of, drawn, load, tell};
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
-use zwhy_diagnose::{Knowledge, classify};
+use zwhy_diagnose::{Answer, Knowledge, classify};
 use zwhy_evidence::{Evidence, Imported};
 use zwhy_flame::{Roots, encode_block, encode_samples};
 use zwhy_profile::Event;
@@ -39,6 +39,17 @@ pub fn write_page(
     roots: Roots,
     path: &Path,
 ) -> Result<()> {
+    let (page, _) = page_of(imported, name, knowledge, roots)?;
+    output::write_result(path, page.as_bytes())
+}
+
+/// The page of one input, with the answer that it shows.
+pub fn page_of(
+    imported: &Imported,
+    name: &str,
+    knowledge: &Knowledge,
+    roots: Roots,
+) -> Result<(String, Answer)> {
     // The answer rests on what was read; only the drawings need samples of everything.
     let made = drawn(imported);
     let shown = made.as_ref().unwrap_or(imported);
@@ -60,7 +71,7 @@ pub fn write_page(
         }
     }
     blocks.extend(surroundings(&imported.evidence)?);
-    output::write_result(path, zwhy_report::page(&blocks)?.as_bytes())
+    Ok((zwhy_report::page(&blocks)?, answer))
 }
 
 /// What was read beside the samples: counters over time, and what the host is like.

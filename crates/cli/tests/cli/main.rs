@@ -24,4 +24,5 @@ mod stages;
 mod support;
 mod terminal;
 mod usage;
+mod view;
 mod weights;

@@ -1,0 +1,161 @@
+//! The server: one socket on the loopback address, a thread for each connection, all of them bounded.
+
+use crate::request::{self, Asked, Rules};
+use crate::response::{Page, Status, write};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::io::{self, ErrorKind, Read};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Connections at a time; a browser opens up to six.
+const MOST_CONNECTIONS: usize = 32;
+/// How long a client may take for a piece of the answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How often the wait for a connection looks at the stop flag.
+const SLICE: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+/// What of an unread request is taken in before its connection ends, and for how long: a client that is still
+/// sending would not see the answer otherwise.
+const REST_BYTES: usize = 256 * 1024;
+const REST_TIME: Duration = Duration::from_secs(1);
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error("cannot listen on 127.0.0.1 port {port}: {source}; choose another with --port, or leave it out")]
+    Listen { port: u16, source: io::Error },
+    #[error("cannot draw a random token: {0}")]
+    Token(io::Error),
+    #[error("cannot take connections: {0}")]
+    Accept(io::Error),
+}
+
+/// The pages that are there. Called from several threads at a time.
+pub trait Site: Sync {
+    /// The page of this name, as it is written in the address behind the token, with what follows its question mark.
+    /// Both are whatever a client sent: compare them, nothing else. `Ok(None)` where there is none; `Err` is a
+    /// sentence for the reader on why it cannot be made.
+    fn page(&self, name: &str, query: &str) -> Result<Option<Page>, String>;
+}
+
+/// A socket that listens, and the token that its clients must know.
+pub struct Server {
+    listener: TcpListener,
+    port: u16,
+    token: String,
+}
+
+impl Server {
+    /// Listens on 127.0.0.1 at `port`, or at a free one for 0.
+    pub fn bind(port: u16) -> Result<Server, ServeError> {
+        let failed = |source| ServeError::Listen { port, source };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let port = listener.local_addr().map_err(failed)?.port();
+        Ok(Server { listener, port, token: token().map_err(ServeError::Token)? })
+    }
+
+    /// The address of the page with the empty name.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}/{}/", self.port, self.token)
+    }
+
+    /// Answers until `stop` is set, or until a client that knows the token posts to `end`.
+    pub fn run(&self, site: &dyn Site, stop: &AtomicBool) -> Result<(), ServeError> {
+        let open = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            while !stop.load(Ordering::Relaxed) {
+                let Some(mut stream) = self.next()? else { continue };
+                if open.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {
+                    open.fetch_sub(1, Ordering::Relaxed);
+                    let _ = write(&mut stream, Status::Busy, &Status::Busy.page(), false);
+                    continue;
+                }
+                let open = &open;
+                scope.spawn(move || {
+                    // A client that goes away is no error of ours.
+                    let _ = self.answer(stream, site, stop);
+                    open.fetch_sub(1, Ordering::Relaxed);
+                });
+            }
+            Ok(())
+        })
+    }
+
+    /// The next connection; `None` where none came for a moment, or it was gone already.
+    fn next(&self) -> Result<Option<TcpStream>, ServeError> {
+        let mut waiting = [PollFd::new(&self.listener, PollFlags::IN)];
+        match poll(&mut waiting, Some(&SLICE)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(None),
+            Ok(_) => {}
+            Err(e) => return Err(ServeError::Accept(e.into())),
+        }
+        match self.listener.accept() {
+            Ok((stream, _)) => Ok(Some(stream)),
+            // Out of descriptors: others will end.
+            Err(e) if e.raw_os_error() == Some(rustix::io::Errno::MFILE.raw_os_error()) => {
+                std::thread::sleep(REST_TIME);
+                Ok(None)
+            }
+            Err(e) if is_passing(&e) => Ok(None),
+            Err(e) => Err(ServeError::Accept(e)),
+        }
+    }
+
+    fn answer(&self, mut stream: TcpStream, site: &dyn Site, stop: &AtomicBool) -> io::Result<()> {
+        stream.set_nonblocking(false)?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let rules = Rules { token: &self.token, port: self.port };
+        let Some(asked) = request::read(&mut stream, &rules, stop) else { return Ok(()) };
+        let (status, page, head) = match asked {
+            Ok(Asked::End) => {
+                stop.store(true, Ordering::Relaxed);
+                (Status::Ok, Status::Ok.page(), false)
+            }
+            Ok(Asked::Page { name, query, head }) => match site.page(&name, &query) {
+                Ok(Some(page)) => (Status::Ok, page, head),
+                Ok(None) => (Status::NotFound, Status::NotFound.page(), head),
+                Err(why) => (Status::Failed, Page::text(why), head),
+            },
+            Err(status) => (status, status.page(), false),
+        };
+        write(&mut stream, status, &page, head)?;
+        stream.shutdown(Shutdown::Write)?;
+        take_rest(&mut stream)
+    }
+}
+
+/// Reads what a client still sends, within bounds, so that it gets the answer.
+fn take_rest(stream: &mut TcpStream) -> io::Result<()> {
+    let start = Instant::now();
+    let (mut piece, mut taken) = ([0; 4096], 0);
+    stream.set_read_timeout(Some(REST_TIME))?;
+    while taken < REST_BYTES && start.elapsed() < REST_TIME {
+        match stream.read(&mut piece)? {
+            0 => break,
+            n => taken += n,
+        }
+    }
+    Ok(())
+}
+
+/// A connection that ended before it was taken, not the end of the socket.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock
+            | ErrorKind::Interrupted
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::ConnectionReset
+    )
+}
+
+/// 128 random bits as text.
+fn token() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        filled += getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
+    }
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
