@@ -29,6 +29,7 @@ mod paths;
 mod pattern;
 mod remedy;
 mod rows;
+mod said;
 mod score;
 mod share;
 mod solidity;

@@ -47,10 +47,6 @@ const NEGLIGIBLE_MOST: f64 = 0.15;
 const SYSTEM_MOST: f64 = 0.15;
 /// What names alone say: more than what is known of the system, less than any sign of what was seen.
 const TOPIC: f64 = 0.16;
-/// What the words of a report say by themselves, of the cause that fits best and of those after it: of 21
-/// reports with an established cause, known to zwhy or not, for which words alone led, 10 named it first
-/// (docs/CALIBRATION.md). Below what one sign says.
-const SPOKEN: [f64; 3] = [0.45, 0.2, 0.15];
 /// From here on what was seen decides, and words are not asked.
 const SEEN: f64 = 0.65;
 /// Most that signs and words say together where what was seen does not decide.
@@ -131,7 +127,8 @@ fn add_words<'k>(verdicts: &mut Vec<Verdict<'k>>, knowledge: &'k Knowledge, aske
     {
         return;
     }
-    for (spoken, confidence) in spoken(knowledge, asked, SPOKEN.len()).into_iter().zip(SPOKEN) {
+    for spoken in spoken(knowledge, asked) {
+        let confidence = spoken.confidence;
         match verdicts.iter_mut().find(|v| v.cause.class == spoken.cause.class) {
             Some(verdict) => {
                 // The share of what the signs leave open that words settle.

@@ -1,9 +1,9 @@
 //! Whether a text is about ZFS at all, so that its words may be asked for a cause.
 
 /// Beginnings of words that only a report about ZFS has.
-const BEGINNINGS: [&str; 15] = [
+const BEGINNINGS: [&str; 20] = [
     "zfs", "zpool", "zvol", "zdb", "raidz", "openzfs", "l2arc", "arc_", "dbuf_", "txg_", "zil_", "zio_",
-    "dmu_", "metaslab", "spl_",
+    "dmu_", "metaslab", "spl_", "spa_", "dsl_", "dnode_", "zap_", "vdev",
 ];
 
 /// Whole words of that kind.

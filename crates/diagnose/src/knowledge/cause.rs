@@ -6,6 +6,7 @@ use super::remedy::Remedy;
 use crate::condition::Condition;
 use crate::pattern::Pattern;
 use crate::rows::Scope;
+use crate::said::Phrase;
 use serde::Deserialize;
 
 /// How much a sign says for its cause, in log-odds; when it is false, against it.
@@ -127,6 +128,8 @@ pub struct Cause {
     pub fixed_in: Option<String>,
     pub experiment: Option<String>,
     pub references: Vec<String>,
+    /// What people say of it who have measured nothing.
+    pub said: Vec<Phrase>,
     pub cpu: CpuOf,
     /// Property and value that the datasets concerned have: fills `{dataset}`.
     pub dataset: Option<(String, Pattern)>,

@@ -8,6 +8,7 @@ use super::{KnowledgeError, SourceText};
 use crate::condition::{Condition, QueryBank};
 use crate::pattern::Pattern;
 use crate::rows::Scope;
+use crate::said::Phrase;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -22,6 +23,8 @@ struct File {
     fixed_in: Option<String>,
     experiment: Option<String>,
     references: Vec<String>,
+    #[serde(default)]
+    said: Vec<String>,
     #[serde(default)]
     cpu: Cpu,
     dataset: Option<DatasetWith>,
@@ -171,6 +174,7 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         fixed_in: file.fixed_in,
         experiment: file.experiment,
         references: file.references,
+        said: file.said.iter().map(|text| Phrase::read(text)).collect::<Result<_, _>>()?,
         cpu: CpuOf {
             functions: pattern(file.cpu.functions),
             within: pattern(file.cpu.within),

@@ -54,7 +54,7 @@ fn sniff(head: &[u8]) -> Confidence {
             pairs += usize::from(after_header);
         } else if let Some(header) = header::parse(line).filter(|_| !line.starts_with(b"\t")) {
             headers += 1;
-            one_line += usize::from(header.here.is_some_and(frame::is_named));
+            one_line += usize::from(header.here.is_some_and(is_sample));
             after_header = true;
             continue;
         } else if !line.starts_with(b"  ") {
@@ -69,6 +69,12 @@ fn sniff(head: &[u8]) -> Confidence {
     } else {
         Confidence::No
     }
+}
+
+/// An address and a name behind a header; `While data is added at a rate` has a word of the hexadecimal digits.
+fn is_sample(here: &[u8]) -> bool {
+    let address = here.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    frame::is_named(here) && address.iter().any(u8::is_ascii_digit)
 }
 
 /// Text that went through a Windows tool; the usual text is not copied.
@@ -114,6 +120,14 @@ mod tests {
         assert!(matches!(sniff(zdb), Confidence::No));
         let perf = b"bash 410 2374.923095: 1 cycles:\n\tffffffff81000000 do_syscall_64 ([kernel.kallsyms])\n";
         assert!(matches!(sniff(perf), Confidence::Certain));
+    }
+
+    #[test]
+    fn sentences_are_no_samples() {
+        let text = b"While data is added at a somewhat consistent rate, data is drained in large swaths.\n";
+        assert!(matches!(sniff(text), Confidence::No));
+        let one_line = b"node 573 [000] 2374.923095: 10 cpu-clock:ppp: 7f39838ad0cf f@@G+0x3f (/lib/x.so)\n";
+        assert!(matches!(sniff(one_line), Confidence::Likely));
     }
 
     #[test]
