@@ -2,8 +2,8 @@
 # Tests zwhy with the real OpenZFS module in the kernel VM: `kernel-test.sh [TEST…]`.
 #
 # VERSIONS="2.3 2.1" are the versions of OpenZFS, 2.3 alone when not said; KEEP=FOLDER keeps what the
-# machines leave. The tests are those of tests/kernel: module (3 minutes) and faults (two hours, 2.3
-# only; ZWHY_SCENARIOS="gzip-9 …" chooses some), both when none is named.
+# machines leave. The tests are those of tests/kernel: module (3 minutes), lab, and faults (two
+# hours, 2.3 only; ZWHY_SCENARIOS="gzip-9 …" chooses some), all when none is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/path.sh
@@ -16,7 +16,7 @@ if [[ -n ${KEEP:-} ]]; then
     ZWHY_KERNEL_OUT=$(realpath "$KEEP")
     export ZWHY_KERNEL_OUT
 fi
-if (($# == 0)); then set -- module faults; fi
+if (($# == 0)); then set -- module lab faults; fi
 for version in ${VERSIONS:-2.3}; do
     vm/build.sh "$version"
     for name; do

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use zwhy_evidence::CaptureFacts;
-use zwhy_lab::{RecordError, RecordedPhase};
+use zwhy_lab::{RecordError, RecordedPhase, Whom};
 use zwhy_profile::Nanos;
 use zwhy_record::{Background, RecordOptions, Target};
 
@@ -19,16 +19,19 @@ impl LabRecorder {
 impl zwhy_lab::Recorder for LabRecorder {
     fn start(
         &mut self,
-        pid: u32,
+        whom: Whom,
         out: &Path,
         _name: &str,
         facts: &CaptureFacts,
     ) -> Result<Box<dyn zwhy_lab::Recording>, RecordError> {
-        let pid = i32::try_from(pid)?;
-        let mut options = RecordOptions::new(Target::Pid(vec![pid]), out);
+        let target = match whom {
+            Whom::Process(pid) => Target::Pid(vec![i32::try_from(pid)?]),
+            Whom::Host => Target::System,
+        };
+        let mut options = RecordOptions::new(target, out);
         options.hz = self.hz;
-        // The host's pools have no part in an experiment that brings its own.
-        options.ask_zfs = false;
+        // The host's pools have no part in an experiment that brings its own OpenZFS.
+        options.ask_zfs = whom == Whom::Host;
         options.facts.clone_from(facts);
         options.facts.limits = crate::commands::limits::fact();
         Ok(Box::new(Phase(Background::start(options)?)))

@@ -1,9 +1,9 @@
 //! What can go wrong in the lab, each with what was done, what was found and what to try.
 
 use crate::Bytes;
+use crate::engine::parent::RunStep;
+use crate::engine::protocol::Failure;
 use crate::user::library::LibraryError;
-use crate::user::parent::RunStep;
-use crate::user::protocol::Failure;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,6 +28,30 @@ pub enum LabError {
         .path.display()
     )]
     OtherLibrary { path: PathBuf, found: String },
+
+    #[error("the engine pool needs root: it makes a pool on the host's OpenZFS; try sudo")]
+    NotRoot,
+
+    #[error(
+        "OpenZFS is not in this kernel: the module zfs is not loaded. Load it (modprobe zfs), or leave out --engine \
+         pool to run libzpool instead"
+    )]
+    NoModule,
+
+    #[error("the OpenZFS in this kernel is {version}; the lab knows 2.1 to 2.4")]
+    UnknownModule { version: String },
+
+    #[error("the engine pool cannot run this: {}", .reasons.join("; "))]
+    PoolCannot { reasons: Vec<String> },
+
+    #[error("{} cannot be used: {why}", .path.display())]
+    Device { path: PathBuf, why: String },
+
+    #[error(
+        "something of the lab is left on this host: {}. zwhy lab cleanup{} takes it away when nothing holds it any more",
+        .left.join("; "), other_journals(.journals)
+    )]
+    LeftBehind { left: Vec<String>, journals: PathBuf },
 
     #[error("{} cannot be used: {what}", .path.display())]
     Result { path: PathBuf, what: String },
@@ -94,6 +118,13 @@ impl LabError {
                 | LabError::Hung { .. }
                 | LabError::Protocol { .. }
         )
+    }
+}
+
+fn other_journals(journals: &std::path::Path) -> String {
+    match journals == std::path::Path::new(crate::pool::journal::FOLDER) {
+        true => String::new(),
+        false => format!(" --journal {}", journals.display()),
     }
 }
 

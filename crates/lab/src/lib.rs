@@ -1,13 +1,17 @@
 //! Experiments on real OpenZFS: a specification becomes a plan, each run of the plan is measured
 //! (and recorded as a capture), and the runs become one result with an answer.
 //!
-//! Engine `user` opens the host's libzpool at run time and drives it in a child process, which is
-//! the program itself executed again: see [`child_main`]. Nothing of OpenZFS is compiled in.
+//! Each run is played in a child process, which is the program itself executed again: see [`child_main`].
+//! Engine `user` opens the host's libzpool there at run time, engine `pool` makes a pool of its own on the
+//! OpenZFS in the host's kernel. Nothing of OpenZFS is compiled in.
 
 mod bytes;
+mod engine;
 mod error;
 mod estimate;
+mod io;
 mod plan;
+mod pool;
 mod recorder;
 mod result;
 mod run;
@@ -19,10 +23,19 @@ mod user;
 mod verdict;
 
 pub use bytes::Bytes;
+pub use engine::child::child_main;
+pub use engine::parent::{ChildProgram, RunStep};
+pub use engine::protocol::{Failure, Fault};
 pub use error::LabError;
 pub use estimate::{Estimate, estimate};
 pub use plan::PlannedRun;
-pub use recorder::{NullRecorder, Progress, RecordError, RecordedPhase, Recorder, Recording, Silent, Step};
+pub use pool::PoolChoice;
+pub use pool::cleanup::{Cleaned, cleanup};
+pub use pool::journal::FOLDER as JOURNALS;
+pub use pool::limits::{Remark, remarks};
+pub use recorder::{
+    NullRecorder, Progress, RecordError, RecordedPhase, Recorder, Recording, Silent, Step, Whom,
+};
 pub use result::{
     Captured, Cpu, ExperimentResult, FailedRun, GrowthResult, Mark, RunResult, StepResult, Summary,
     SummaryStep, ThreadGroup,
@@ -32,9 +45,6 @@ pub use spec::{
     Action, Check, Compare, Engine, Experiment, Measure, Setup, Size, SizeSpec, StepSpec, Variant, Verb,
 };
 pub use stats::{Growth, Interval, Model, Ratio};
-pub use user::child::child_main;
 pub use user::cures::Cure;
 pub use user::library::{Library, LibraryError, LibraryInfo};
-pub use user::parent::{ChildProgram, RunStep};
-pub use user::protocol::{Failure, Fault};
 pub use verdict::{CheckResult, Compared, Outcome, check, compare, table};

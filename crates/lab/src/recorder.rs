@@ -6,14 +6,22 @@ use zwhy_profile::Nanos;
 
 pub type RecordError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Starts recordings of a process.
+/// Whose work is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whom {
+    /// A process with all the threads it has by now. It is idle until the recording has started.
+    Process(u32),
+    /// The whole host: OpenZFS works in its kernel.
+    Host,
+}
+
+/// Starts recordings.
 pub trait Recorder {
-    /// Records process `pid` with all the threads it has by now into `out`, under `name`
-    /// (`aes-256-ccm read`). The process is idle until this returns; it already has its threads.
+    /// Records into `out`, under `name` (`aes-256-ccm read`).
     /// `facts` belong into the capture: what is run, on which OpenZFS, with which properties.
     fn start(
         &mut self,
-        pid: u32,
+        whom: Whom,
         out: &Path,
         name: &str,
         facts: &CaptureFacts,
@@ -44,7 +52,7 @@ pub struct NullRecorder;
 impl Recorder for NullRecorder {
     fn start(
         &mut self,
-        _pid: u32,
+        _whom: Whom,
         _out: &Path,
         _name: &str,
         _facts: &CaptureFacts,

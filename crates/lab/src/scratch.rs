@@ -2,8 +2,10 @@
 //!
 //! It must be new or empty, so that everything found in it later is ours and may be removed.
 
+use crate::engine::protocol::Failure;
 use crate::spec::{Action, Setup, Step};
 use crate::{Bytes, LabError};
+use rustix::fs::{FallocateFlags, fallocate};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,8 @@ pub struct Scratch {
     /// Resolved, so that a link that is changed later does not lead elsewhere.
     path: PathBuf,
     made_by_us: bool,
+    /// It stays as it is.
+    left: bool,
 }
 
 impl Scratch {
@@ -30,7 +34,7 @@ impl Scratch {
         if !made_by_us {
             refuse_unless_empty(&resolved)?;
         }
-        let scratch = Scratch { path: resolved, made_by_us };
+        let scratch = Scratch { path: resolved, made_by_us, left: false };
         scratch.check_space(bytes)?;
         Ok(scratch)
     }
@@ -71,6 +75,11 @@ impl Scratch {
         &self.path
     }
 
+    /// Something in it may still be in use: it is not emptied any more.
+    pub fn leave(&mut self) {
+        self.left = true;
+    }
+
     /// Removes what a run left.
     pub fn empty(&self) -> Result<(), LabError> {
         let io = |source| LabError::Io { doing: "clean the scratch folder", path: self.path.clone(), source };
@@ -89,6 +98,9 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
+        if self.left {
+            return;
+        }
         // On the way out of an error there is nobody left to tell.
         let emptied = self.empty();
         if emptied.is_ok() && self.made_by_us {
@@ -116,6 +128,21 @@ pub fn disk_size(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
     // Short stripes of RAID-Z are padded.
     let padded = if setup.layout.redundant(setup.disks) > 0 { data / 4 * 5 } else { data };
     Bytes((padded / hold_data.max(1) + 256 * MIB).next_multiple_of(MIB))
+}
+
+/// Makes the vdev file with all its space, so that a full disk is an error now and not a suspended
+/// pool later.
+pub fn allocate(path: &Path, size: Bytes) -> Result<(), Failure> {
+    let doing = || format!("reserve {} MB for the vdev {}", size.0 / 1_000_000, path.display());
+    let file = std::fs::File::create_new(path).map_err(|e| Failure::other(doing(), e.to_string()))?;
+    match fallocate(&file, FallocateFlags::empty(), 0, size.0) {
+        // The file system cannot reserve; the free space was checked before.
+        Err(rustix::io::Errno::OPNOTSUPP) => {
+            file.set_len(size.0).map_err(|e| Failure::other(doing(), e.to_string()))
+        }
+        Err(e) => Err(Failure::other(doing(), std::io::Error::from(e).to_string())),
+        Ok(()) => Ok(()),
+    }
 }
 
 /// Space that one run takes in the scratch folder.

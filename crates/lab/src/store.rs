@@ -5,6 +5,7 @@
 
 use crate::error::LabError;
 use crate::plan::{PlannedRun, order};
+use crate::pool::PoolChoice;
 use crate::result::RunResult;
 use crate::spec::{Experiment, Size, SizeSpec};
 use serde::{Deserialize, Serialize};
@@ -28,9 +29,11 @@ pub struct Plan {
     /// The command as it was given.
     pub command: Vec<String>,
     pub scratch: PathBuf,
-    /// The libzpool.
+    /// The libzpool, or the kernel's module.
     pub library: PathBuf,
     pub build_id: Option<String>,
+    #[serde(default)]
+    pub pool: PoolChoice,
     /// Samples a second of the captures; `None`: nothing is recorded.
     pub hz: Option<u32>,
 }

@@ -12,7 +12,8 @@ must() {
 }
 
 # try NAME COMMAND…: keeps the exit code, the seconds it took, its CPU time and what it printed. A
-# command that has not ended after two minutes hangs, and is left behind: it may not even be killed.
+# command that has not ended after two minutes ($try_limit seconds) hangs, and is left behind: it may not even be
+# killed.
 try() {
     try_name=$1
     shift
@@ -23,7 +24,7 @@ try() {
         times >"/out/$try_name.cpu"
         echo $try_exit >"/out/$try_name.exit"
     ) &
-    try_left=120
+    try_left=${try_limit:-120}
     while [ ! -s "/out/$try_name.exit" ] && [ $try_left -gt 0 ]; do
         sleep 1
         try_left=$((try_left - 1))

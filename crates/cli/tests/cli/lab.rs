@@ -277,3 +277,33 @@ fn every_sample_has_a_stage(folder: &Path, capture: &str) {
     assert!(count("zfs") > 50, "{capture}: {found}");
     assert!(count("named") * 100 >= count("zfs") * 95, "{capture}: {found}");
 }
+
+#[test]
+fn what_the_hosts_kernel_cannot_do_is_said_before_anything_runs() {
+    let folder = TempDir::new().expect("a folder");
+    let text = call(folder.path(), "lab show encryption --engine pool").ok();
+    assert!(
+        text.contains("on the OpenZFS of this host's kernel") && text.contains("Mind: arc_max"),
+        "{text}"
+    );
+    let text = call(folder.path(), "lab show idle-arc-pressure --engine pool").ok();
+    assert!(text.contains("It cannot run so: ") && text.contains("memory"), "{text}");
+    let text = call(folder.path(), "lab show encryption").ok();
+    assert!(!text.contains("zwhy-lab-"), "{text}");
+    let line = call(folder.path(), "lab run encryption --allow-parameters -o out").failed(2);
+    assert!(line.contains("--engine pool"), "{line}");
+}
+
+#[test]
+fn a_host_without_the_module_or_a_user_without_rights_is_told() {
+    let test = "a_host_without_the_module_or_a_user_without_rights_is_told";
+    if Path::new("/sys/module/zfs").exists() {
+        return skip(test, "this host has OpenZFS in its kernel");
+    }
+    let folder = TempDir::new().expect("a folder");
+    let line = call(folder.path(), "lab run encryption --engine pool --journal j -o out").failed(1);
+    assert!(line.contains("modprobe zfs") || line.contains("needs root"), "{line}");
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0, "nothing was made");
+    let text = call(folder.path(), "lab cleanup --journal j").ok();
+    assert!(text.contains("Nothing of the lab is left"), "{text}");
+}

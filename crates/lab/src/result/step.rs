@@ -1,7 +1,7 @@
 //! What one step of one run took and moved.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -18,14 +18,17 @@ pub struct StepResult {
     pub system_s: f64,
     pub mb_per_s: Option<f64>,
     pub cpu_s_per_gb: Option<f64>,
-    /// Bytes of read and write calls of the whole process: what reached the disks, and what did not come
-    /// from the ARC.
+    /// What reached the disks, and what did not come from the ARC: in user space bytes of the read and
+    /// write calls of the whole process.
     pub device_read_bytes: u64,
     pub device_written_bytes: u64,
     /// CPU of OpenZFS threads alive at the end of the step and of the application, by name, most first.
     pub threads: Vec<ThreadGroup>,
     /// How much counters of OpenZFS changed, `arcstats.hits`; those that did not are left out.
     pub counters: BTreeMap<String, i64>,
+    /// Counters of the lab that the engine cannot count.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub not_counted: BTreeSet<String>,
     pub marks: Vec<Mark>,
     pub capture: Option<Captured>,
 }
@@ -35,9 +38,10 @@ impl StepResult {
         self.user_s + self.system_s
     }
 
-    /// Change of a counter; 0 for one that did not change. `None` when nothing was counted.
+    /// Change of a counter; 0 for one that did not change. `None` when it was not counted.
     pub fn counter(&self, name: &str) -> Option<f64> {
-        (!self.counters.is_empty()).then(|| self.counters.get(name).map_or(0.0, |change| *change as f64))
+        let counted = !self.counters.is_empty() && !self.not_counted.contains(name);
+        counted.then(|| self.counters.get(name).map_or(0.0, |change| *change as f64))
     }
 }
 

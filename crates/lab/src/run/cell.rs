@@ -2,45 +2,24 @@
 
 use super::RunOptions;
 use crate::Bytes;
+use crate::engine::Engine;
+use crate::engine::parent::{RunStep, RunningChild};
+use crate::engine::protocol::{ChildPlan, FromChild, StepEnd};
 use crate::error::LabError;
 use crate::plan::PlannedRun;
 use crate::recorder::{Progress, Recorder, Step as Shown};
 use crate::result::{Captured, RunResult, StepResult};
-use crate::spec::{Action, Experiment, Setup, Step, Variant};
+use crate::spec::{Action, Step, Variant};
 use crate::store::Plan;
 use crate::user::cures::Cure;
-use crate::user::library::Library;
-use crate::user::parent::{RunStep, RunningChild};
-use crate::user::protocol::{ChildPlan, FromChild, Parameter, StepEnd};
 use std::path::{Path, PathBuf};
-use zwhy_evidence::{CaptureFacts, DatasetFacts, ExperimentFacts, Kind, PoolFacts, ZfsFacts};
+use zwhy_evidence::{CaptureFacts, ExperimentFacts, Kind};
 use zwhy_profile::Nanos;
-
-/// Parameters as the child sets them: with the size of the library's variable.
-///
-/// # Errors
-/// The first that this library does not export.
-fn parameters(setup: &Setup, library: &Library) -> Result<Vec<Parameter>, LabError> {
-    let sizes = library.sizes(setup.parameters.keys().map(String::as_str))?;
-    let one = |(name, value): (&String, &i128)| match sizes.get(name.as_str()) {
-        Some(size @ (4 | 8)) => Ok(Parameter { name: name.clone(), size: *size, value: *value }),
-        _ => {
-            Err(LabError::NoParameter { name: name.clone(), library: library.info.version_text().to_owned() })
-        }
-    };
-    setup.parameters.iter().map(one).collect()
-}
-
-/// Everything that every cell sets can be set with this library.
-pub fn check_parameters(experiment: &Experiment, library: &Library) -> Result<(), LabError> {
-    let variants = super::variants(experiment)?;
-    variants.iter().try_for_each(|variant| parameters(&variant.setup, library).map(drop))
-}
 
 pub struct OneRun<'a> {
     pub plan: &'a Plan,
     pub options: &'a RunOptions,
-    pub library: &'a Library,
+    pub engine: &'a mut dyn Engine,
     pub variant: &'a Variant,
     pub planned: PlannedRun,
     pub scratch: &'a Path,
@@ -53,10 +32,9 @@ pub struct OneRun<'a> {
 impl OneRun<'_> {
     pub fn run(&mut self) -> Result<(RunResult, Vec<Cure>), LabError> {
         let plan = ChildPlan {
-            library: self.library.clone(),
+            engine: self.engine.begin(&self.variant.setup, self.scratch)?,
             scratch: self.scratch.to_owned(),
             setup: self.variant.setup.clone(),
-            parameters: parameters(&self.variant.setup, self.library)?,
             bytes: self.plan.size_spec.bytes,
             seed: self.plan.seed,
             steps: self.variant.steps.clone(),
@@ -64,7 +42,7 @@ impl OneRun<'_> {
         };
         let mut place = RunStep { variant: self.variant.label.clone(), phase: "set-up".into() };
         self.show(&place.phase);
-        let mut child = RunningChild::start(&self.options.child, &plan)?;
+        let mut child = RunningChild::start(&self.options.child, &plan, &*self.engine)?;
         let cures = match self.hear(&mut child, &place)? {
             FromChild::Hello { cures } => cures,
             other => return Err(child.protocol(&place, format!("{other:?} instead of a greeting"))),
@@ -115,7 +93,8 @@ impl OneRun<'_> {
             true => {
                 let file = self.capture_file(step)?;
                 let name = format!("{} {}", self.variant.label, step.name);
-                Some(self.recorder.start(child.pid(), &file, &name, &self.facts(step)).map_err(failed)?)
+                let whom = self.engine.whom(child.pid());
+                Some(self.recorder.start(whom, &file, &name, &self.facts(step)).map_err(failed)?)
             }
             false => None,
         };
@@ -174,12 +153,6 @@ impl OneRun<'_> {
 
     /// What a capture should know of where it comes from.
     fn facts(&self, step: &Step) -> CaptureFacts {
-        let dataset = DatasetFacts {
-            name: Some(format!("{}/data", crate::user::pool::POOL)),
-            properties: Some(self.variant.setup.properties.clone().into_iter().collect()),
-            ..DatasetFacts::default()
-        };
-        let pool = PoolFacts { name: Some(crate::user::pool::POOL.to_owned()), ..PoolFacts::default() };
         CaptureFacts {
             kind: Some(Kind::Lab),
             experiment: Some(ExperimentFacts {
@@ -191,16 +164,7 @@ impl OneRun<'_> {
                 repetition: Some(u64::from(self.planned.repetition)),
                 ..ExperimentFacts::default()
             }),
-            zfs: ZfsFacts {
-                version: Some(self.library.info.version_number()),
-                library: Some(self.library.info.version_text().to_owned()),
-                in_use: Some(true),
-                in_user_space: Some(true),
-                ..ZfsFacts::default()
-            },
-            pools: Some(vec![pool]),
-            datasets: Some(vec![dataset]),
-            ..CaptureFacts::default()
+            ..self.engine.facts(&self.variant.setup)
         }
     }
 }
@@ -217,7 +181,7 @@ fn moved(action: &Action, all: Bytes) -> u64 {
 }
 
 fn step_result(end: StepEnd) -> StepResult {
-    let StepEnd { step, bytes, blocks, operations, clocks, counters } = end;
+    let StepEnd { step, bytes, blocks, operations, clocks, counters, not_counted } = end;
     let moved = bytes > 0;
     StepResult {
         name: step,
@@ -233,6 +197,7 @@ fn step_result(end: StepEnd) -> StepResult {
         device_written_bytes: clocks.written_bytes,
         threads: clocks.threads,
         counters,
+        not_counted,
         marks: Vec::new(),
         capture: None,
     }

@@ -5,17 +5,18 @@
 
 mod cell;
 
+use crate::engine::Engine;
+use crate::engine::parent::ChildProgram;
+use crate::engine::protocol::Fault;
 use crate::error::LabError;
+use crate::pool::{PoolChoice, PoolEngine};
 use crate::recorder::{Progress, Recorder};
 use crate::result::{Cpu, ExperimentResult, FailedRun, Figure, SCHEMA, summarise};
 use crate::scratch::Scratch;
-use crate::spec::{Experiment, Measure, Size, SizeSpec, Variant};
+use crate::spec::{self, Experiment, Measure, Size, SizeSpec, Variant};
 use crate::stats;
 use crate::store::{Plan, Store};
-use crate::user::cures;
-use crate::user::library::Library;
-use crate::user::parent::ChildProgram;
-use crate::user::protocol::Fault;
+use crate::user::engine::UserEngine;
 use crate::verdict::{answer, check, grows};
 use cell::OneRun;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,8 @@ pub struct RunOptions {
     pub scratch: Option<PathBuf>,
     /// The libzpool to use; `None`: the one the dynamic linker would find.
     pub library: Option<PathBuf>,
+    /// What the engine `pool` may use.
+    pub pool: PoolChoice,
     /// Order of the runs; `None`: by the clock.
     pub seed: Option<u64>,
     /// Samples a second that the recorder takes; kept for [`resume`].
@@ -58,6 +61,7 @@ impl RunOptions {
             out: out.into(),
             scratch: None,
             library: None,
+            pool: PoolChoice::default(),
             seed: None,
             hz: None,
             command: Vec::new(),
@@ -80,26 +84,32 @@ pub fn run(
     recorder: &mut dyn Recorder,
     progress: &mut dyn Progress,
 ) -> Result<ExperimentResult, LabError> {
-    let library = Library::find(options.library.as_deref())?;
+    let mut engine = engine(experiment, options.library.as_deref(), &options.pool)?;
+    let mut experiment = experiment.clone();
+    if experiment.engine == spec::Engine::Pool {
+        crate::pool::limits::leave_out_uncountable(&mut experiment);
+    }
     let size = options.size_spec.unwrap_or_else(|| experiment.size(options.size));
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let plan = Plan {
         schema: SCHEMA,
-        experiment: experiment.clone(),
+        experiment,
         size: options.size,
         size_spec: size,
         seed: options.seed.unwrap_or(now.as_nanos() as u64),
         started_s: now.as_secs(),
         command: options.command.clone(),
         scratch: options.scratch.clone().unwrap_or_else(|| options.out.join("scratch")),
-        library: library.info.path.clone(),
-        build_id: library.info.build_id.clone(),
+        library: engine.info().path.clone(),
+        build_id: engine.info().build_id.clone(),
+        pool: options.pool.clone(),
         hz: options.hz,
     };
-    cell::check_parameters(experiment, &library)?;
+    let variants = variants(&plan.experiment)?;
+    engine.check(&variants, size.bytes)?;
     let store = Store::create(&options.out, &plan)?;
-    let scratch = Scratch::prepare(&plan.scratch, most_space(&plan)?)?;
-    Session { plan, options, library, store, scratch }.go(recorder, progress)
+    let scratch = Scratch::prepare(&plan.scratch, most_space(&*engine, &variants, size.bytes))?;
+    Session { plan, options, engine, store, scratch }.go(recorder, progress)
 }
 
 /// Goes on with an experiment that was cut off: what is finished stays as it is.
@@ -112,16 +122,31 @@ pub fn resume(
     progress: &mut dyn Progress,
 ) -> Result<ExperimentResult, LabError> {
     let (store, plan) = Store::open(&options.out)?;
-    let library = Library::find(Some(&plan.library))?;
-    if library.info.build_id != plan.build_id {
-        return Err(LabError::OtherLibrary {
-            path: plan.library,
-            found: library.info.version_text().to_owned(),
-        });
+    let mut engine = engine(&plan.experiment, Some(&plan.library), &plan.pool)?;
+    if engine.info().build_id != plan.build_id {
+        let found = engine.info().version_text().to_owned();
+        return Err(LabError::OtherLibrary { path: plan.library, found });
     }
+    if plan.experiment.engine == spec::Engine::Pool {
+        crate::pool::cleanup::of_scratch(&plan.pool.journals, &plan.scratch)?;
+    }
+    let variants = variants(&plan.experiment)?;
+    engine.check(&variants, plan.size_spec.bytes)?;
     Scratch::reclaim(&plan.scratch)?;
-    let scratch = Scratch::prepare(&plan.scratch, most_space(&plan)?)?;
-    Session { plan, options, library, store, scratch }.go(recorder, progress)
+    let scratch = Scratch::prepare(&plan.scratch, most_space(&*engine, &variants, plan.size_spec.bytes))?;
+    Session { plan, options, engine, store, scratch }.go(recorder, progress)
+}
+
+/// `library` is for the engine in user space, `pool` for the other.
+fn engine(
+    experiment: &Experiment,
+    library: Option<&Path>,
+    pool: &PoolChoice,
+) -> Result<Box<dyn Engine>, LabError> {
+    Ok(match experiment.engine {
+        spec::Engine::User => Box::new(UserEngine::find(library)?),
+        spec::Engine::Pool => Box::new(PoolEngine::of_this_host(pool, experiment)?),
+    })
 }
 
 /// How often a recording of this plan samples: what [`resume`] needs a recorder for.
@@ -132,10 +157,8 @@ pub fn planned_hz(folder: &Path) -> Result<Option<u32>, LabError> {
     Ok(Store::open(folder)?.1.hz)
 }
 
-fn most_space(plan: &Plan) -> Result<crate::Bytes, LabError> {
-    let variants = variants(&plan.experiment)?;
-    let spaces = variants.iter().map(|v| crate::scratch::space(plan.size_spec.bytes, &v.setup, &v.steps).0);
-    Ok(crate::Bytes(spaces.max().unwrap_or(0)))
+fn most_space(engine: &dyn Engine, variants: &[Variant], bytes: crate::Bytes) -> crate::Bytes {
+    crate::Bytes(variants.iter().map(|v| engine.space(bytes, v).0).max().unwrap_or(0))
 }
 
 fn variants(experiment: &Experiment) -> Result<Vec<Variant>, LabError> {
@@ -146,18 +169,18 @@ fn variants(experiment: &Experiment) -> Result<Vec<Variant>, LabError> {
 struct Session<'a> {
     plan: Plan,
     options: &'a RunOptions,
-    library: Library,
+    engine: Box<dyn Engine>,
     store: Store,
     scratch: Scratch,
 }
 
 impl Session<'_> {
     fn go(
-        self,
+        mut self,
         recorder: &mut dyn Recorder,
         progress: &mut dyn Progress,
     ) -> Result<ExperimentResult, LabError> {
-        let plan = &self.plan;
+        let plan = self.plan.clone();
         let variants = variants(&plan.experiment)?;
         let order =
             plan.order().map_err(|what| LabError::Spec { origin: plan.experiment.name.clone(), what })?;
@@ -171,9 +194,9 @@ impl Session<'_> {
             }
             let variant = &variants[planned.variant];
             let mut one = OneRun {
-                plan,
+                plan: &plan,
                 options: self.options,
-                library: &self.library,
+                engine: &mut *self.engine,
                 variant,
                 planned: *planned,
                 scratch: self.scratch.path(),
@@ -182,11 +205,16 @@ impl Session<'_> {
                 progress: &mut *progress,
             };
             let ended = one.run();
+            if let Err(left) = self.engine.end() {
+                // A pool may still use what is in it.
+                self.scratch.leave();
+                return Err(left);
+            }
             self.scratch.empty()?;
             match ended {
                 Ok((run, cures)) => {
                     self.store.keep(&run)?;
-                    result.distortions = cures::remaining(&cures, self.library.info.release);
+                    result.distortions = self.engine.distortions(&cures);
                     result.cures = cures;
                     result.runs.push(run);
                 }
@@ -243,7 +271,7 @@ impl Session<'_> {
             size_spec: self.plan.size_spec,
             seed: self.plan.seed,
             started_s: self.plan.started_s,
-            library: self.library.info.clone(),
+            library: self.engine.info().clone(),
             cpu: cpu(),
             cures: Vec::new(),
             distortions: Vec::new(),

@@ -60,6 +60,8 @@ pub struct Experiment {
 pub enum Engine {
     /// libzpool in a child process.
     User,
+    /// A pool of its own on the OpenZFS in this host's kernel.
+    Pool,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

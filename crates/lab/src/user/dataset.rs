@@ -3,8 +3,8 @@
 use super::abi::{CryptoParams, Objset, Tx, Zpool};
 use super::nvlist::{Nvlist, c_string};
 use super::pool::check;
-use super::protocol::Failure;
 use crate::Bytes;
+use crate::engine::protocol::Failure;
 use crate::spec::Setup;
 use std::ffi::{CString, c_int, c_void};
 use std::ptr::{null_mut, without_provenance};

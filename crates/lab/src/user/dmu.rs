@@ -2,8 +2,9 @@
 
 use super::abi::{Dnode, Zpool};
 use super::dataset::{Open, transaction};
-use super::protocol::Failure;
 use super::shim;
+use crate::engine::protocol::Failure;
+use crate::io::Target;
 use crate::spec::Way;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
@@ -36,7 +37,23 @@ pub fn prepare(zpool: &Zpool, way: Way) -> Result<(), Failure> {
     }
 }
 
-pub fn write_at(
+/// The objects of an open dataset.
+pub struct Objects<'a> {
+    pub zpool: &'a Zpool,
+    pub open: Open,
+}
+
+impl Target for Objects<'_> {
+    fn write_at(&self, way: Way, object: u64, offset: u64, data: &[u8]) -> Result<(), Failure> {
+        write_at(self.zpool, self.open, way, object, offset, data)
+    }
+
+    fn read_at(&self, way: Way, object: u64, offset: u64, data: &mut [u8]) -> Result<(), Failure> {
+        read_at(self.zpool, self.open, way, object, offset, data)
+    }
+}
+
+fn write_at(
     zpool: &Zpool,
     open: Open,
     way: Way,
@@ -68,7 +85,7 @@ pub fn write_at(
     })
 }
 
-pub fn read_at(
+fn read_at(
     zpool: &Zpool,
     open: Open,
     way: Way,

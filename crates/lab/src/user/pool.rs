@@ -4,11 +4,10 @@ use super::abi::{CryptoParams, Zpool};
 use super::features;
 use super::library::Library;
 use super::nvlist::{Nvlist, c_string};
-use super::protocol::Failure;
 use crate::Bytes;
-use crate::scratch::DISK;
+use crate::engine::protocol::Failure;
+use crate::scratch::{DISK, allocate};
 use crate::spec::{Layout, Setup};
-use rustix::fs::{FallocateFlags, fallocate};
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
@@ -124,21 +123,6 @@ fn groups(zpool: &Zpool, setup: &Setup, disks: Vec<Nvlist>) -> Vec<Nvlist> {
             let parity = u64::from(raidz.redundant(setup.disks));
             vec![group("raidz").u64("nparity", parity).lists("children", &disks)]
         }
-    }
-}
-
-/// Makes the vdev file with all its space, so that a full disk is an error now and not a suspended
-/// pool later.
-fn allocate(path: &Path, size: Bytes) -> Result<(), Failure> {
-    let doing = || format!("reserve {} MB for the vdev {}", size.0 / 1_000_000, path.display());
-    let file = std::fs::File::create_new(path).map_err(|e| Failure::other(doing(), e.to_string()))?;
-    match fallocate(&file, FallocateFlags::empty(), 0, size.0) {
-        // The file system cannot reserve; the free space was checked before.
-        Err(rustix::io::Errno::OPNOTSUPP) => {
-            file.set_len(size.0).map_err(|e| Failure::other(doing(), e.to_string()))
-        }
-        Err(e) => Err(Failure::other(doing(), std::io::Error::from(e).to_string())),
-        Ok(()) => Ok(()),
     }
 }
 

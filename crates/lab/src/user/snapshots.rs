@@ -1,11 +1,10 @@
-//! Snapshots of the dataset: taken one by one with something written before each, destroyed in an order.
+//! Snapshots of the dataset: taken one by one with something written before each, destroyed in calls.
 
 use super::abi::Zpool;
 use super::dataset::NAME;
 use super::nvlist::Nvlist;
 use super::pool::check;
-use super::protocol::Failure;
-use crate::spec::Age;
+use crate::engine::protocol::Failure;
 use std::ptr::null_mut;
 
 /// Takes snapshot number `index`.
@@ -15,15 +14,6 @@ pub fn take(zpool: &Zpool, index: u32) -> Result<(), Failure> {
     // SAFETY: both lists are valid; no properties.
     let error = unsafe { (call.dsl_dataset_snapshot)(names.as_ptr(), null_mut(), errors.as_ptr()) };
     check(error, &format!("take snapshot {index}"), "dsl_dataset_snapshot")
-}
-
-/// The calls that destroy `count` snapshots: the numbers in each.
-pub fn calls(order: Age, count: u32) -> Vec<Vec<u32>> {
-    match order {
-        Age::OldestFirst => (0..count).map(|index| vec![index]).collect(),
-        Age::NewestFirst => (0..count).rev().map(|index| vec![index]).collect(),
-        Age::AllAtOnce => vec![(0..count).collect()],
-    }
 }
 
 /// Destroys snapshots in one call.
@@ -39,16 +29,4 @@ pub fn destroy(zpool: &Zpool, indices: &[u32]) -> Result<(), Failure> {
 
 fn name(index: u32) -> String {
     format!("{NAME}@s{index:06}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn orders_of_destroying() {
-        assert_eq!(calls(Age::OldestFirst, 3), [[0], [1], [2]]);
-        assert_eq!(calls(Age::NewestFirst, 3), [[2], [1], [0]]);
-        assert_eq!(calls(Age::AllAtOnce, 3), [vec![0, 1, 2]]);
-    }
 }

@@ -3,7 +3,7 @@
 use super::abi::Zpool;
 use super::cures;
 use super::nvlist::c_string;
-use super::protocol::{Failure, Parameter};
+use crate::engine::protocol::{Failure, Parameter};
 use crate::spec::names::{Chooser, IMPLEMENTATIONS};
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void};

@@ -37,6 +37,7 @@ pub fn table(result: &ExperimentResult) -> String {
     }
     match result.engine {
         Engine::User => out += "\nWhere OpenZFS in user space differs from the kernel:\n",
+        Engine::Pool => out += "\nWhat to know of these figures:\n",
     }
     for distortion in &result.distortions {
         let _ = writeln!(out, "  - {distortion}");

@@ -1,6 +1,6 @@
 //! What breaks while an experiment runs: each is one clear error, and nothing is left behind.
 
-use crate::harness::{CHILD, PARENT, Test, experiment, options};
+use crate::harness::{CHILD, PARENT, Test, experiment, options, process};
 use std::cell::Cell;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use zwhy_evidence::CaptureFacts;
 use zwhy_lab::{
     Bytes, ChildProgram, ExperimentResult, Fault, LabError, NullRecorder, Progress, RecordError, Recorder,
-    Recording, RunOptions, Silent, SizeSpec, Step, run,
+    Recording, RunOptions, Silent, SizeSpec, Step, Whom, run,
 };
 
 pub const TESTS: &[Test] = &[
@@ -79,13 +79,13 @@ struct Killer(Rc<Cell<u32>>);
 impl Recorder for Killer {
     fn start(
         &mut self,
-        pid: u32,
+        whom: Whom,
         out: &Path,
         name: &str,
         facts: &CaptureFacts,
     ) -> Result<Box<dyn Recording>, RecordError> {
-        self.0.set(pid);
-        NullRecorder.start(pid, out, name, facts)
+        self.0.set(process(whom));
+        NullRecorder.start(whom, out, name, facts)
     }
 }
 
@@ -113,15 +113,15 @@ struct Teller;
 impl Recorder for Teller {
     fn start(
         &mut self,
-        pid: u32,
+        whom: Whom,
         out: &Path,
         name: &str,
         facts: &CaptureFacts,
     ) -> Result<Box<dyn Recording>, RecordError> {
         if name.ends_with("read") {
-            writeln!(std::io::stdout(), "{pid}")?;
+            writeln!(std::io::stdout(), "{}", process(whom))?;
         }
-        NullRecorder.start(pid, out, name, facts)
+        NullRecorder.start(whom, out, name, facts)
     }
 }
 
@@ -189,7 +189,7 @@ struct NoPermission;
 impl Recorder for NoPermission {
     fn start(
         &mut self,
-        _: u32,
+        _: Whom,
         _: &Path,
         _: &str,
         _: &CaptureFacts,

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use std::process::ExitCode;
-use zwhy_lab::{ChildProgram, Experiment, RunOptions, Size};
+use zwhy_lab::{ChildProgram, Experiment, RunOptions, Size, Whom};
 
 pub const CHILD: &str = "lab-child";
 pub const PARENT: &str = "lab-parent";
@@ -73,4 +73,12 @@ pub fn options(out: &Path) -> RunOptions {
     options.size = Size::Quick;
     options.seed = Some(1);
     options
+}
+
+/// The process that is recorded: the engine in user space has one.
+pub fn process(whom: Whom) -> u32 {
+    match whom {
+        Whom::Process(pid) => pid,
+        Whom::Host => panic!("the host is recorded"),
+    }
 }

@@ -1,6 +1,6 @@
 //! What works: real data through a real pool, measured.
 
-use crate::harness::{Test, experiment, options};
+use crate::harness::{Test, experiment, options, process};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use zwhy_evidence::CaptureFacts;
 use zwhy_lab::{
     ExperimentResult, LabError, Library, NullRecorder, RecordError, RecordedPhase, Recorder, Recording,
-    RunOptions, Silent, Size, StepResult, run, table,
+    RunOptions, Silent, Size, StepResult, Whom, run, table,
 };
 use zwhy_profile::Nanos;
 
@@ -115,11 +115,12 @@ struct Heard {
 impl Recorder for Listener {
     fn start(
         &mut self,
-        pid: u32,
+        whom: Whom,
         out: &Path,
         name: &str,
         facts: &CaptureFacts,
     ) -> Result<Box<dyn Recording>, RecordError> {
+        let pid = process(whom);
         let threads = std::fs::read_dir(format!("/proc/{pid}/task"))?.count();
         assert!(threads > 20, "OpenZFS has only {threads} threads before the phase");
         let mut log = self.0.borrow_mut();

@@ -1,6 +1,7 @@
 //! `zwhy lab`: experiments on real OpenZFS.
 
 mod captures;
+mod cleanup;
 mod plan;
 mod runs;
 mod verdict;
@@ -35,6 +36,8 @@ enum Command {
     Check(FolderArgs),
     /// Compare two results of the same experiment, cell by cell.
     Compare(verdict::CompareArgs),
+    /// Take away what killed experiments with --engine pool left on this host.
+    Cleanup(cleanup::CleanupArgs),
 }
 
 #[derive(clap::Args, Debug)]
@@ -62,5 +65,6 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         Command::Result(args) => verdict::result(args),
         Command::Check(args) => verdict::check(args),
         Command::Compare(args) => verdict::compare(args),
+        Command::Cleanup(args) => cleanup::run(args),
     }
 }

@@ -3,9 +3,12 @@
 use crate::failure::usage;
 use crate::output;
 use anyhow::Result;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use zwhy_lab::{Action, Bytes, Estimate, Experiment, Size, SizeSpec, Variant, estimate};
+use zwhy_lab::{
+    Action, Bytes, Engine, Estimate, Experiment, PoolChoice, Remark, Size, SizeSpec, Variant, estimate,
+    remarks,
+};
 use zwhy_report::{Align, Grid};
 
 /// Which experiment, and what is changed of it.
@@ -29,6 +32,26 @@ pub struct Chosen {
     /// Data of one run, such as 256M.
     #[arg(long, value_name = "SIZE")]
     bytes: Option<String>,
+    /// What runs OpenZFS: libzpool in a process of its own, or this host's kernel on a pool of the lab's own.
+    #[arg(long, value_enum)]
+    engine: Option<EngineName>,
+    /// A blank partition to make the pool of, with --engine pool; once for each disk. Without it the pool is
+    /// made of files in the scratch folder.
+    #[arg(long = "device", value_name = "PARTITION")]
+    devices: Vec<PathBuf>,
+    /// Let --engine pool set parameters of the module for each run, and put them back after it. They act on
+    /// all pools of the host.
+    #[arg(long)]
+    allow_parameters: bool,
+    /// Folder where --engine pool notes what it changes on this host, for lab cleanup.
+    #[arg(long, value_name = "DIR", default_value = zwhy_lab::JOURNALS)]
+    journal: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum EngineName {
+    User,
+    Pool,
 }
 
 /// An experiment as it shall run.
@@ -36,6 +59,7 @@ pub struct Wanted {
     pub experiment: Experiment,
     pub size: Size,
     pub size_spec: SizeSpec,
+    pub pool: PoolChoice,
 }
 
 impl Chosen {
@@ -49,6 +73,15 @@ impl Chosen {
                 usage(format!("{setting:?} is no setting with its values; write NAME=V1,V2"))
             })?;
             experiment.set(name.trim(), values).map_err(|what| usage(format!("--set {setting}: {what}")))?;
+        }
+        match self.engine {
+            None => {}
+            Some(EngineName::User) => experiment.engine = Engine::User,
+            Some(EngineName::Pool) => experiment.engine = Engine::Pool,
+        }
+        let pool = self.pool()?;
+        if experiment.engine == Engine::User && (!pool.devices.is_empty() || pool.allow_parameters) {
+            return Err(usage("--device and --allow-parameters are for --engine pool"));
         }
         let size = if self.quick { Size::Quick } else { Size::Full };
         let mut size_spec = experiment.size(size);
@@ -64,7 +97,17 @@ impl Chosen {
                 )));
             }
         }
-        Ok(Wanted { experiment, size, size_spec })
+        Ok(Wanted { experiment, size, size_spec, pool })
+    }
+
+    /// With whole paths: a later `lab resume` may be called from somewhere else.
+    fn pool(&self) -> Result<PoolChoice> {
+        let devices: std::io::Result<Vec<PathBuf>> = self.devices.iter().map(std::path::absolute).collect();
+        Ok(PoolChoice {
+            devices: devices?,
+            journals: std::path::absolute(&self.journal)?,
+            allow_parameters: self.allow_parameters,
+        })
     }
 }
 
@@ -84,7 +127,7 @@ pub fn list() -> Result<ExitCode> {
 }
 
 pub fn show(args: &ShowArgs) -> Result<ExitCode> {
-    let Wanted { experiment, size_spec, .. } = args.chosen.wanted()?;
+    let Wanted { experiment, size_spec, pool, .. } = args.chosen.wanted()?;
     let variants = experiment.variants().map_err(usage)?;
     let mut lines = vec![
         experiment.title.clone(),
@@ -103,13 +146,35 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode> {
     ));
     lines.push(String::new());
     lines.extend(cost(&estimate(&experiment, size_spec)?, size_spec));
-    lines.push(
-        "It runs the OpenZFS of this host in a process of its own, on files in the scratch folder; pools of the host \
-         are not touched."
-            .into(),
-    );
+    lines.extend(where_it_runs(&experiment, &pool)?);
     output::print(&(lines.join("\n") + "\n"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What it touches, and what this engine cannot do of it.
+fn where_it_runs(experiment: &Experiment, pool: &PoolChoice) -> Result<Vec<String>> {
+    if experiment.engine == Engine::User {
+        return Ok(vec![
+            "It runs the OpenZFS of this host in a process of its own, on files in the scratch folder; pools of the \
+             host are not touched."
+                .into(),
+        ]);
+    }
+    let disks = match pool.devices.as_slice() {
+        [] => "files in the scratch folder".to_owned(),
+        devices => devices.iter().map(|d| d.display().to_string()).collect::<Vec<_>>().join(", "),
+    };
+    let mut lines = vec![format!(
+        "It makes a pool of its own, zwhy-lab-…, on the OpenZFS of this host's kernel, of {disks}; it needs root. Other \
+         pools are not touched, but share the ARC and the CPU with it."
+    )];
+    for remark in remarks(experiment, pool).map_err(usage)? {
+        lines.push(match remark {
+            Remark::Refused(why) => format!("It cannot run so: {why}."),
+            Remark::LeftOut(what) => format!("Mind: {what}."),
+        });
+    }
+    Ok(lines)
 }
 
 /// The steps in words; what a factor decides is told by the factor's name.

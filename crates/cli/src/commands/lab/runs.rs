@@ -52,7 +52,7 @@ pub struct ResumeArgs {
 }
 
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
-    let Wanted { experiment, size, size_spec } = args.chosen.wanted()?;
+    let Wanted { experiment, size, size_spec, pool } = args.chosen.wanted()?;
     zwhy_place::check_name(&args.output, &[], "this writes a folder of captures: name it without an ending")
         .map_err(|e| usage(e.to_string()))?;
     refuse_used(&args.output)?;
@@ -61,6 +61,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     options.size_spec = Some(size_spec);
     options.scratch.clone_from(&args.scratch);
     options.library.clone_from(&args.library);
+    options.pool = pool;
     options.seed = args.seed;
     options.hz = (!args.no_record).then_some(args.hz);
     options.command = std::env::args().collect();

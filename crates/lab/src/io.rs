@@ -1,14 +1,12 @@
-//! Data through the DMU: write, read, compare.
+//! The application's data: write, read, compare, through the DMU or through files of a file system.
 //!
 //! No two 4 KiB pieces are alike: a pattern of random bytes, with zeros in it where the data shall compress,
 //! repeats after 4 MiB, so that nothing repeats inside a record, and in each piece is a mark made of its object
 //! and offset. Reading checks the marks (cheap, so that it does not
 //! count as work of ZFS); verifying compares every byte.
 
-use super::dataset::Dataset;
-use super::dmu::{read_at, write_at};
-use super::protocol::Failure;
 use crate::Bytes;
+use crate::engine::protocol::Failure;
 use crate::plan::SplitMix;
 use crate::result::ThreadGroup;
 use crate::spec::{Content, Order, Setup, Way};
@@ -24,6 +22,18 @@ const PATTERN: u64 = 4 << 20;
 const SECTOR: usize = 512;
 /// Text repeats after so many bytes, so that it compresses well.
 const PHRASE: usize = 64;
+
+/// Where the bytes go: objects of a dataset, or files.
+pub trait Target: Sync {
+    /// # Errors
+    /// When not all of `data` was taken.
+    fn write_at(&self, way: Way, object: u64, offset: u64, data: &[u8]) -> Result<(), Failure>;
+    /// Fills `data`.
+    ///
+    /// # Errors
+    /// When not all of it could be read.
+    fn read_at(&self, way: Way, object: u64, offset: u64, data: &mut [u8]) -> Result<(), Failure>;
+}
 
 /// One object of each thread, all of the same size.
 pub struct Data {
@@ -84,11 +94,10 @@ pub struct Reading {
 pub type Report<'a> = &'a mut dyn FnMut(u64, u64);
 
 impl Data {
-    pub fn create(dataset: &Dataset<'_>, setup: &Setup, bytes: Bytes, seed: u64) -> Result<Data, Failure> {
+    /// `objects`: one for each thread.
+    pub fn new(objects: Vec<u64>, setup: &Setup, bytes: Bytes, seed: u64) -> Data {
         let io_size = setup.io_size.0;
         let each = bytes.0.div_ceil(u64::from(setup.threads)).next_multiple_of(io_size);
-        let objects: Result<Vec<u64>, Failure> =
-            (0..setup.threads).map(|_| dataset.new_object(setup.recordsize().0)).collect();
         let mut random = SplitMix(seed);
         let words = io_size.max(PATTERN) / 8;
         let mut pattern: Vec<u8> = (0..words).flat_map(|_| random.next().to_le_bytes()).collect();
@@ -101,38 +110,36 @@ impl Data {
             }
         }
         let recordsize = setup.recordsize().0;
-        Ok(Data { objects: objects?, each, io_size, recordsize, way: setup.io, seed, pattern })
+        Data { objects, each, io_size, recordsize, way: setup.io, seed, pattern }
     }
 
     /// Writes `bytes` of the data, all when there are none.
     pub fn write(
         &self,
-        dataset: &Dataset<'_>,
+        target: &dyn Target,
         bytes: Option<Bytes>,
         order: Order,
         report: Report<'_>,
     ) -> Result<Moved, Failure> {
-        let (zpool, open) = (dataset.zpool, dataset.handle());
         self.in_threads("lab-writer", bytes, report, |object, each, done| {
             let mut data = Buffer::new(self.pattern.len());
             data.bytes().copy_from_slice(&self.pattern);
             for offset in self.offsets(each, order, object) {
                 let data = &mut data.bytes()[self.place(offset)];
                 mark(data, object, offset);
-                write_at(zpool, open, self.way, object, offset, data)?;
+                target.write_at(self.way, object, offset, data)?;
                 done.fetch_add(self.io_size, Ordering::Relaxed);
             }
             Ok(())
         })
     }
 
-    pub fn read(&self, dataset: &Dataset<'_>, what: &Reading, report: Report<'_>) -> Result<Moved, Failure> {
-        let (zpool, open) = (dataset.zpool, dataset.handle());
+    pub fn read(&self, target: &dyn Target, what: &Reading, report: Report<'_>) -> Result<Moved, Failure> {
         self.in_threads("lab-reader", what.bytes, report, |object, each, done| {
             let mut buffer = Buffer::new(self.io_size as usize);
             let mut expected = self.pattern.clone();
             for offset in self.offsets(each, what.order, object) {
-                read_at(zpool, open, self.way, object, offset, buffer.bytes())?;
+                target.read_at(self.way, object, offset, buffer.bytes())?;
                 if what.spoil {
                     buffer.bytes()[0] ^= 1;
                 }
@@ -151,7 +158,7 @@ impl Data {
     }
 
     /// Writes `bytes` at a place of the first object that moves on with `turn`.
-    pub fn change(&self, dataset: &Dataset<'_>, bytes: Bytes, turn: u32) -> Result<(), Failure> {
+    pub fn change(&self, target: &dyn Target, bytes: Bytes, turn: u32) -> Result<(), Failure> {
         let mut buffer = Buffer::new(self.io_size as usize);
         let object = self.objects[0];
         let mut left = bytes.0;
@@ -162,14 +169,7 @@ impl Data {
             buffer.bytes().copy_from_slice(&self.pattern[self.place(start)]);
             mark(buffer.bytes(), object, start);
             let from = (at - start) as usize;
-            write_at(
-                dataset.zpool,
-                dataset.handle(),
-                Way::Buffered,
-                object,
-                at,
-                &buffer.bytes()[from..from + part as usize],
-            )?;
+            target.write_at(Way::Buffered, object, at, &buffer.bytes()[from..from + part as usize])?;
             left -= part;
             at = (at + part) % self.each;
         }

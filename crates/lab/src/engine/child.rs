@@ -1,21 +1,15 @@
-//! The child's side: open libzpool, make the pool, run the steps, say what happened.
+//! The child: opens a session of its engine, plays the steps, says what happened.
 //!
 //! It dies with its parent: by signal while it works, by the end of its input while it waits.
 
-use super::abi::Zpool;
-use super::clocks::{Snapshot, monotonic};
-use super::cures;
-use super::dataset::Dataset;
-use super::io::{Check, Data, Moved, Reading};
-use super::kstats::Counters;
-use super::nvlist::c_string;
-use super::pool::{self, Pool};
-use super::protocol::{ChildPlan, Failure, Fault, FromChild, GO, StepEnd};
-use super::{dmu, shim, snapshots, tune};
+use super::clocks::monotonic;
+use super::protocol::{ChildPlan, EnginePlan, Failure, Fault, FromChild, GO, StepEnd};
+use super::{Measured, Session};
 use crate::Bytes;
+use crate::io::{Check, Data, Moved, Reading};
 use crate::result::Mark;
-use crate::scratch::disk_size;
-use crate::spec::{Action, Order, Step};
+use crate::spec::{Action, Age, Order, Step};
+use crate::{pool, user};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::fs::File;
 use std::io::{BufRead, StdinLock, Write};
@@ -88,61 +82,28 @@ impl Link {
 }
 
 fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
-    let setup = &plan.setup;
-    let mut done = vec![cures::tame_malloc(), cures::prefault(heap_needed(plan))];
-    let zpool = Zpool::open(&plan.library).map_err(|found| Failure::other("open OpenZFS", found))?;
-    done.extend(cures::apply(&zpool, &plan.library, setup, &pool::vdev_prefix(&plan.scratch)));
-    dmu::prepare(&zpool, setup.io)?;
-    tune::parameters(&zpool, &plan.parameters)?;
-    pool::start(&zpool, &plan.scratch)?;
-    cures::confirm_arc(&mut done, setup);
-    done.extend(cures::choose_checksums(&zpool));
-    tune::implementations(&zpool, &setup.implementations)?;
+    let (session, cures): (Box<dyn Session>, _) = match &plan.engine {
+        EnginePlan::User(own) => user::session::open(own, plan)?,
+        EnginePlan::Pool(own) => pool::session::open(own, plan)?,
+    };
+    let data = Data::new(session.objects(), &plan.setup, plan.bytes, plan.seed);
+    session.sync()?;
+    link.say(&FromChild::Hello { cures });
 
-    let size = disk_size(plan.bytes, setup, &plan.steps);
-    let pool = Pool::create(&zpool, &plan.library, &plan.scratch, setup, size)?;
-    let dataset = Dataset::create(&zpool, setup)?;
-    let data = Data::create(&dataset, setup, plan.bytes, plan.seed)?;
-    dataset.sync();
-    if let Some(device) = setup.device {
-        shim::device(device);
-    }
-    link.say(&FromChild::Hello { cures: done });
-
-    let mut stage = Stage { plan, pool, dataset, data, snapshots: 0, struck: false };
+    let mut stage = Stage { plan, session, data, snapshots: 0, struck: false };
     for step in &plan.steps {
         link.gate(step)?;
-        let (begin, counted) = (Snapshot::take(), Counters::read());
-        let outcome = stage.step(link, step)?;
-        let mut clocks = begin.until(&Snapshot::take());
-        let counters = counted.until(&Counters::read());
-        let (bytes, blocks) = outcome.moved.as_ref().map_or((0, 0), |moved| (moved.bytes, moved.blocks));
-        if let Some(moved) = outcome.moved {
+        stage.session.begin();
+        let Outcome { moved, operations } = stage.step(link, step)?;
+        let Measured { mut clocks, counters, not_counted } = stage.session.end();
+        let (bytes, blocks) = moved.as_ref().map_or((0, 0), |moved| (moved.bytes, moved.blocks));
+        if let Some(moved) = moved {
             clocks.set_group(moved.threads);
         }
-        let operations = outcome.operations;
-        link.say(&FromChild::End(StepEnd {
-            step: step.name.clone(),
-            bytes,
-            blocks,
-            operations,
-            clocks,
-            counters,
-        }));
+        let step = step.name.clone();
+        link.say(&FromChild::End(StepEnd { step, bytes, blocks, operations, clocks, counters, not_counted }));
     }
-    stage.dataset.close();
-    stage.pool.export()?;
-    // SAFETY: all pools are exported and no call of ours is under way.
-    unsafe { (zpool.call.kernel_fini)() };
-    Ok(())
-}
-
-/// The ARC as far as the data fills it (compressed and plain), two copies (plain and encrypted) of the dirty
-/// data OpenZFS allows, and change. With it the
-/// steps of the encryption experiment show no page faults (`perf record -e page-faults`).
-fn heap_needed(plan: &ChildPlan) -> Bytes {
-    let setup = &plan.setup;
-    Bytes(setup.arc_max.0.min(plan.bytes.0 * 2) + plan.bytes.0.min(setup.memory.0 / 10) * 2 + (64 << 20))
+    stage.session.close()
 }
 
 /// What a step did.
@@ -163,8 +124,7 @@ impl From<Moved> for Outcome {
 /// The pool on which the steps are played.
 struct Stage<'a> {
     plan: &'a ChildPlan,
-    pool: Pool<'a>,
-    dataset: Dataset<'a>,
+    session: Box<dyn Session>,
     data: Data,
     /// Snapshots that are there.
     snapshots: u32,
@@ -182,7 +142,7 @@ impl Stage<'_> {
                     &step.name,
                     &format!("{} of the data", bytes.map_or("all".into(), |b| b.to_string())),
                 );
-                let spoil = !self.struck && strike(self.plan, self.dataset.zpool);
+                let spoil = !self.struck && self.strike();
                 self.struck = true;
                 let what = Reading { bytes: *bytes, order: *order, check: Check::Marks, spoil };
                 self.read(link, &what)
@@ -192,11 +152,14 @@ impl Stage<'_> {
                 let order = Order::Sequential;
                 self.read(link, &Reading { bytes: None, order, check: Check::EveryByte, spoil: false })
             }
-            Action::Reimport => self.reimport(link).map(|()| Outcome::default()),
+            Action::Reimport => {
+                let mut mark = |name: &str, text: &str| link.mark(name, text);
+                self.session.reimport(&mut mark).map(|()| Outcome::default())
+            }
             Action::Snapshot { count, bytes } => self.snapshot(link, *count, *bytes),
             Action::Destroy { order } => self.destroy(link, *order),
             Action::Idle { seconds, available } => {
-                idle(link, *seconds, *available);
+                self.idle(link, *seconds, *available);
                 Ok(Outcome::default())
             }
         }
@@ -211,85 +174,91 @@ impl Stage<'_> {
     ) -> Result<Outcome, Failure> {
         link.mark(name, "the application writes");
         let mut report = |done, total| link.say(&FromChild::Progress { done, total });
-        let moved = self.data.write(&self.dataset, bytes, order, &mut report)?;
+        let moved = self.data.write(&*self.session.target(), bytes, order, &mut report)?;
         link.mark("sync", "wait until all is on disk");
-        self.dataset.sync();
+        self.session.sync()?;
         Ok(moved.into())
     }
 
     fn read(&self, link: &mut Link, what: &Reading) -> Result<Outcome, Failure> {
         let mut report = |done, total| link.say(&FromChild::Progress { done, total });
-        self.data.read(&self.dataset, what, &mut report).map(Outcome::from)
-    }
-
-    fn reimport(&mut self, link: &mut Link) -> Result<(), Failure> {
-        self.dataset.close();
-        link.mark("reimport", "export and import the pool");
-        self.pool.reimport()?;
-        link.mark("key", "load the key, open the dataset");
-        self.dataset.load_key()?;
-        self.dataset.open()
+        self.data.read(&*self.session.target(), what, &mut report).map(Outcome::from)
     }
 
     /// Each snapshot is of a state of its own: something was written, and is on disk.
     fn snapshot(&mut self, link: &mut Link, count: u32, bytes: Bytes) -> Result<Outcome, Failure> {
         link.mark("snapshot", &format!("take {count}, with {bytes} written before each"));
         for index in 0..count {
-            self.data.change(&self.dataset, bytes, self.snapshots)?;
-            snapshots::take(self.dataset.zpool, self.snapshots)?;
+            self.data.change(&*self.session.target(), bytes, self.snapshots)?;
+            self.session.snapshot(self.snapshots)?;
             self.snapshots += 1;
             link.say(&FromChild::Progress { done: u64::from(index + 1), total: u64::from(count) });
         }
-        self.dataset.sync();
+        self.session.sync()?;
         Ok(Outcome { moved: None, operations: u64::from(count) })
     }
 
-    fn destroy(&mut self, link: &mut Link, order: crate::spec::Age) -> Result<Outcome, Failure> {
-        let (count, calls) = (self.snapshots, snapshots::calls(order, self.snapshots));
+    fn destroy(&mut self, link: &mut Link, order: Age) -> Result<Outcome, Failure> {
+        let (count, calls) = (self.snapshots, calls(order, self.snapshots));
         link.mark("destroy", &format!("{count} snapshots in {} calls", calls.len()));
         let mut done = 0;
         for call in &calls {
-            snapshots::destroy(self.dataset.zpool, call)?;
+            self.session.destroy(call)?;
             done += call.len() as u64;
             link.say(&FromChild::Progress { done, total: u64::from(count) });
         }
-        self.dataset.sync();
+        self.session.sync()?;
         self.snapshots = 0;
         Ok(Outcome { moved: None, operations: u64::from(count) })
     }
-}
 
-/// Waits, and lets OpenZFS see so much memory left meanwhile.
-fn idle(link: &mut Link, seconds: u32, available: Option<i64>) {
-    if let Some(bytes) = available {
-        shim::available_memory(bytes);
-    }
-    for second in 0..seconds {
-        std::thread::sleep(Duration::from_secs(1));
-        link.say(&FromChild::Progress { done: u64::from(second + 1), total: u64::from(seconds) });
-    }
-    shim::available_memory(i64::MAX);
-}
-
-/// Misbehaves as the plan wants; true when the data shall be spoiled.
-fn strike(plan: &ChildPlan, zpool: &Zpool) -> bool {
-    match plan.fault {
-        None => false,
-        Some(Fault::WrongByte) => true,
-        Some(Fault::Hang) => loop {
-            std::thread::sleep(Duration::from_secs(3600));
-        },
-        Some(Fault::Crash) => {
-            type Panic = unsafe extern "C" fn(i32, *const std::ffi::c_char, ...);
-            const CE_PANIC: i32 = 3;
-            if let Some(address) = zpool.address("cmn_err") {
-                let words = c_string("the lab was told to crash OpenZFS here");
-                // SAFETY: `cmn_err(int, const char *, ...)` in all releases; the text has no directives.
-                unsafe {
-                    std::mem::transmute::<*mut std::ffi::c_void, Panic>(address)(CE_PANIC, words.as_ptr())
-                };
-            }
-            std::process::abort()
+    /// Waits, and lets OpenZFS see so much memory left meanwhile.
+    fn idle(&self, link: &mut Link, seconds: u32, available: Option<i64>) {
+        if available.is_some() {
+            self.session.memory_left(available);
         }
+        for second in 0..seconds {
+            std::thread::sleep(Duration::from_secs(1));
+            link.say(&FromChild::Progress { done: u64::from(second + 1), total: u64::from(seconds) });
+        }
+        if available.is_some() {
+            self.session.memory_left(None);
+        }
+    }
+
+    /// Misbehaves as the plan wants; true when the data shall be spoiled.
+    fn strike(&self) -> bool {
+        match self.plan.fault {
+            None => false,
+            Some(Fault::WrongByte) => true,
+            Some(Fault::Hang) => loop {
+                std::thread::sleep(Duration::from_secs(3600));
+            },
+            Some(Fault::Crash) => {
+                self.session.panic();
+                std::process::abort()
+            }
+        }
+    }
+}
+
+/// The calls that destroy `count` snapshots: the numbers in each.
+fn calls(order: Age, count: u32) -> Vec<Vec<u32>> {
+    match order {
+        Age::OldestFirst => (0..count).map(|index| vec![index]).collect(),
+        Age::NewestFirst => (0..count).rev().map(|index| vec![index]).collect(),
+        Age::AllAtOnce => vec![(0..count).collect()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_of_destroying() {
+        assert_eq!(calls(Age::OldestFirst, 3), [[0], [1], [2]]);
+        assert_eq!(calls(Age::NewestFirst, 3), [[2], [1], [0]]);
+        assert_eq!(calls(Age::AllAtOnce, 3), [vec![0, 1, 2]]);
     }
 }

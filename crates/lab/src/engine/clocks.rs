@@ -8,7 +8,7 @@ use std::path::Path;
 use zwhy_profile::Nanos;
 
 /// CPU of a phase and the clocks around it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct PhaseClocks {
     pub begin_ns: i64,
     pub end_ns: i64,
@@ -52,6 +52,8 @@ pub fn monotonic() -> Nanos {
 }
 
 impl Snapshot {
+    // The kernel's own account, to the microsecond; no safe wrapper gives it.
+    #[allow(unsafe_code)]
     pub fn take() -> Snapshot {
         // SAFETY: fills the structure it is given.
         let usage = unsafe {
@@ -87,13 +89,13 @@ fn seconds(time: libc::timeval) -> f64 {
     time.tv_sec as f64 + time.tv_usec as f64 / 1e6
 }
 
-fn field(text: &str, name: &str) -> u64 {
+pub fn field(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|l| l.strip_prefix(name));
     line.and_then(|v| v.trim().parse().ok()).unwrap_or(0)
 }
 
 /// Thread → name and CPU seconds. Threads that end while this reads are left out.
-fn threads(tasks: &Path) -> BTreeMap<i32, (String, f64)> {
+pub fn threads(tasks: &Path) -> BTreeMap<i32, (String, f64)> {
     let Ok(entries) = fs::read_dir(tasks) else { return BTreeMap::new() };
     entries
         .flatten()
@@ -109,7 +111,7 @@ fn threads(tasks: &Path) -> BTreeMap<i32, (String, f64)> {
 }
 
 /// CPU by thread name, most first; names that used nothing are left out.
-fn used_between(
+pub fn used_between(
     before: &BTreeMap<i32, (String, f64)>,
     after: &BTreeMap<i32, (String, f64)>,
 ) -> Vec<ThreadGroup> {

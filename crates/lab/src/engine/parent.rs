@@ -1,8 +1,9 @@
 //! The parent's side: starts the child, hears it, and tells a crash from a hang from an error.
 
+use super::Engine;
 use super::protocol::{ChildPlan, FromChild, GO};
-use super::shim::ShimFile;
 use crate::LabError;
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
@@ -52,15 +53,24 @@ pub struct RunningChild {
     /// Ends when the child's standard error does.
     listener: Option<JoinHandle<()>>,
     library: String,
+    /// Its end was seen: its process id may be somebody else's by now.
+    ended: bool,
 }
 
 impl RunningChild {
-    pub fn start(program: &ChildProgram, plan: &ChildPlan) -> Result<RunningChild, LabError> {
+    pub fn start(
+        program: &ChildProgram,
+        plan: &ChildPlan,
+        engine: &dyn Engine,
+    ) -> Result<RunningChild, LabError> {
         let failed = |source| LabError::Spawn { program: program.program.display().to_string(), source };
-        let shim = ShimFile::create()?;
-        let mut child = Command::new(&program.program)
+        let shim = engine.preload()?;
+        let mut command = Command::new(&program.program);
+        if let Some(shim) = &shim {
+            command.env("LD_PRELOAD", shim.preload());
+        }
+        let mut child = command
             .args(&program.args)
-            .env("LD_PRELOAD", shim.preload())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -89,8 +99,9 @@ impl RunningChild {
             let words = Arc::clone(&words);
             std::thread::spawn(move || LastWords::listen(errors, &words))
         };
-        let library = plan.library.info.version_text().to_owned();
-        let mut running = RunningChild { child, input, messages, words, listener: Some(listener), library };
+        let library = engine.info().version_text().to_owned();
+        let mut running =
+            RunningChild { child, input, messages, words, listener: Some(listener), library, ended: false };
         let mut line = serde_json::to_vec(plan).map_err(|e| failed(e.into()))?;
         line.push(b'\n');
         // A child that died at once is found by the first `hear`.
@@ -156,7 +167,10 @@ impl RunningChild {
         let until = Instant::now() + limit;
         loop {
             match self.child.try_wait() {
-                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) if status.success() => {
+                    self.ended = true;
+                    return Ok(());
+                }
                 Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
                 Ok(None) => {
                     self.kill();
@@ -166,16 +180,21 @@ impl RunningChild {
                         last_words: self.last_words(),
                     });
                 }
-                Ok(Some(_)) | Err(_) => return Err(self.crashed(place)),
+                Ok(Some(_)) | Err(_) => {
+                    self.ended = true;
+                    return Err(self.crashed(place));
+                }
             }
         }
     }
 
     fn crashed(&mut self, place: &RunStep) -> LabError {
-        let how = match self.child.wait() {
-            Ok(status) => how_it_ended(status),
-            Err(e) => format!("could not be waited for ({e})"),
+        self.kill_group();
+        let how = match self.await_end() {
+            Some(status) => how_it_ended(status),
+            None => "does not end: OpenZFS holds it; it is left behind".into(),
         };
+        self.ended = true;
         LabError::Crashed {
             place: Box::new(place.clone()),
             how,
@@ -184,15 +203,44 @@ impl RunningChild {
         }
     }
 
+    /// With the commands that it runs. One that cannot end, because OpenZFS does not let go of it, is left
+    /// behind: it holds nothing that is waited for here.
     fn kill(&mut self) {
-        // Fails only when it has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        if !self.ended {
+            self.kill_group();
+            self.await_end();
+            self.ended = true;
+        }
     }
 
-    /// Complete, because the child has ended.
+    /// `None` when it does not end soon.
+    fn await_end(&mut self) -> Option<ExitStatus> {
+        const PATIENCE: Duration = Duration::from_secs(10);
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
+
+    /// The child leads a group of its own, which has the commands that it runs.
+    fn kill_group(&self) {
+        if !self.ended
+            && let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
+        {
+            // Fails only when all have ended already.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+
+    /// Complete, unless the child could not be ended.
     fn last_words(&mut self) -> String {
-        if let Some(listener) = self.listener.take() {
+        if let Some(listener) = self.listener.take()
+            && !matches!(self.child.try_wait(), Ok(None))
+        {
             let _ = listener.join();
         }
         self.words.lock().map(|words| words.text()).unwrap_or_default()

@@ -5,13 +5,14 @@
 //! the monotonic clock.
 
 use super::clocks::PhaseClocks;
-use super::cures::Cure;
-use super::library::Library;
 use crate::Bytes;
+use crate::pool::session::PoolPlan;
 use crate::result::Mark;
 use crate::spec::{Setup, Step};
+use crate::user::cures::Cure;
+use crate::user::library::Library;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -20,14 +21,27 @@ pub const GO: &str = "go";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ChildPlan {
-    pub library: Library,
+    pub engine: EnginePlan,
     pub scratch: PathBuf,
     pub setup: Setup,
-    pub parameters: Vec<Parameter>,
     pub bytes: Bytes,
     pub seed: u64,
     pub steps: Vec<Step>,
     pub fault: Option<Fault>,
+}
+
+/// What the session of an engine has to know on top.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EnginePlan {
+    User(UserPlan),
+    Pool(PoolPlan),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UserPlan {
+    pub library: Library,
+    pub parameters: Vec<Parameter>,
 }
 
 /// A variable of the library.
@@ -85,6 +99,9 @@ pub struct StepEnd {
     pub clocks: PhaseClocks,
     /// Change of OpenZFS's counters, `arcstats.hits`.
     pub counters: BTreeMap<String, i64>,
+    /// Counters of the lab that this engine cannot count.
+    #[serde(default)]
+    pub not_counted: BTreeSet<String>,
 }
 
 /// Something OpenZFS or the child refused to do.

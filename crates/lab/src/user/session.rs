@@ -1,0 +1,135 @@
+//! The child's side of this engine: opens libzpool, makes the pool of files, plays on its dataset.
+
+use super::abi::Zpool;
+use super::dataset::Dataset;
+use super::dmu::{self, Objects};
+use super::kstats::Counters;
+use super::nvlist::c_string;
+use super::pool::{self, Pool};
+use super::{cures, shim, snapshots, tune};
+use crate::Bytes;
+use crate::engine::clocks::Snapshot;
+use crate::engine::protocol::{ChildPlan, Failure, UserPlan};
+use crate::engine::{Measured, Session};
+use crate::io::Target;
+use crate::scratch::disk_size;
+use std::collections::BTreeSet;
+
+struct UserSession {
+    zpool: &'static Zpool,
+    pool: Pool<'static>,
+    dataset: Dataset<'static>,
+    objects: Vec<u64>,
+    /// Of the step that is measured.
+    begun: (Snapshot, Counters),
+}
+
+/// Opens OpenZFS and makes the pool; also says what was done about what user space distorts.
+///
+/// # Errors
+/// What OpenZFS refused.
+pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<cures::Cure>), Failure> {
+    let setup = &plan.setup;
+    let mut done = vec![cures::tame_malloc(), cures::prefault(heap_needed(plan))];
+    let zpool = Zpool::open(&own.library).map_err(|found| Failure::other("open OpenZFS", found))?;
+    // For as long as the process lives.
+    let zpool: &'static Zpool = Box::leak(Box::new(zpool));
+    done.extend(cures::apply(zpool, &own.library, setup, &pool::vdev_prefix(&plan.scratch)));
+    dmu::prepare(zpool, setup.io)?;
+    tune::parameters(zpool, &own.parameters)?;
+    pool::start(zpool, &plan.scratch)?;
+    cures::confirm_arc(&mut done, setup);
+    done.extend(cures::choose_checksums(zpool));
+    tune::implementations(zpool, &setup.implementations)?;
+
+    let size = disk_size(plan.bytes, setup, &plan.steps);
+    let pool = Pool::create(zpool, &own.library, &plan.scratch, setup, size)?;
+    let dataset = Dataset::create(zpool, setup)?;
+    let objects: Result<Vec<u64>, Failure> =
+        (0..setup.threads).map(|_| dataset.new_object(setup.recordsize().0)).collect();
+    let objects = objects?;
+    dataset.sync();
+    if let Some(device) = setup.device {
+        shim::device(device);
+    }
+    let begun = (Snapshot::take(), Counters::read());
+    Ok((Box::new(UserSession { zpool, pool, dataset, objects, begun }), done))
+}
+
+/// The ARC as far as the data fills it (compressed and plain), two copies (plain and encrypted) of the dirty
+/// data OpenZFS allows, and change. With it the
+/// steps of the encryption experiment show no page faults (`perf record -e page-faults`).
+fn heap_needed(plan: &ChildPlan) -> Bytes {
+    let setup = &plan.setup;
+    Bytes(setup.arc_max.0.min(plan.bytes.0 * 2) + plan.bytes.0.min(setup.memory.0 / 10) * 2 + (64 << 20))
+}
+
+impl Session for UserSession {
+    fn objects(&self) -> Vec<u64> {
+        self.objects.clone()
+    }
+
+    fn target(&self) -> Box<dyn Target + '_> {
+        Box::new(Objects { zpool: self.zpool, open: self.dataset.handle() })
+    }
+
+    fn sync(&self) -> Result<(), Failure> {
+        self.dataset.sync();
+        Ok(())
+    }
+
+    fn reimport(&mut self, mark: &mut dyn FnMut(&str, &str)) -> Result<(), Failure> {
+        self.dataset.close();
+        mark("reimport", "export and import the pool");
+        self.pool.reimport()?;
+        mark("key", "load the key, open the dataset");
+        self.dataset.load_key()?;
+        self.dataset.open()
+    }
+
+    fn snapshot(&self, number: u32) -> Result<(), Failure> {
+        snapshots::take(self.zpool, number)
+    }
+
+    fn destroy(&self, numbers: &[u32]) -> Result<(), Failure> {
+        snapshots::destroy(self.zpool, numbers)
+    }
+
+    fn memory_left(&self, bytes: Option<i64>) {
+        shim::available_memory(bytes.unwrap_or(i64::MAX));
+    }
+
+    fn begin(&mut self) {
+        self.begun = (Snapshot::take(), Counters::read());
+    }
+
+    fn end(&mut self) -> Measured {
+        let (clocks, counters) = (Snapshot::take(), Counters::read());
+        let (begun, counted) = &self.begun;
+        Measured {
+            clocks: begun.until(&clocks),
+            counters: counted.until(&counters),
+            not_counted: BTreeSet::new(),
+        }
+    }
+
+    fn panic(&self) {
+        type Panic = unsafe extern "C" fn(i32, *const std::ffi::c_char, ...);
+        const CE_PANIC: i32 = 3;
+        if let Some(address) = self.zpool.address("cmn_err") {
+            let words = c_string("the lab was told to crash OpenZFS here");
+            // SAFETY: `cmn_err(int, const char *, ...)` in all releases; the text has no directives.
+            unsafe {
+                std::mem::transmute::<*mut std::ffi::c_void, Panic>(address)(CE_PANIC, words.as_ptr());
+            };
+        }
+    }
+
+    fn close(mut self: Box<Self>) -> Result<(), Failure> {
+        self.dataset.close();
+        self.pool.export()?;
+        // SAFETY: all pools are exported and no call of ours is under way.
+        unsafe { (self.zpool.call.kernel_fini)() };
+        Ok(())
+    }
+}
