@@ -8,7 +8,7 @@ import { firstAbove } from "../flame/layout";
 import { type FlameModel, shareOf } from "../flame/model";
 import { pathTo } from "../flame/navigate";
 import { cssOf } from "../flame/palette";
-import type { Paint, View } from "../flame/raster";
+import { isLit, type Paint, type View } from "../flame/raster";
 import { prose, visible } from "../text";
 import type { Finding } from "./answer";
 
@@ -176,7 +176,7 @@ export function svgOf(
       if (to - from < 0.5) continue;
       const node = row.node[k];
       const name = nameOf(m, node);
-      const lit = !paint.lit || paint.lit.node[node] === 1;
+      const lit = isLit(paint.lit, node);
       const fill = cssOf((lit ? paint.colour : paint.dimmed)[paint.entry[node]]);
       const share = (shareOf(m, m.weight[node]) * 100).toFixed(2);
       const text = clip(name, to - from - 6, ADVANCE);

@@ -5,7 +5,7 @@ import { clip, labelled } from "./labels";
 import type { FlameModel } from "./model";
 import { spanOf } from "./model";
 import { BACKGROUND, cssOf, FAINT_TEXT, TEXT } from "./palette";
-import { type Paint, type Run, rasterise, type View } from "./raster";
+import { isLit, type Paint, type Run, rasterise, type View } from "./raster";
 
 export const ROW_HEIGHT = 20;
 const FONT_SIZE = 12;
@@ -124,7 +124,7 @@ export class Painter {
       const room = run.to - run.from - 2 * PADDING * ratio;
       const text = clip(this.label(model, run.node), room, charWidth);
       if (text === "") continue;
-      const dim = paint.lit !== null && paint.lit.node[run.node] === 0;
+      const dim = !isLit(paint.lit, run.node);
       context.fillStyle = dim ? faint : TEXT;
       // Letters outside ASCII may be wider than one cell: fillText then squeezes them.
       context.fillText(

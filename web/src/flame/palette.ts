@@ -19,6 +19,23 @@ const QUIET: ReadonlyMap<string, string> = new Map([
   ["", "#dadada"],
 ]);
 const OTHER = "#d9c3ae";
+/** For modules in order of their weight: neighbours in the list differ in hue and in lightness. */
+const MODULES: readonly string[] = [
+  "#8ecae6",
+  "#f4a261",
+  "#b7e4c7",
+  "#e59aa8",
+  "#cdb4db",
+  "#ffd166",
+  "#90be6d",
+  "#a0b4ff",
+  "#ffcbb8",
+  "#c9a27c",
+  "#7fd1c0",
+  "#e0aaff",
+];
+/** Entries are 16 bits. */
+const MOST_MODULES = Math.floor(65_536 / SHADES);
 const DIFF_LESS = "#4f9fe0";
 const DIFF_MORE = "#ee8a3a";
 const DIFF_SAME = "#dcdcdc";
@@ -67,9 +84,9 @@ function palette(base: readonly Pixel[], striped: Uint8Array, dark: boolean): Pa
   };
 }
 
-/** Entry `stage * SHADES + shade`. */
+/** Entry `stage * SHADES + shade`; the same for modules. */
 export function stagePalette(
-  stages: readonly string[],
+  names: readonly string[],
   colours: readonly string[],
   dark: boolean,
 ): Palette {
@@ -78,19 +95,49 @@ export function stagePalette(
     [0, 0.12, 0.24].map((lighter) => mix(pixelOf(colour), white, lighter)),
   );
   const striped = Uint8Array.from(base, (_, i) =>
-    STRIPED.includes(stages[Math.floor(i / SHADES)]) ? 1 : 0,
+    STRIPED.includes(names[Math.floor(i / SHADES)]) ? 1 : 0,
   );
   return palette(base, striped, dark);
 }
 
+function shades(data: FlameData): Uint8Array {
+  return Uint8Array.from(data.labels, (name) => hash(name) % SHADES);
+}
+
 /** Palette entry of each node by stage, shaded by function. */
 export function stageEntries(data: FlameData): Uint16Array {
-  const shade = Uint8Array.from(data.labels, (name) => hash(name) % SHADES);
+  const shade = shades(data);
   const entry = new Uint16Array(data.nodes);
   for (let i = 0; i < data.nodes; i++) {
     entry[i] = data.stage[i] * SHADES + shade[data.label[i]];
   }
   return entry;
+}
+
+/** Palette entry of each node by the module of its function, shaded by function. */
+export function moduleEntries(data: FlameData): Uint16Array {
+  const shade = shades(data);
+  const entries = Uint16Array.from(
+    data.labelModule,
+    (module, label) => Math.min(module, MOST_MODULES - 1) * SHADES + shade[label],
+  );
+  const entry = new Uint16Array(data.nodes);
+  for (let i = 0; i < data.nodes; i++) entry[i] = entries[data.label[i]];
+  return entry;
+}
+
+/** A colour per module: those with the most weight get colours of their own, threads and what is unknown are quiet. */
+export function moduleColours(modules: readonly string[], weight: Float64Array): string[] {
+  const colours = modules.map((name) => QUIET.get(name === "thread" ? "" : name) ?? OTHER);
+  modules
+    .map((name, module) => ({ name, module }))
+    .filter(({ name, module }) => name !== "thread" && !QUIET.has(name) && weight[module] > 0)
+    .sort((a, b) => weight[b.module] - weight[a.module])
+    .slice(0, MODULES.length)
+    .forEach(({ module }, place) => {
+      colours[module] = MODULES[place];
+    });
+  return colours.slice(0, MOST_MODULES);
 }
 
 /** From much less (blue) over no change (grey) to much more (orange). */

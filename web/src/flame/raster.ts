@@ -19,13 +19,19 @@ export interface Paint {
   readonly striped: Uint8Array;
   /** Palette entry of each node. */
   readonly entry: Uint16Array;
-  /** Which nodes are lit, with prefix sums of their weight per level; null when all are. */
+  /** Which nodes are lit; null when all are. */
   readonly lit: Lit | null;
 }
 
-export interface Lit {
-  readonly node: Uint8Array;
-  readonly cum: readonly Float64Array[];
+/** Which nodes are lit, by what they have in common: `lit[of[node]]` is 1. */
+export interface Lamps {
+  readonly lit: Uint8Array;
+  readonly of: Uint32Array | Uint8Array;
+}
+
+export interface Lit extends Lamps {
+  /** Weight of the lit boxes among the first k of a level, for each k. */
+  readonly cum: (level: number) => Float64Array;
 }
 
 export interface View {
@@ -50,13 +56,14 @@ export interface Raster {
 const SEPARATED = 4;
 const STRIPE_EVERY = 4;
 
-/** Mixes `share` 0..1 of `over` into `under`, channel by channel. */
+/** Mixes `share` 0..1 of `over` into `under`, channel by channel, each rounded to the nearest. */
 export function mix(under: Pixel, over: Pixel, share: number): Pixel {
-  const q = Math.round(share * 255);
+  const q = Math.floor(share * 255 + 0.5) | 0;
   const p = 255 - q;
-  const r = Math.round(((under & 255) * p + (over & 255) * q) / 255);
-  const g = Math.round((((under >>> 8) & 255) * p + ((over >>> 8) & 255) * q) / 255);
-  const b = Math.round((((under >>> 16) & 255) * p + ((over >>> 16) & 255) * q) / 255);
+  // In whole numbers: (2n + 255) / 510, cut, is n / 255 rounded.
+  const r = ((2 * ((under & 255) * p + (over & 255) * q) + 255) / 510) | 0;
+  const g = ((2 * (((under >>> 8) & 255) * p + ((over >>> 8) & 255) * q) + 255) / 510) | 0;
+  const b = ((2 * (((under >>> 16) & 255) * p + ((over >>> 16) & 255) * q) + 255) / 510) | 0;
   return (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
 }
 
@@ -74,6 +81,9 @@ function gallop(x1: Float64Array, from: number, count: number, x: number): numbe
 class RowPainter {
   visited = 0;
   readonly runs: Run[] = [];
+  /** Weight left of the next pixel, and that of the lit boxes. */
+  private weight = 0;
+  private litWeight = 0;
   constructor(
     private readonly view: View,
     private readonly width: number,
@@ -83,34 +93,46 @@ class RowPainter {
   ) {}
 
   row(level: Level, cum: Float64Array | null, row: number): void {
-    const { view, width } = this;
-    const scale = width / (view.x1 - view.x0);
+    const { view, width, pixels } = this;
+    const { x0, x1, node, count } = level;
+    const span = (view.x1 - view.x0) / width;
+    const scale = 1 / span;
     const base = row * width;
-    let k = firstAbove(level.x1, 0, level.count, view.x0);
+    let k = firstAbove(x1, 0, count, view.x0);
     let p = 0;
-    while (p < width && k < level.count && level.x0[k] < view.x1) {
+    /** Whether `weight` and `lit` are those left of the pixel p already, from the pixel before. */
+    let known = false;
+    while (p < width && k < count && x0[k] < view.x1) {
       this.visited++;
-      const left = (level.x0[k] - view.x0) * scale;
-      const right = (level.x1[k] - view.x0) * scale;
+      const left = (x0[k] - view.x0) * scale;
+      const right = (x1[k] - view.x0) * scale;
       if (left <= p && right >= p + 1) {
         const to = Math.min(width, Math.floor(right));
-        this.fill(level.node[k], base, p, to, right - left, right > width);
-        if (to - p >= this.runFrom) this.runs.push({ row, node: level.node[k], from: p, to });
+        this.fill(node[k], base, p, to, right - left, right > width);
+        if (to - p >= this.runFrom) this.runs.push({ row, node: node[k], from: p, to });
         p = to;
+        known = false;
       } else if (left >= p + 1) {
         p = Math.min(width, Math.floor(left));
+        known = false;
         continue;
       } else {
-        this.pixels[base + p] = this.blend(level, cum, k, p, 1 / scale);
+        if (!known) this.startAt(level, cum, k, view.x0 + p * span);
+        // The first box that goes on beyond this pixel is the first of the next.
+        const last = gallop(x1, k, count, view.x0 + (p + 1) * span);
+        pixels[base + p] = this.blend(level, cum, k, last, view.x0 + (p + 1) * span, span);
         p++;
+        k = last;
+        known = true;
+        continue;
       }
-      k = gallop(level.x1, k, level.count, view.x0 + p / scale);
+      k = gallop(x1, k, count, view.x0 + p * span);
     }
   }
 
   private colours(node: number): Uint32Array {
     const { paint } = this;
-    return paint.lit && paint.lit.node[node] === 0 ? paint.dimmed : paint.colour;
+    return isLit(paint.lit, node) ? paint.colour : paint.dimmed;
   }
 
   private fill(node: number, base: number, from: number, to: number, wide: number, cut: boolean) {
@@ -126,21 +148,28 @@ class RowPainter {
     if (wide >= SEPARATED && !cut) pixels[base + to - 1] = mix(colour, paint.background, 0.7);
   }
 
-  /** The pixel p, partly covered by boxes from k on. */
-  private blend(level: Level, cum: Float64Array | null, k: number, p: number, span: number): Pixel {
-    const { view, paint } = this;
-    const from = view.x0 + p * span;
-    const to = from + span;
-    const last = gallop(level.x1, k, level.count, to);
-    const begin = upTo(level, level.cum, null, k, from);
-    const covered = upTo(level, level.cum, null, last, to) - begin;
+  /** Takes down what lies left of x, where box k is the first that goes beyond it. */
+  private startAt(level: Level, cum: Float64Array | null, k: number, x: number): void {
+    this.weight = upTo(level, level.cum, null, k, x);
+    if (cum) this.litWeight = upTo(level, cum, this.paint.lit, k, x);
+  }
+
+  /** A pixel that ends at x, partly covered by the boxes k..last; what lies left of it is taken down. */
+  private blend(
+    level: Level,
+    cum: Float64Array | null,
+    k: number,
+    last: number,
+    x: number,
+    span: number,
+  ): Pixel {
+    const { paint, weight: begin, litWeight: litBegin } = this;
+    this.startAt(level, cum, last, x);
+    const covered = this.weight - begin;
     const middle = boxAt(level, level.cum, begin + covered / 2, k, last);
     const share = Math.min(1, Math.max(0, covered / span));
-    if (!paint.lit || !cum) {
-      return mix(paint.background, paint.colour[paint.entry[middle]], share);
-    }
-    const litBegin = upTo(level, cum, paint.lit.node, k, from);
-    const lit = upTo(level, cum, paint.lit.node, last, to) - litBegin;
+    if (!cum) return mix(paint.background, paint.colour[paint.entry[middle]], share);
+    const lit = this.litWeight - litBegin;
     const unlit = mix(paint.background, paint.dimmed[paint.entry[middle]], share);
     if (lit <= 0) return unlit;
     const litMiddle = boxAt(level, cum, litBegin + lit / 2, k, last);
@@ -148,16 +177,15 @@ class RowPainter {
   }
 }
 
+/** Whether a node is lit; all are where nothing is sought. */
+export function isLit(lit: Lamps | null, node: number): boolean {
+  return lit === null || lit.lit[lit.of[node]] === 1;
+}
+
 /** Weight left of x; box k is the first whose right edge is beyond x. */
-function upTo(
-  level: Level,
-  cum: Float64Array,
-  counts: Uint8Array | null,
-  k: number,
-  x: number,
-): number {
+function upTo(level: Level, cum: Float64Array, lamps: Lamps | null, k: number, x: number): number {
   if (k >= level.count || level.x0[k] >= x) return cum[k];
-  if (counts && counts[level.node[k]] === 0) return cum[k];
+  if (!isLit(lamps, level.node[k])) return cum[k];
   return cum[k] + (x - level.x0[k]);
 }
 
@@ -185,7 +213,7 @@ export function rasterise(
   if (view.x1 > view.x0 && width > 0) {
     rows.forEach((depth, row) => {
       const level = levels[depth];
-      if (level) painter.row(level, paint.lit ? paint.lit.cum[depth] : null, row);
+      if (level) painter.row(level, paint.lit ? paint.lit.cum(depth) : null, row);
     });
   }
   return { visited: painter.visited, runs: painter.runs };

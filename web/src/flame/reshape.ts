@@ -22,6 +22,8 @@ export interface Reshape {
   readonly merge: boolean;
   /** For callees: the function that they are of; for callers: nothing above it counts. */
   readonly of: string;
+  /** With `of`: that function is the root, instead of a root above it. */
+  readonly rooted: boolean;
 }
 
 export const AS_IT_IS: Reshape = {
@@ -32,6 +34,7 @@ export const AS_IT_IS: Reshape = {
   collapse: false,
   merge: false,
   of: "",
+  rooted: false,
 };
 
 export function changesNothing(r: Reshape): boolean {
@@ -121,24 +124,51 @@ function taken(
     path.push(i);
   }
   if (!focused) return null;
-  return marks.of ? around(data, path, marks.of, r.shape) : path;
+  return marks.of ? around(data, path, marks.of, r) : path;
 }
 
-/** Of a stack what lies below the outermost such function, or above the innermost one, with the function itself. */
-function around(data: FlameData, path: number[], of: Uint8Array, shape: Shape): number[] | null {
-  if (shape === "callers") {
-    const at = path.findIndex((node) => of[data.label[node]] === 1);
-    return at < 0 ? null : path.slice(at);
+/**
+ * Of a stack what lies below the outermost such function, or above the innermost one, with the function itself
+ * unless it is the root.
+ */
+function around(data: FlameData, path: number[], of: Uint8Array, r: Reshape): number[] | null {
+  const itself = r.rooted ? 0 : 1;
+  const is = (node: number) => of[data.label[node]] === 1;
+  if (r.shape === "callers") {
+    const at = path.findIndex(is);
+    return at < 0 ? null : path.slice(at + 1 - itself);
   }
-  const at = path.findLastIndex((node) => of[data.label[node]] === 1);
-  return at < 0 ? null : path.slice(0, at + 1);
+  const at = path.findLastIndex(is);
+  return at < 0 ? null : path.slice(0, at + itself);
+}
+
+/** The frames of the stack that ends in a node, leaf first, as a reshape leaves them; null where it drops the stack. */
+export function pathsOf(
+  data: FlameData,
+  tree: Tree,
+  r: Reshape,
+): (leaf: number) => number[] | null {
+  const marks = marksOf(data, r);
+  return (leaf) => taken(data, tree, leaf, marks, r);
+}
+
+/** A node with the label and the stage of the root of a reshape. */
+function rootOf(data: FlameData, marks: Marks, r: Reshape): number {
+  const { of } = marks;
+  return of && r.rooted
+    ? Math.max(
+        0,
+        data.label.findIndex((label) => of[label] === 1),
+      )
+    : 0;
 }
 
 /** The graph in another shape. */
 export function reshape(data: FlameData, tree: Tree, r: Reshape): FlameData {
   const own = ownWeight(tree, data.value);
   const marks = marksOf(data, r);
-  const built = new Builder(data.labels.length, data.label[0], data.stage[0]);
+  const root = rootOf(data, marks, r);
+  const built = new Builder(data.labels.length, data.label[root], data.stage[root]);
   for (let i = 0; i < data.nodes; i++) {
     if (own[i] <= 0) continue;
     const path = taken(data, tree, i, marks, r);

@@ -4,9 +4,9 @@
 // matches, its whole subtree is counted and skipped.
 
 import type { FlameData } from "../data/flame";
-import type { Layout } from "./layout";
+import type { Layout, Level } from "./layout";
 import { ownName } from "./names";
-import type { Lit } from "./raster";
+import type { Lamps, Lit } from "./raster";
 import type { Tree } from "./tree";
 
 export type Query =
@@ -54,31 +54,32 @@ export function weightOf(tops: readonly number[], value: Float64Array): number {
  * Which nodes to light: those whose label is in `found`, else those of `stage`; null for all.
  * The stage "" is that of frames that only carry others, and means here that none was chosen.
  */
-export function lampsOf(
-  data: FlameData,
-  found: Uint8Array | null,
-  stage: string,
-): Uint8Array | null {
+export function lampsOf(data: FlameData, found: Uint8Array | null, stage: string): Lamps | null {
+  if (found) return { lit: found, of: data.label };
   const index = stage === "" ? -1 : data.stages.indexOf(stage);
-  if (!found && index < 0) return null;
-  const lamps = new Uint8Array(data.nodes);
-  for (let i = 0; i < data.nodes; i++) {
-    lamps[i] = found ? found[data.label[i]] : Number(data.stage[i] === index);
-  }
-  return lamps;
+  if (index < 0) return null;
+  return { lit: Uint8Array.from(data.stages, (_, i) => Number(i === index)), of: data.stage };
 }
 
-/** Lights nodes for the rasteriser. */
-export function light(layout: Layout, node: Uint8Array): Lit {
-  const cum = layout.levels.map((level) => {
-    const sums = new Float64Array(level.count + 1);
-    for (let k = 0; k < level.count; k++) {
-      const width = node[level.node[k]] === 1 ? level.cum[k + 1] - level.cum[k] : 0;
-      sums[k + 1] = sums[k] + width;
-    }
-    return sums;
-  });
-  return { node, cum };
+/** Lights nodes for the rasteriser. Sums of a level are made when it is drawn: most are not in view. */
+export function light(layout: Layout, lamps: Lamps): Lit {
+  const known: (Float64Array | undefined)[] = [];
+  const cum = (depth: number) => {
+    known[depth] ??= litSums(layout.levels[depth], lamps);
+    return known[depth];
+  };
+  return { ...lamps, cum };
+}
+
+/** The weight of lit boxes among the first k of a level, for each k. */
+function litSums({ count, node, cum }: Level, { lit, of }: Lamps): Float64Array {
+  const sums = new Float64Array(count + 1);
+  let sum = 0;
+  for (let k = 0; k < count; k++) {
+    if (lit[of[node[k]]] === 1) sum += cum[k + 1] - cum[k];
+    sums[k + 1] = sum;
+  }
+  return sums;
 }
 
 function oneOf(names: readonly string[]): string {

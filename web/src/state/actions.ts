@@ -3,7 +3,7 @@
 import { spanOf } from "../flame/model";
 import { commonAncestor, heaviestChild, sibling } from "../flame/navigate";
 import { matchLabels, queryFor, queryForBase, topMatches } from "../flame/search";
-import type { FlameEvent, PageState } from "./hash";
+import type { Colour, FlameEvent, PageState } from "./hash";
 import { adjust, back, go, page, samples, timeline } from "./store";
 import { cursor, found, model, view, zoomed } from "./view";
 
@@ -72,11 +72,24 @@ export function hideIt(): void {
   reshapeTo({ hide: page.value.hide === "" ? one : `${page.value.hide}|${one}` });
 }
 
-/** Who calls the selected function; once more: what it calls; then as sampled. */
+/** Callers above and callees below the selected function; once more: as sampled. */
 export function turnAround(): void {
-  if (page.value.of !== "" && page.value.shape === "callers") reshapeTo({ shape: "callees" });
-  else if (page.value.of !== "") reshapeTo({ shape: "stacks", of: "" });
-  else if (cursorName() !== "") reshapeTo({ shape: "callers", of: cursorName() });
+  if (page.value.of !== "") reshapeTo({ shape: "stacks", of: "" });
+  else if (cursorName() !== "") reshapeTo({ shape: "sandwich", of: cursorName() });
+}
+
+export function colourBy(colour: Colour): void {
+  go({ colour });
+}
+
+/** Brings a place of the whole width, 0 to 1, into the middle of the view. */
+export function centreOn(part: number): void {
+  const m = model.value;
+  if (!m || m.layout.width <= 0) return;
+  const { x0, x1 } = view.value;
+  const width = (x1 - x0) / m.layout.width;
+  const from = Math.min(1 - width, Math.max(0, part - width / 2));
+  if (width < 1) adjust({ range: [from, from + width] });
 }
 
 /** Moves the selected time by a part of itself; without one, selects the first or the last tenth. */

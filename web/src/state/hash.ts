@@ -5,7 +5,12 @@
 
 import type { Shape } from "../flame/reshape";
 
-const SHAPES: readonly Shape[] = ["stacks", "callers", "callees"];
+/** Stacks in one tree; callers above and callees below one function; or in order of time. */
+export type Drawn = Shape | "sandwich" | "time";
+const SHAPES: readonly Drawn[] = ["stacks", "callers", "callees", "sandwich", "time"];
+/** What the colours of boxes mean. */
+export type Colour = "stage" | "module";
+const COLOURS: readonly Colour[] = ["stage", "module"];
 
 export type Mode = "flame" | "table";
 export type Theme = "auto" | "light" | "dark";
@@ -26,8 +31,8 @@ export interface PageState {
   readonly stage: string;
   /** Selected part of the recording in seconds; null for all of it. */
   readonly time: readonly [number, number] | null;
-  /** Stacks as they are, by caller, or of one function (`of`) its callers or callees. */
-  readonly shape: Shape;
+  /** Stacks as they are, by caller, in order of time, or of one function (`of`) its callers, callees or both. */
+  readonly shape: Drawn;
   readonly of: string;
   /** Regular expressions: only stacks with, without stacks with, frames to leave out. */
   readonly focus: string;
@@ -35,6 +40,7 @@ export interface PageState {
   readonly hide: string;
   readonly collapse: boolean;
   readonly merge: boolean;
+  readonly colour: Colour;
   readonly event: FlameEvent;
   readonly mode: Mode;
   readonly icicle: boolean;
@@ -59,6 +65,7 @@ export const START: PageState = {
   hide: "",
   collapse: false,
   merge: false,
+  colour: "stage",
   event: "cpu",
   mode: "flame",
   icicle: false,
@@ -100,13 +107,14 @@ export function parseHash(hash: string): PageState {
     query: fields.get("find") ?? "",
     stage: fields.get("stage") ?? "",
     time: seconds(fields.get("time")),
-    shape: choice<Shape>(fields.get("shape"), SHAPES),
+    shape: choice<Drawn>(fields.get("shape"), SHAPES),
     of: fields.get("of") ?? "",
     focus: fields.get("focus") ?? "",
     without: fields.get("without") ?? "",
     hide: fields.get("hide") ?? "",
     collapse: fields.get("collapse") === "1",
     merge: fields.get("merge") === "1",
+    colour: choice<Colour>(fields.get("colour"), COLOURS),
     event: choice<FlameEvent>(fields.get("event"), FLAME_EVENTS),
     mode: choice<Mode>(fields.get("view"), ["flame", "table"]),
     icicle: fields.get("icicle") === "1",
@@ -132,6 +140,7 @@ export function formatHash(state: PageState): string {
   }
   if (state.collapse) fields.set("collapse", "1");
   if (state.merge) fields.set("merge", "1");
+  if (state.colour !== START.colour) fields.set("colour", state.colour);
   if (state.event !== START.event) fields.set("event", state.event);
   if (state.mode !== START.mode) fields.set("view", state.mode);
   if (state.icicle) fields.set("icicle", "1");

@@ -1,11 +1,14 @@
 // What the flame graph shows, derived from the page state and the data; nothing here is stored.
 
-import { computed } from "@preact/signals";
+import { computed, type ReadonlySignal } from "@preact/signals";
+import { chart } from "../flame/chart";
 import { levelsWithin } from "../flame/layout";
 import { buildModel, type FlameModel, reweigh, shareOf, spanOf } from "../flame/model";
 import {
   diffEntries,
   diffPalette,
+  moduleColours,
+  moduleEntries,
   type Palette,
   stageEntries,
   stagePalette,
@@ -47,9 +50,13 @@ const hide = computed(() => page.value.hide);
 const collapse = computed(() => page.value.collapse);
 const merge = computed(() => page.value.merge);
 
+const colour = computed(() => page.value.colour);
+
 const asked = computed<Reshape>(() => ({
-  shape: shape.value,
-  of: of.value,
+  // What is around one function needs one; in order of time stacks are as they are.
+  shape: shape.value === "callers" || shape.value === "callees" ? shape.value : "stacks",
+  of: sandwiched.value || shape.value === "time" ? "" : of.value,
+  rooted: false,
   focus: regex(focus.value),
   without: regex(without.value),
   hide: regex(hide.value),
@@ -57,15 +64,40 @@ const asked = computed<Reshape>(() => ({
   merge: merge.value,
 }));
 
-/** Whether stacks are shown as they were sampled. */
-export const plain = computed(() => changesNothing(asked.value));
+/** Callers and callees of one function are shown, above and below it. */
+export const sandwiched = computed(() => shape.value === "sandwich" && of.value !== "");
+/** Stacks are shown in order of time. */
+export const inTime = computed(() => shape.value === "time" && timed.value !== null);
 
-/** What is drawn: the selected samples in the shape that was asked for. */
+/** Whether stacks are shown as they were sampled. */
+export const plain = computed(
+  () => changesNothing(asked.value) && !sandwiched.value && !inTime.value,
+);
+
+const half = (m: FlameModel, side: "callers" | "callees") =>
+  buildModel(reshape(m.data, m.tree, { ...asked.value, shape: side, of: of.value, rooted: true }));
+
+/** What is drawn: the selected samples in the shape that was asked for. null also where it would be too much. */
 export const model = computed<FlameModel | null>(() => {
   const m = ofTime.value;
   if (!m || m.comparison || plain.value) return m;
+  if (sandwiched.value) return half(m, "callees");
+  if (inTime.value && base.value && timed.value) {
+    const { data, tree } = base.value;
+    const ordered = chart(data, tree, timed.value, time.value, asked.value);
+    return ordered && buildModel(ordered);
+  }
   return buildModel(reshape(m.data, m.tree, asked.value));
 });
+
+/** The callers of the function whose callees `model` has. */
+export const callers = computed<FlameModel | null>(() => {
+  const m = ofTime.value;
+  return m && !m.comparison && sandwiched.value ? half(m, "callers") : null;
+});
+
+/** Whether the root lies on top: callees hang below their function. */
+export const icicle = computed(() => sandwiched.value || page.value.icicle);
 
 const zoom = computed(() => page.value.zoom);
 const range = computed(() => page.value.range);
@@ -115,37 +147,50 @@ export const found = computed<Found | null>(() => {
   if (!m || q.kind !== "regex") return null;
   const labels = matchLabels(m.data.ownNames, q.regex);
   // Only names that occur count: a label table may hold others.
-  const used = new Uint8Array(labels.length);
-  for (let i = 0; i < m.data.nodes; i++) if (m.weight[i] > 0) used[m.data.label[i]] = 1;
   let names = 0;
-  for (let i = 0; i < labels.length; i++) names += labels[i] & used[i];
+  for (let i = 0; i < labels.length; i++) if (m.functions.total[i] > 0) names += labels[i];
   const tops = topMatches(m.tree, m.data.label, labels);
   return { labels, names, tops, share: shareOf(m, weightOf(tops, m.weight)) };
 });
 
-const lit = computed<Lit | null>(() => {
-  const m = model.value;
-  if (!m) return null;
-  const lamps = lampsOf(m.data, found.value?.labels ?? null, stageName.value);
+function litOf(m: FlameModel, labels: Uint8Array | null): Lit | null {
+  const lamps = lampsOf(m.data, labels, stageName.value);
   return lamps && light(m.layout, lamps);
+}
+
+/** Colour of each module, by its weight in all samples, so that it stays when a part is selected. */
+export const moduleColour = computed<readonly string[]>(() => {
+  const m = base.value;
+  return m ? moduleColours(m.data.modules, moduleWeight(m)) : [];
 });
 
-const entries = computed(() => {
-  const m = model.value;
-  if (!m) return new Uint16Array(0);
-  return m.comparison
-    ? diffEntries(m.comparison.shareA, m.comparison.shareB)
-    : stageEntries(m.data);
-});
+/** Own weight of each module. */
+export function moduleWeight(m: FlameModel): Float64Array {
+  const weight = new Float64Array(m.data.modules.length);
+  m.functions.own.forEach((own, label) => {
+    weight[m.data.labelModule[label]] += own;
+  });
+  return weight;
+}
 
-const palette = computed<Palette | null>(() => {
-  const m = model.value;
-  if (!m) return null;
-  return m.comparison
-    ? diffPalette(dark.value)
+function entriesOf(m: FlameModel): Uint16Array {
+  if (m.comparison) return diffEntries(m.comparison.shareA, m.comparison.shareB);
+  return colour.value === "module" ? moduleEntries(m.data) : stageEntries(m.data);
+}
+
+function paletteOf(m: FlameModel): Palette {
+  if (m.comparison) return diffPalette(dark.value);
+  return colour.value === "module"
+    ? stagePalette(m.data.modules, moduleColour.value, dark.value)
     : stagePalette(m.data.stages, m.stageColour, dark.value);
-});
+}
 
-export const paint = computed<Paint | null>(() =>
-  palette.value ? { ...palette.value, entry: entries.value, lit: lit.value } : null,
-);
+/** How a model is painted; what changes less often is not computed again with what changes more often. */
+export function painting(of: ReadonlySignal<FlameModel | null>): ReadonlySignal<Paint | null> {
+  const lit = computed(() => of.value && litOf(of.value, found.value?.labels ?? null));
+  const entry = computed(() => (of.value ? entriesOf(of.value) : new Uint16Array(0)));
+  const palette = computed(() => of.value && paletteOf(of.value));
+  return computed(() => palette.value && { ...palette.value, entry: entry.value, lit: lit.value });
+}
+
+export const paint = painting(model);

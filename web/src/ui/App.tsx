@@ -9,6 +9,7 @@ import { Findings } from "./Findings";
 import { Flame } from "./Flame";
 import { Header } from "./Header";
 import { Help } from "./Help";
+import { Limits } from "./Limits";
 import { Matrix } from "./Matrix";
 import { Paths } from "./Paths";
 import { Quality } from "./Quality";
@@ -66,6 +67,7 @@ function Body() {
         {one && (
           <>
             <Stages stages={one.stages} whatIf={one.what_if} />
+            <Limits stages={one.stages} />
             <Matrix />
             <Paths paths={one.paths} />
             <div class="pair">

@@ -10,13 +10,15 @@ import {
   showMode,
   zoomBack,
 } from "../state/actions";
+import { callersGraph, mainGraph } from "../state/graph";
 import { event, events, flame, page } from "../state/store";
-import { base, found, model, plain, query, zoomed } from "../state/view";
+import { base, found, inTime, model, plain, query, sandwiched, zoomed } from "../state/view";
 import { integer, percent, visible } from "../text";
 import { FlameGraph } from "./FlameGraph";
 import { FunctionTable } from "./FunctionTable";
 import { flameKeys, SECTION_ID } from "./keys";
 import { Legend } from "./Legend";
+import { Minimap } from "./Minimap";
 import { Save } from "./Save";
 import { SearchField } from "./SearchField";
 import { Shapes } from "./Shapes";
@@ -45,14 +47,24 @@ export function Flame() {
         </p>
       )}
       {model.value && <Tools />}
-      {model.value && (
+      {base.value && (
         <div class="more-tools">
           <Shapes />
           <Save />
         </div>
       )}
       {model.value && (model.value.weight[0] > 0 ? <Content /> : <Nothing />)}
+      {part.kind === "ready" && !model.value && <TooMany />}
     </section>
+  );
+}
+
+/** In order of time a long recording has more boxes than can be drawn at once. */
+function TooMany() {
+  return (
+    <p class="flame-waiting" role="status">
+      In order of time these samples have too many boxes: select a shorter part of the time above.
+    </p>
   );
 }
 
@@ -122,8 +134,34 @@ function Content() {
     <>
       <OfWhat />
       <Legend />
-      <FlameGraph />
+      <Graphs />
+      {inTime.value && (
+        <p class="faint">
+          Each thread is a box, the busiest first; in it stacks follow each other from left to right
+          as they were sampled. Width is CPU time: a thread that did not run takes none.
+        </p>
+      )}
     </>
+  );
+}
+
+/** The main graph stays the same element with and without callers above it, so that it keeps the focus. */
+function Graphs() {
+  const both = sandwiched.value;
+  return (
+    <div class={both ? "sandwich" : ""}>
+      {both && (
+        <>
+          <h3>
+            Callers of <code>{visible(page.value.of, 200)}</code>
+          </h3>
+          <FlameGraph graph={callersGraph} />
+          <h3>What it calls</h3>
+        </>
+      )}
+      <FlameGraph key="main" graph={mainGraph} />
+      {!both && <Minimap />}
+    </div>
   );
 }
 
@@ -142,9 +180,11 @@ function Tools() {
       </div>
       {!isTable && (
         <>
-          <button type="button" aria-pressed={icicle} onClick={flip} title="Root on top (v)">
-            Icicle
-          </button>
+          {!sandwiched.value && (
+            <button type="button" aria-pressed={icicle} onClick={flip} title="Root on top (v)">
+              Icicle
+            </button>
+          )}
           <button type="button" onClick={zoomBack} title="Undo a step (Backspace)">
             Back
           </button>

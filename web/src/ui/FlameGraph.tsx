@@ -6,9 +6,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { describe, sentence } from "../flame/describe";
 import { levelOfRow, Painter, ROW_HEIGHT } from "../flame/draw";
 import { nodeAt } from "../flame/layout";
-import { zoomTo } from "../state/actions";
-import { dark, page } from "../state/store";
-import { cursor, depth, model, paint, view } from "../state/view";
+import type { Graph } from "../state/graph";
+import { dark } from "../state/store";
 import { graphKeys } from "./keys";
 import { Tooltip } from "./Tooltip";
 import { TreeWindow } from "./TreeWindow";
@@ -19,7 +18,8 @@ interface Pointer {
   readonly y: number;
 }
 
-export function FlameGraph() {
+export function FlameGraph({ graph }: { graph: Graph }) {
+  const { model, view, depth, paint, cursor, icicle } = graph;
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const painter = useRef<Painter | null>(null);
@@ -46,7 +46,7 @@ export function FlameGraph() {
   useSignalEffect(() => {
     const element = frame.current;
     const rows = depth.value;
-    const atTop = page.value.icicle;
+    const atTop = icicle.value;
     if (!element) return;
     requestAnimationFrame(() => {
       element.scrollTop = atTop ? 0 : rows * ROW_HEIGHT;
@@ -59,7 +59,7 @@ export function FlameGraph() {
     const m = model.value;
     if (!element || !m) return;
     const level = m.data.level[cursor.value];
-    const row = page.value.icicle ? level : depth.value - 1 - level;
+    const row = icicle.value ? level : depth.value - 1 - level;
     requestAnimationFrame(() => {
       const top = row * ROW_HEIGHT;
       if (top < element.scrollTop) element.scrollTop = top;
@@ -76,7 +76,7 @@ export function FlameGraph() {
       view: view.value,
       dark: dark.value,
       depth: depth.value,
-      icicle: page.value.icicle,
+      icicle: icicle.value,
       scrollTop: scrollTop.value,
       selected: focused.value || cursor.value > 0 ? cursor.value : -1,
       hovered: pointer.value?.node ?? -1,
@@ -102,7 +102,7 @@ export function FlameGraph() {
     if (row < 0 || row >= depth.value) return -1;
     const { x0, x1 } = view.value;
     const x = x0 + ((event.clientX - box.left) / box.width) * (x1 - x0);
-    return nodeAt(m.layout, levelOfRow(row, depth.value, page.value.icicle), x);
+    return nodeAt(m.layout, levelOfRow(row, depth.value, icicle.value), x);
   };
 
   const hover = (event: MouseEvent) => {
@@ -114,7 +114,7 @@ export function FlameGraph() {
   };
   const click = (event: MouseEvent) => {
     const node = under(event);
-    if (node >= 0) zoomTo(node);
+    if (node >= 0) graph.zoomTo(node);
   };
 
   const m = model.value;
@@ -139,6 +139,7 @@ export function FlameGraph() {
           />
         </div>
         <TreeWindow
+          graph={graph}
           onFocus={() => {
             focused.value = true;
           }}
@@ -147,7 +148,7 @@ export function FlameGraph() {
           }}
           onKeyDown={(event) => {
             if (event.key === "Escape") pointer.value = null;
-            graphKeys(event);
+            graphKeys(event, graph);
           }}
         />
       </div>

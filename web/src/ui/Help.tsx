@@ -20,7 +20,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["t", "table or graph"],
   ["f", "only stacks with the selected function"],
   ["x", "leave its frames out"],
-  ["s", "who calls it, what it calls, as sampled"],
+  ["s", "callers above and callees below it; again: as sampled"],
   ["a", "all stacks as sampled"],
   ["[  ]", "select time, move the selection"],
   ["c", "copy the stack of the selected function"],

@@ -1,9 +1,9 @@
 // What the colours mean: the stages of this graph with their shares, or the scale of a comparison.
 
-import { shareOf } from "../flame/model";
+import { type FlameModel, shareOf } from "../flame/model";
 import { showStage } from "../state/actions";
 import { page } from "../state/store";
-import { model } from "../state/view";
+import { model, moduleColour, moduleWeight } from "../state/view";
 import { percent, visible } from "../text";
 
 const MOST = 14;
@@ -19,6 +19,7 @@ export function Legend() {
       </p>
     );
   }
+  if (page.value.colour === "module") return <Modules m={m} />;
   const rows = m.data.stages
     .map((stage, i) => ({ stage, share: shareOf(m, m.stageWeight[i]), colour: m.stageColour[i] }))
     .filter((row) => row.share > 0)
@@ -28,6 +29,31 @@ export function Legend() {
     <div class="legend" role="group" aria-label="Stages in this graph; press one to highlight it">
       {rows.slice(0, MOST).map((row, i) => (
         <LegendEntry key={i} {...row} />
+      ))}
+      {rest > 0 && (
+        <span class="legend-rest">
+          {rows.length - MOST} more {percent(rest)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Modules({ m }: { m: FlameModel }) {
+  const weight = moduleWeight(m);
+  const rows = m.data.modules
+    .map((name, i) => ({ name, share: shareOf(m, weight[i]), colour: moduleColour.value[i] }))
+    .filter((row) => row.share > 0)
+    .sort((a, b) => b.share - a.share);
+  const rest = rows.slice(MOST).reduce((sum, row) => sum + row.share, 0);
+  return (
+    <div class="legend">
+      {rows.slice(0, MOST).map((row, i) => (
+        <span key={i} class="legend-rest">
+          <span class="swatch" style={{ backgroundColor: row.colour }} />{" "}
+          <bdi>{row.name === "" ? "no module" : visible(row.name, 40)}</bdi>{" "}
+          <span class="legend-share">{percent(row.share)}</span>
+        </span>
       ))}
       {rest > 0 && (
         <span class="legend-rest">

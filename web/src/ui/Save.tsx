@@ -3,8 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { foldedOf, functionsCsv, pprofOf, speedscopeOf, svgOf } from "../data/exports";
 import type { FlameModel } from "../flame/model";
-import { page } from "../state/store";
-import { depth, model, paint, view } from "../state/view";
+import { depth, icicle, model, paint, view } from "../state/view";
 import { copyText } from "./copy";
 
 const SVG_WIDTH = 1200;
@@ -24,7 +23,7 @@ function text(name: string, type: string, content: string): void {
 }
 
 function picture(): void {
-  document.querySelector<HTMLCanvasElement>(".frame canvas")?.toBlob((blob) => {
+  [...document.querySelectorAll<HTMLCanvasElement>(".frame canvas")].at(-1)?.toBlob((blob) => {
     if (blob) save("zwhy.png", blob);
   });
 }
@@ -42,7 +41,7 @@ const FORMATS: readonly (readonly [string, string, (m: FlameModel) => void])[] =
     (m) => {
       const brush = paint.value;
       if (!brush) return;
-      const drawn = svgOf(m, view.value, brush, depth.value, page.value.icicle, SVG_WIDTH);
+      const drawn = svgOf(m, view.value, brush, depth.value, icicle.value, SVG_WIDTH);
       text("zwhy.svg", "image/svg+xml", drawn);
     },
   ],

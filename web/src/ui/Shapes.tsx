@@ -3,9 +3,9 @@
 import { useSignal } from "@preact/signals";
 import { Fragment } from "preact";
 import { ownName } from "../flame/names";
-import { asIs, reshapeTo } from "../state/actions";
+import { asIs, colourBy, reshapeTo } from "../state/actions";
 import { page } from "../state/store";
-import { base, cursor, model, plain } from "../state/view";
+import { base, cursor, model, plain, sandwiched, timed } from "../state/view";
 import { visible } from "../text";
 
 const FIELDS = [
@@ -15,13 +15,15 @@ const FIELDS = [
 ] as const;
 
 export function Shapes() {
-  const open = useSignal(!plain.value);
-  const m = model.value;
-  if (!m || base.value?.comparison) return null;
+  const open = useSignal(!plain.value || page.value.shape !== "stacks");
+  const all = base.value;
+  if (!all || all.comparison) return null;
   const state = page.value;
-  const node = cursor.value;
-  const name = ownName(m.data.labels[m.data.label[node]]);
-  const around = (shape: "callers" | "callees") => reshapeTo({ shape, of: node > 0 ? name : "" });
+  const m = model.value;
+  const node = m ? cursor.value : 0;
+  const name = m ? ownName(m.data.labels[m.data.label[node]]) : "";
+  const around = (shape: "callers" | "callees" | "sandwich") =>
+    reshapeTo({ shape, of: node > 0 ? name : "" });
   return (
     <details
       class="shapes"
@@ -47,8 +49,25 @@ export function Shapes() {
           >
             Callers
           </button>
+          {timed.value && (
+            <button
+              type="button"
+              aria-pressed={state.shape === "time"}
+              onClick={() => reshapeTo({ shape: "time", of: "" })}
+            >
+              In order of time
+            </button>
+          )}
         </div>
         <div class="group" role="group" aria-label="Of the selected function">
+          <button
+            type="button"
+            disabled={node === 0}
+            onClick={() => around("sandwich")}
+            title="Callers above, callees below (s)"
+          >
+            Both sides of it
+          </button>
           <button type="button" disabled={node === 0} onClick={() => around("callers")}>
             Who calls it
           </button>
@@ -73,6 +92,18 @@ export function Shapes() {
         <button type="button" disabled={plain.value} onClick={asIs}>
           As sampled
         </button>
+        <div class="group" role="group" aria-label="Colours by">
+          {(["stage", "module"] as const).map((colour) => (
+            <button
+              key={colour}
+              type="button"
+              aria-pressed={state.colour === colour}
+              onClick={() => colourBy(colour)}
+            >
+              {colour === "stage" ? "Coloured by stage" : "by module"}
+            </button>
+          ))}
+        </div>
       </div>
       <div class="tools">
         {FIELDS.map(([field, label]) => (
@@ -92,7 +123,7 @@ export function Shapes() {
           </Fragment>
         ))}
       </div>
-      {state.of !== "" && (
+      {state.of !== "" && m && !sandwiched.value && (
         <p class="faint">
           {state.shape === "callers" ? "Callers" : "Callees"} of{" "}
           <code>{visible(state.of, 200)}</code>; its stacks are{" "}

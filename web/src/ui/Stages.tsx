@@ -42,13 +42,6 @@ export function Stages({ stages, whatIf }: { stages: readonly StageRow[]; whatIf
         </tbody>
       </table>
       <p class="faint">{foldedText(folded, "stage", "stages")}</p>
-      {stages.flatMap((row) =>
-        row.limits.map((limit, i) => (
-          <p key={`${row.stage} ${i}`}>
-            {visible(row.stage, 80)}: {prose(limit.text)}
-          </p>
-        )),
-      )}
       {whatIf && (
         <p class="faint">
           Without it: {prose(whatIf.assumption)}

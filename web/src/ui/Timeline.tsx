@@ -6,10 +6,12 @@ import { useMemo, useRef } from "preact/hooks";
 import { type OverTime, overTime } from "../flame/over-time";
 import { rowsWithin } from "../flame/select";
 import { selectTime } from "../state/actions";
-import { adjust, page, timeline } from "../state/store";
+import { page, timeline } from "../state/store";
 import { base, timed } from "../state/view";
 import { integer, percent, seconds, visible } from "../text";
+import { useBrush } from "./brush";
 import { Counters } from "./Counters";
+import { Heatmap } from "./Heatmap";
 
 const [FEWEST_BINS, MOST_BINS] = [40, 240];
 /** Samples that make a bin tell more than chance. */
@@ -29,7 +31,10 @@ export function Timeline() {
       <h2 id="timeline-title">CPU by stage over time</h2>
       <Stack duration={to} />
       <Selected duration={to} />
-      <Counters duration={to} />
+      <div class="more-tools">
+        <Heatmap duration={to} />
+        <Counters duration={to} />
+      </div>
     </section>
   );
 }
@@ -56,7 +61,6 @@ function Stack({ duration }: { duration: number }) {
   const m = base.value;
   const samples = timed.value;
   const box = useRef<HTMLDivElement>(null);
-  const start = useRef<number | null>(null);
   const hover = useSignal<number | null>(null);
   const drawn = useMemo(() => {
     if (!m || !samples) return null;
@@ -76,41 +80,18 @@ function Stack({ duration }: { duration: number }) {
     if (!rect || rect.width === 0) return 0;
     return Math.min(1, Math.max(0, (event.clientX - rect.left) / rect.width));
   };
-  const span = (a: number, b: number): [number, number] => [
-    Math.min(a, b) * duration,
-    Math.max(a, b) * duration,
-  ];
-  const move = (event: PointerEvent) => {
-    const now = at(event);
-    hover.value = now;
-    if (start.current === null || Math.abs(now - start.current) < CLICK) return;
-    adjust({ time: span(start.current, now) });
-  };
-  const up = (event: PointerEvent) => {
-    if (start.current === null) return;
-    const [from, now] = [start.current, at(event)];
-    start.current = null;
-    // The drag itself left no steps behind: Back goes to what was selected before it.
-    adjust({ time: before.current });
-    selectTime(Math.abs(now - from) < CLICK ? null : span(from, now));
-  };
-  const before = useRef(page.value.time);
-  const down = (event: PointerEvent) => {
-    if (event.button !== 0) return;
-    before.current = page.value.time;
-    start.current = at(event);
-    box.current?.setPointerCapture(event.pointerId);
-    event.preventDefault();
-  };
+  const brush = useBrush((event) => at(event) * duration, 0, CLICK * duration);
   const { time } = page.value;
   const marks = timeline.value?.marks ?? [];
   return (
     <div
       ref={box}
       class="time-stack"
-      onPointerDown={down}
-      onPointerMove={move}
-      onPointerUp={up}
+      {...brush}
+      onPointerMove={(event) => {
+        hover.value = at(event);
+        brush.onPointerMove(event);
+      }}
       onPointerLeave={() => {
         hover.value = null;
       }}

@@ -4,8 +4,7 @@
 import { sentence } from "../flame/describe";
 import type { FlameModel } from "../flame/model";
 import { children, pathTo } from "../flame/navigate";
-import { zoomTo } from "../state/actions";
-import { cursor, model } from "../state/view";
+import type { Graph } from "../state/graph";
 
 const CHILDREN = 8;
 const SIBLINGS = 3;
@@ -41,23 +40,25 @@ function placed(m: FlameModel, node: number): Item {
   return { node, of: brothers.length, place: brothers.indexOf(node) + 1 };
 }
 
-interface Handlers {
+interface Props {
+  readonly graph: Graph;
   readonly onFocus: () => void;
   readonly onBlur: () => void;
   readonly onKeyDown: (event: KeyboardEvent) => void;
 }
 
-export function TreeWindow(handlers: Handlers) {
-  const m = model.value;
+export function TreeWindow({ graph, ...handlers }: Props) {
+  const m = graph.model.value;
   if (!m) return null;
-  const current = cursor.value;
+  const current = graph.cursor.value;
+  const id = (node: number) => `${graph.name.replaceAll(" ", "-")}-${node}`;
   return (
     <div
       class="tree"
       role="tree"
       tabIndex={0}
-      aria-label="Call tree; arrows move, Enter zooms, Backspace goes back"
-      aria-activedescendant={`node-${current}`}
+      aria-label={`${graph.name}; arrows move, Enter zooms, Backspace goes back`}
+      aria-activedescendant={id(current)}
       {...handlers}
     >
       {windowAround(m, current).map(({ node, of, place }) => {
@@ -67,7 +68,7 @@ export function TreeWindow(handlers: Handlers) {
           // biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it handles the keys
           <div
             key={node}
-            id={`node-${node}`}
+            id={id(node)}
             role="treeitem"
             tabIndex={-1}
             aria-level={m.data.level[node] + 1}
@@ -75,7 +76,7 @@ export function TreeWindow(handlers: Handlers) {
             aria-posinset={place}
             aria-selected={node === current}
             {...(leaf ? {} : { "aria-expanded": open })}
-            onClick={() => zoomTo(node)}
+            onClick={() => graph.zoomTo(node)}
           >
             {sentence(m, node)}
           </div>

@@ -8,17 +8,14 @@ import {
   flip,
   focusOnIt,
   hideIt,
-  move,
   nextMatch,
-  pan,
   reset,
   scaleView,
   shiftTime,
   showMode,
   turnAround,
-  zoomBack,
-  zoomTo,
 } from "../state/actions";
+import type { Graph } from "../state/graph";
 import { page } from "../state/store";
 import { cursor, model } from "../state/view";
 import { copyText } from "./copy";
@@ -76,9 +73,9 @@ export function flameKeys(event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-function arrow(key: string): Direction | null {
-  const up = page.value.icicle ? "parent" : "child";
-  const down = page.value.icicle ? "child" : "parent";
+function arrow(key: string, icicle: boolean): Direction | null {
+  const up = icicle ? "parent" : "child";
+  const down = icicle ? "child" : "parent";
   if (key === "ArrowUp") return up;
   if (key === "ArrowDown") return down;
   if (key === "ArrowLeft") return "left";
@@ -86,18 +83,18 @@ function arrow(key: string): Direction | null {
   return null;
 }
 
-/** Keys of the graph itself: they move the cursor and zoom. */
-export function graphKeys(event: KeyboardEvent): void {
+/** Keys of a graph itself: they move its cursor and zoom. */
+export function graphKeys(event: KeyboardEvent, graph: Graph): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const direction = arrow(event.key);
+  const direction = arrow(event.key, graph.icicle.value);
   if (event.shiftKey && (direction === "left" || direction === "right")) {
-    pan(direction === "left" ? -0.25 : 0.25);
+    graph.pan(direction === "left" ? -0.25 : 0.25);
   } else if (direction) {
-    move(direction);
+    graph.move(direction);
   } else if (event.key === "Enter") {
-    zoomTo(cursor.value);
+    graph.zoomTo(graph.cursor.value);
   } else if (event.key === "Backspace") {
-    zoomBack();
+    graph.zoomBack();
   } else {
     return;
   }

@@ -104,22 +104,25 @@ export async function goBack({ page }: Opened): Promise<void> {
 }
 
 /** Fraction of canvas pixels of one colour (#rrggbb), or of any that is not background. */
-export async function painted(page: Page, colour = ""): Promise<number> {
-  return page.evaluate((hex) => {
-    const canvas = document.querySelector("canvas");
-    if (!canvas) return 0;
-    // A copy is read, because reading the canvas itself makes chromium warn on the console.
-    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
-    if (!copy) return 0;
-    copy.drawImage(canvas, 0, 0);
-    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
-    const dark = document.documentElement.dataset.dark === "true";
-    const sought = Number.parseInt((hex || (dark ? "#15181c" : "#ffffff")).slice(1), 16);
-    let same = 0;
-    for (let i = 0; i < data.length; i += 4) {
-      if (((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]) === sought) same++;
-    }
-    const share = same / (data.length / 4);
-    return hex === "" ? 1 - share : share;
-  }, colour);
+export async function painted(page: Page, colour = "", where = ".frame canvas"): Promise<number> {
+  return page.evaluate(
+    ([hex, selector]) => {
+      const canvas = document.querySelector<HTMLCanvasElement>(selector);
+      if (!canvas) return 0;
+      // A copy is read, because reading the canvas itself makes chromium warn on the console.
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+      if (!copy) return 0;
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+      const dark = document.documentElement.dataset.dark === "true";
+      const sought = Number.parseInt((hex || (dark ? "#15181c" : "#ffffff")).slice(1), 16);
+      let same = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        if (((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]) === sought) same++;
+      }
+      const share = same / (data.length / 4);
+      return hex === "" ? 1 - share : share;
+    },
+    [colour, where] as const,
+  );
 }

@@ -48,6 +48,16 @@ afterAll(async () => {
   await browser?.stop();
 });
 
+async function shoot(page: Opened["page"], name: string): Promise<void> {
+  await page.screenshot({ path: new URL(`${name}.png`, SHOTS).pathname, fullPage: true });
+}
+
+async function press({ page }: Opened, ...keys: string[]): Promise<void> {
+  await page.getByRole("tree").last().focus();
+  for (const key of keys) await page.keyboard.press(key);
+  await settled(page);
+}
+
 const shown = ({ page }: Opened) => page.locator(".legend").innerText();
 
 async function drag(opened: Opened, from: number, to: number): Promise<void> {
@@ -87,9 +97,31 @@ describe("time", () => {
     expect((await hashOf(opened)).get("time")).toBe("30.000-60.000");
   });
 
+  it("is selected within seconds, too", async () => {
+    const opened = await browser.openText(FULL);
+    const { page } = opened;
+    await page.getByText("Within each second").click();
+    const picture = page.locator(".heat-picture");
+    expect(await painted(page, "", ".heat-picture canvas")).toBeGreaterThan(0.02);
+    await picture.scrollIntoViewIfNeeded();
+    const box = await picture.boundingBox();
+    if (!box) throw new Error("no picture within seconds");
+    await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.7, box.y + box.height / 2, { steps: 3 });
+    await page.mouse.up();
+    await settled(page);
+    const [from, to] = ((await hashOf(opened)).get("time") ?? "").split("-").map(Number);
+    expect(from).toBeGreaterThan(29);
+    expect(to).toBeLessThan(44);
+    expect(await page.locator(".time-fields").innerText()).toMatch(/\d+ of \d+ samples/);
+    expect(await broken(page)).toEqual([]);
+    expect(opened.wrong).toEqual([]);
+  });
+
   it("stands with the graph on the first screen of a wide window", async () => {
     const { page } = await browser.openText(FULL, "", { viewport: { width: 1440, height: 900 } });
-    const canvas = await page.locator("canvas").boundingBox();
+    const canvas = await page.locator(".frame canvas").boundingBox();
     expect(canvas?.y).toBeLessThan(860);
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(
@@ -116,27 +148,63 @@ describe("other views", () => {
   it("follow the keys f, x, s and a", async () => {
     const opened = await browser.openText(FULL, "#find=%5Ekfpu_end%24");
     const hash = () => hashOf(opened);
-    const tree = opened.page.getByRole("tree");
-    const press = async (...keys: string[]) => {
-      await tree.focus();
-      for (const key of keys) await opened.page.keyboard.press(key);
-      await settled(opened.page);
-    };
-    await press("n", "f");
+    await press(opened, "n", "f");
     expect((await hash()).get("focus")).toBe("^kfpu_end$");
     expect(await shown(opened)).toMatch(/decrypt 100\.0/);
-    await press("a", "n", "s");
+    await press(opened, "a", "n", "s");
     expect([(await hash()).get("shape"), (await hash()).get("of")]).toEqual([
-      "callers",
+      "sandwich",
       "kfpu_end",
     ]);
-    await press("s");
-    expect((await hash()).get("shape")).toBe("callees");
-    await press("s", "n", "x");
+    await press(opened, "s", "n", "x");
     expect((await hash()).get("hide")).toBe("^kfpu_end$");
     expect(await opened.page.locator(".search-result").innerText()).toBe("No function matches.");
-    await press("a", "]");
+    await press(opened, "a", "]");
     expect((await hash()).get("time")).toBe("0.000-6.000");
+    expect(opened.wrong).toEqual([]);
+  });
+
+  it("show callers above and callees below, each with its own keys", async () => {
+    const opened = await browser.openText(FULL, "#shape=sandwich&of=aes_encrypt_block");
+    const { page } = opened;
+    const [above, below] = [
+      page.getByRole("tree", { name: /^Callers/ }),
+      page.getByRole("tree", { name: /^Call tree/ }),
+    ];
+    const current = (tree: typeof above) =>
+      tree.locator("[role=treeitem][aria-selected=true]").innerText();
+    for (const tree of [above, below]) expect(await current(tree)).toMatch(/^aes_encrypt_block/);
+    await above.focus();
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    await settled(opened.page);
+    expect(await current(above)).toMatch(/^ccm_|^aes_/);
+    expect(await current(below)).toMatch(/^aes_encrypt_block/);
+    expect((await hashOf(opened)).has("node")).toBe(false);
+    await shoot(page, "sandwich");
+    expect(await broken(page)).toEqual([]);
+    expect(opened.wrong).toEqual([]);
+  });
+
+  it("show samples in order of time, coloured by module, with all of the graph in a strip", async () => {
+    const opened = await browser.openText(FULL);
+    const { page } = opened;
+    await page.getByText("Other views").click();
+    await page.getByRole("button", { name: "by module" }).click();
+    await page.getByRole("button", { name: "In order of time" }).click();
+    await settled(page);
+    expect(await shown(opened)).toMatch(/zfs \d/);
+    expect(await painted(page)).toBeGreaterThan(0.02);
+    const strip = page.locator(".minimap");
+    expect(await strip.isVisible()).toBe(false);
+    await press(opened, "+", "+");
+    expect(await strip.isVisible()).toBe(true);
+    const before = (await hashOf(opened)).get("range");
+    await strip.click({ position: { x: 5, y: 10 } });
+    await settled(page);
+    expect((await hashOf(opened)).get("range")).not.toBe(before);
+    await shoot(page, "in-time");
+    expect(await broken(page)).toEqual([]);
     expect(opened.wrong).toEqual([]);
   });
 

@@ -4,13 +4,15 @@ import { mkdirSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { answer, diffBlock, flameBlock, TOTAL } from "../sample/encryption";
-import { encode } from "../sample/flame";
+import { blockOf, encode, folded } from "../sample/flame";
 import { hostileAnswer, hostileFlame } from "../sample/hostile";
 import { blockElement, pack, report, reportWith, template } from "../sample/report";
 import { broken } from "./axe";
 import { Chromium, goBack, hashOf, type Opened, painted, settled } from "./open";
 
 const SHOTS = new URL("../../shots/", import.meta.url);
+/** A flame graph of folded stacks. */
+const flameOf = (stacks: string) => blockOf(stacks === "" ? [] : folded(stacks));
 const REPORT = report(answer(), flameBlock());
 
 let browser: Chromium;
@@ -38,7 +40,7 @@ async function press(opened: Opened, ...keys: string[]): Promise<void> {
 /** The canvas, scrolled into the window. */
 async function canvasBox(page: Page) {
   await page.locator("#flame-section").evaluate((section) => section.scrollIntoView());
-  const box = await page.locator("canvas").boundingBox();
+  const box = await page.locator(".frame canvas").boundingBox();
   if (!box) throw new Error("no canvas");
   return box;
 }
@@ -66,6 +68,7 @@ describe("a report", () => {
       "evidence for 1",
       "flame graph",
       "cpu by stage",
+      "what one cpu here can do",
       "operations",
       "cpu by thread",
       "cpu by origin",
@@ -403,6 +406,28 @@ describe("bad and hostile files", () => {
     const { page, wrong } = await browser.openText(reportWith(elements));
     expect(await page.locator("main").innerText()).toMatch(message);
     expect(await broken(page)).toEqual([]);
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ["no samples", flameOf("")],
+    ["one sample", flameOf("dd;read;arc_read 1")],
+  ])("is a whole page with %s, no counters, no threads and no facts", async (_name, flame) => {
+    const bare = { ...answer(), findings: [], do: null, threads: [], stages: [], paths: [] };
+    const { page, wrong } = await browser.openText(report(bare, flame));
+    expect(await page.locator("h1").innerText()).toBe("zwhy");
+    for (const hash of [
+      "#view=table",
+      "#shape=time",
+      "#shape=sandwich&of=read",
+      "#colour=module",
+    ]) {
+      await page.evaluate((to) => {
+        window.location.hash = to;
+      }, hash);
+      await settled(page);
+      expect(await broken(page)).toEqual([]);
+    }
     expect(wrong).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import {
   cssOf,
   diffPalette,
   FAINT_TEXT,
+  moduleColours,
   pixelOf,
   stageColours,
   stagePalette,
@@ -27,12 +28,18 @@ function contrast(a: number, b: number): number {
 }
 
 const stages = [...STAGE_COLOURS.keys(), "another"];
+const modules = ["thread", "", ...Array.from({ length: 14 }, (_, i) => `module${i}`)];
+const ofModules = moduleColours(
+  modules,
+  Float64Array.from(modules, (_, i) => 100 - i),
+);
 const given = [...STAGE_COLOURS.values()];
 
 describe("palette", () => {
   it("has text contrast of at least 5.7 on every colour", () => {
     const colours = [
       ...stagePalette(stages, stageColours(stages, given), false).colour,
+      ...stagePalette(modules, ofModules, false).colour,
       ...diffPalette(false).colour,
     ];
     for (const colour of colours)
@@ -57,6 +64,12 @@ describe("palette", () => {
     const colours = stageColours(["copy", "idle", "unheard of"], ["#ef7462", "", ""]);
     expect(colours[0]).toBe("#ef7462");
     expect(new Set(colours).size).toBe(3);
+  });
+
+  it("gives the heaviest modules colours of their own, and threads a quiet one", () => {
+    expect(new Set(ofModules.slice(2, 14)).size).toBe(12);
+    expect(ofModules[0]).toBe(ofModules[1]);
+    expect(ofModules.slice(2)).not.toContain(ofModules[0]);
   });
 
   it("converts colours both ways", () => {

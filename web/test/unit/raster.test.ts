@@ -5,7 +5,14 @@ import { describe, expect, it } from "vitest";
 import { decodeFlame } from "../../src/data/flame";
 import { buildModel, type FlameModel, spanOf } from "../../src/flame/model";
 import { diffEntries, diffPalette, stageEntries, stagePalette } from "../../src/flame/palette";
-import { mix, type Paint, type Raster, rasterise, type View } from "../../src/flame/raster";
+import {
+  type Lamps,
+  mix,
+  type Paint,
+  type Raster,
+  rasterise,
+  type View,
+} from "../../src/flame/raster";
 import { light } from "../../src/flame/search";
 import { diffBlock, flameBlock } from "../sample/encryption";
 import { type Block, blockOf, encode, type Stack } from "../sample/flame";
@@ -54,6 +61,11 @@ function naiveCoverage(m: FlameModel, depth: number, view: View, width: number):
     }
     return covered / span;
   });
+}
+
+/** A lamp for each node. */
+function one(lit: Uint8Array): Lamps {
+  return { lit, of: Uint32Array.from(lit, (_, i) => i) };
 }
 
 /** Many boxes much narrower than a pixel, with gaps. */
@@ -111,7 +123,7 @@ describe("rasterise", () => {
     const m = modelOf(wide(60_000));
     const lamps = new Uint8Array(m.data.nodes);
     lamps[30_000] = 1;
-    const paint = { ...plain(m), lit: light(m.layout, lamps) };
+    const paint = { ...plain(m), lit: light(m.layout, one(lamps)) };
     const width = 20;
     const { pixels, rows } = draw(m, spanAround(m, 30_000, 400), width, paint);
     const bright = rows.flatMap((row) =>
@@ -181,7 +193,7 @@ describe("golden pixels", () => {
     const lamps = Uint8Array.from(m.data.label, (label) =>
       m.data.labels[label].startsWith("kfpu") ? 1 : 0,
     );
-    const lit = { ...paint(true), lit: light(m.layout, lamps) };
+    const lit = { ...paint(true), lit: light(m.layout, one(lamps)) };
     expectGolden(
       "encryption_64px_dark_find_kfpu.txt",
       picture(draw(m, whole(m), 64, lit).pixels, 64),

@@ -72,6 +72,18 @@ describe("reshape", () => {
     expect(text(shaped(SMALL, { shape: "callees", of: "b" }))).toEqual(["b;b;d 2", "b;c 8"]);
   });
 
+  it("with a function as root has its callers and its callees, with the same total", () => {
+    const of = { of: "b", rooted: true } as const;
+    const [above, below] = [
+      shaped(SMALL, { shape: "callers", ...of }),
+      shaped(SMALL, { shape: "callees", ...of }),
+    ];
+    for (const m of [above, below]) expect(m.data.labels[m.data.label[0]]).toBe("b");
+    expect(text(above)).toEqual(["a 3", "b;a 2", "e 5"]);
+    expect(text(below)).toEqual(["b;d 2", "c 8"]);
+    expect([above.weight[0], below.weight[0]]).toEqual([10, 10]);
+  });
+
   it("keeps, drops and hides by name", () => {
     expect(text(shaped(SMALL, { focus: /^c$/ }))).toEqual(["a;b;c 3", "e;b;c 5"]);
     expect(text(shaped(SMALL, { without: /^c$/ }))).toEqual(["a 1", "a;b;b;d 2"]);

@@ -7,6 +7,7 @@ import { sumByFunction } from "../../src/flame/functions";
 import { firstAbove, levelsWithin, nodeAt } from "../../src/flame/layout";
 import { buildModel, type FlameModel, spanOf } from "../../src/flame/model";
 import { children, commonAncestor, heaviestChild, pathTo, sibling } from "../../src/flame/navigate";
+import { isLit, type Lamps } from "../../src/flame/raster";
 import {
   lampsOf,
   light,
@@ -150,17 +151,17 @@ describe("search", () => {
     expect(data.stages).toContain("");
     expect(lampsOf(data, null, "")).toBeNull();
     expect(lampsOf(data, null, "not there")).toBeNull();
-    const named = (lamps: Uint8Array | null) =>
-      [...(lamps ?? [])].flatMap((lamp, i) => (lamp ? [data.labels[data.label[i]]] : []));
+    const named = (lamps: Lamps | null) =>
+      [...data.label].flatMap((label, i) => (isLit(lamps, i) ? [data.labels[label]] : []));
     expect(named(lampsOf(data, null, "stage b"))).toEqual(["b", "b"]);
     expect(named(lampsOf(data, matchLabels(data.labels, /a/), "stage b"))).toEqual(["all", "a"]);
   });
 
   it("sums what is lit, level by level", () => {
     const m = modelOf(folded("a;b 3\na;c 2\nb 5"));
-    const nodes = Uint8Array.from(m.data.label, (label) => (m.data.labels[label] === "b" ? 1 : 0));
-    const { cum } = light(m.layout, nodes);
-    expect(cum.map((sums) => [...sums])).toEqual([
+    const lit = Uint8Array.from(m.data.labels, (label) => Number(label === "b"));
+    const { cum } = light(m.layout, { lit, of: m.data.label });
+    expect([0, 1, 2].map((level) => [...cum(level)])).toEqual([
       [0, 0],
       [0, 0, 5],
       [0, 3, 3],

@@ -1,0 +1,61 @@
+// What one CPU of this machine can do of a stage's work, beside what ZFS gets of it.
+
+import type { StageRow } from "../data/answer";
+import { integer, percent, visible } from "../text";
+
+/** Millions of bytes a second, of one CPU. */
+function rate(mb: number): string {
+  return mb >= 1000 ? `${(mb / 1000).toFixed(1)}\u00a0GB/s` : `${integer(mb)}\u00a0MB/s`;
+}
+
+export function Limits({ stages }: { stages: readonly StageRow[] }) {
+  const rows = stages.flatMap((row) => row.limits.map((limit) => ({ ...limit, stage: row.stage })));
+  if (rows.length === 0) return null;
+  return (
+    <section aria-labelledby="limits-title">
+      <h2 id="limits-title">What one CPU here can do</h2>
+      <table class="numbers">
+        <thead>
+          <tr>
+            <th scope="col">Work</th>
+            <th scope="col" class="wide-only">
+              Stage
+            </th>
+            <th scope="col" class="n">
+              Can do
+            </th>
+            <th scope="col" class="n">
+              ZFS gets
+            </th>
+            <th scope="col" class="n">
+              Part
+            </th>
+            <th scope="col" class="wide-only">
+              Known from
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, i) => (
+            <tr key={i}>
+              <th scope="row">{visible(row.work, 80)}</th>
+              <td class="wide-only">{visible(row.stage, 80)}</td>
+              <td class="n">{rate(row.mb_s)}</td>
+              <td class="n">{row.achieved_mb_s === null ? "–" : rate(row.achieved_mb_s)}</td>
+              <td class="n">
+                {row.achieved_mb_s === null || row.mb_s <= 0
+                  ? "–"
+                  : percent(row.achieved_mb_s / row.mb_s)}
+              </td>
+              <td class="wide-only">{visible(row.source, 120)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p class="faint">
+        Bytes for each second of CPU time. What ZFS gets holds all of the stage's work, so it is
+        less where a stage does more than the bare algorithm.
+      </p>
+    </section>
+  );
+}

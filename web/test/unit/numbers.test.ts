@@ -1,0 +1,103 @@
+// Every number that the page writes of an answer is one of `zwhy explain --json`, in one of the page's own notations.
+//
+// The other direction is faces.test.ts. Digits within words of the answer count as the answer's.
+
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { readAnswer } from "../../src/data/read-answer";
+import { answer as encryption } from "../sample/encryption";
+
+const EVERY_FIELD = new URL(
+  "../../../crates/report/tests/golden/every-field.json",
+  import.meta.url,
+);
+
+let shownOf: (json: unknown) => string;
+let notations: (value: number) => string[];
+
+beforeAll(async () => {
+  const window = { location: { hash: "" }, history: { state: null }, addEventListener: () => {} };
+  const media = () => ({ matches: false, addEventListener: () => {} });
+  vi.stubGlobal("window", { ...window, matchMedia: media });
+  const [{ render }, { h }, { answer, setFlame }, { App }, text] = await Promise.all([
+    import("preact-render-to-string"),
+    import("preact"),
+    import("../../src/state/store"),
+    import("../../src/ui/App"),
+    import("../../src/text"),
+  ]);
+  setFlame("cpu", { kind: "absent" });
+  shownOf = (json) => {
+    const value = readAnswer(new TextEncoder().encode(JSON.stringify(json)));
+    answer.value = { kind: "ready", value };
+    return render(h(App, {})).replace(/<[^>]*>/g, " ");
+  };
+  // Numbers without their units, which follow them.
+  notations = (value) =>
+    [
+      String(value),
+      ...[0, 1, 2].map((digits) => value.toFixed(digits)),
+      ...[0, 1].map((digits) => (value * 100).toFixed(digits)),
+      text.integer(value),
+      text.bytes(value),
+      text.seconds(value),
+      text.seconds(value / 1e9),
+      (value / 1000).toFixed(1),
+    ].map((one) => one.replace(/[^\d.,]/g, ""));
+});
+
+/** All numbers, and the digits within texts, of a JSON value. */
+function numbersIn(value: unknown, into: Set<string>): Set<string> {
+  if (typeof value === "number") for (const one of notations(value)) into.add(one);
+  else if (typeof value === "string") for (const one of digits(value)) into.add(one);
+  else if (Array.isArray(value)) for (const one of value) numbersIn(one, into);
+  else if (typeof value === "object" && value !== null) {
+    for (const [name, one] of Object.entries(value)) {
+      numbersIn(name, into);
+      numbersIn(one, into);
+    }
+    for (const list of Object.values(value)) {
+      if (Array.isArray(list)) into.add(String(list.length));
+    }
+  }
+  return into;
+}
+
+/** Numbers as they stand in a text: `1,234`, `0.31`. */
+function digits(text: string): string[] {
+  return (text.match(/\d[\d,]*(?:\.\d+)?/g) ?? []).map((one) => one.replace(/,$/, ""));
+}
+
+/** What the page says of its own accord: places in a list, and bounds of its wording. */
+const OWN = new Set(["1", "2", "3", "95", "0.1"]);
+
+/** Parts that the page works out: of what a CPU can do, and of an operation what is not listed. */
+function derived({ stages = [], paths = [] }: Derived): string[] {
+  const parts = stages.flatMap((row) => row.limits ?? []);
+  return [
+    ...parts.map(({ mb_s, achieved_mb_s }) => (achieved_mb_s ?? 0) / mb_s),
+    ...paths.flatMap(({ rest, samples, share }) => [
+      rest / samples,
+      (rest / samples) * share.value,
+    ]),
+  ].flatMap(notations);
+}
+
+interface Derived {
+  readonly stages?: { limits?: { mb_s: number; achieved_mb_s: number | null }[] }[];
+  readonly paths?: { rest: number; samples: number; share: { value: number } }[];
+}
+
+describe("numbers of the page", () => {
+  it.each([
+    ["a sample with every field", () => JSON.parse(readFileSync(EVERY_FIELD, "utf8"))],
+    ["a cause with evidence", () => JSON.parse(JSON.stringify(encryption()))],
+  ])("are those of the JSON, for %s", (_name, make) => {
+    const json = make();
+    const known = numbersIn(json, new Set([...OWN, ...derived(json)]));
+    const shown = digits(shownOf(json).replace(/&#?\w+;/g, " "));
+    expect(shown.length).toBeGreaterThan(50);
+    const strange = shown.filter((one) => !known.has(one));
+    expect(strange).toEqual([]);
+  });
+});
