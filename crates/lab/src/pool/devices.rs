@@ -2,7 +2,7 @@
 
 use super::commands::Tools;
 use super::guard::{name_of, stat};
-use super::labels::{Content, look};
+use super::labels::{Content, afresh, look};
 use std::fs::File;
 use std::path::Path;
 
@@ -17,6 +17,7 @@ pub fn clear(tools: &Tools, path: &Path, number: u64, name: &str, guid: Option<u
     }
     let unreadable = |e: std::io::Error| format!("{} cannot be read ({e})", path.display());
     let mut device = File::open(path).map_err(unreadable)?;
+    afresh(&device);
     let size = std::io::Seek::seek(&mut device, std::io::SeekFrom::End(0)).map_err(unreadable)?;
     let content = look(&mut device, size).map_err(unreadable)?;
     drop(device);

@@ -108,6 +108,7 @@ impl Guard<'_> {
         }
         self.in_use(node.number)?;
         let mut file = (self.open)(path).map_err(Refusal::InUse)?;
+        labels::afresh(&file);
         match labels::look(&mut file, size.0).map_err(Refusal::Unreadable)? {
             Content::Blank => Ok(Device { path: path.to_owned(), number: node.number, size }),
             Content::Zfs { pool, .. } => {

@@ -3,6 +3,8 @@
 //! ZFS keeps four labels of 256 KiB, two at each end (`include/sys/vdev_impl.h`): from 16 KiB on a list of
 //! names and values in XDR, from 128 KiB on the uberblocks, each with a magic number.
 
+use rustix::fs::{Advice, fadvise};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
 const LABEL: u64 = 256 << 10;
@@ -44,6 +46,12 @@ pub enum Content {
     Signed(&'static str),
     /// A byte that is not zero, and no signature that is known.
     Unknown { at: u64 },
+}
+
+/// Forgets what the kernel has read of a device before: ZFS writes past that.
+pub fn afresh(device: &File) {
+    // A kernel that does not take the advice reads what it has; nobody else had the device open meanwhile.
+    let _ = fadvise(device, 0, None, Advice::DontNeed);
 }
 
 /// Looks at the start and the end of a device of `size` bytes.

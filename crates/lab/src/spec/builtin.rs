@@ -1,7 +1,7 @@
 //! The experiments that ship with zwhy.
 
 /// Name and specification, in the order in which they are listed.
-const ALL: [(&str, &str); 8] = [
+const ALL: [(&str, &str); 10] = [
     ("encryption", include_str!("../../../../experiments/encryption.toml")),
     ("arc-cached-read", include_str!("../../../../experiments/arc-cached-read.toml")),
     ("idle-arc-pressure", include_str!("../../../../experiments/idle-arc-pressure.toml")),
@@ -10,6 +10,8 @@ const ALL: [(&str, &str); 8] = [
     ("compression", include_str!("../../../../experiments/compression.toml")),
     ("checksum", include_str!("../../../../experiments/checksum.toml")),
     ("recordsize", include_str!("../../../../experiments/recordsize.toml")),
+    ("raidz", include_str!("../../../../experiments/raidz.toml")),
+    ("dedup", include_str!("../../../../experiments/dedup.toml")),
 ];
 
 pub fn names() -> impl Iterator<Item = &'static str> {
