@@ -3,6 +3,7 @@
 //! Shares are fractions 0 to 1 of all CPU samples; `whole` says what these are of.
 
 use crate::bottleneck::Bottleneck;
+use crate::demand::Demand;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use zwhy_evidence::Itself;
@@ -403,6 +404,9 @@ pub struct Answer {
     /// What limits the load; `None` where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bottleneck: Option<Bottleneck>,
+    /// Who asks for it: programs, datasets, work in the background; `None` where nothing is known of any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub demand: Option<Demand>,
     pub findings: Vec<Finding>,
     pub stages: Vec<StageRow>,
     pub origins: Vec<OriginRow>,

@@ -107,6 +107,7 @@ pub fn explain_classified(
         why,
         act,
         bottleneck: limit.map(|decided| decided.bottleneck),
+        demand: crate::demand::demand(&facts),
         findings,
         stages: tables.stages,
         origins: tables.origins,

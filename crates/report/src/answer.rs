@@ -49,6 +49,7 @@ pub fn answer_text(answer: &Answer, verbose: bool, input: &str, style: Style) ->
         out.push_str(&others(answer, style));
     }
     out.push_str(&crate::bottleneck::tables(answer, verbose, style));
+    out.push_str(&crate::demand::tables(answer, verbose, style));
     out.push_str(&stages(answer, verbose, style));
     out.push_str(&paths(answer, verbose, style));
     out.push_str(&threads(answer, verbose, style));

@@ -13,7 +13,7 @@ pub struct GuidePage {
 }
 
 /// Chapters and how the classes in them begin.
-const CHAPTERS: [(&str, &[&str]); 8] = [
+const CHAPTERS: [(&str, &[&str]); 9] = [
     (
         "The ARC and its memory",
         &[
@@ -61,10 +61,12 @@ const CHAPTERS: [(&str, &[&str]); 8] = [
         "Transaction groups, the intent log and devices",
         &[
             "direct-io-",
+            "dirty-data-",
             "near-full-",
             "partial-block-",
             "per-record-",
             "spa-",
+            "sync-always-",
             "taskq-",
             "vdev-",
             "zil-",
@@ -91,6 +93,17 @@ const CHAPTERS: [(&str, &[&str]); 8] = [
     (
         "Snapshots, send, receive and administration",
         &["import-", "nvlist-", "objset-", "recv-", "snapshot-", "zfs-"],
+    ),
+    (
+        "Work in the background",
+        &[
+            "initialize-running",
+            "receive-running",
+            "resilver-running",
+            "scrub-running",
+            "send-running",
+            "trim-running",
+        ],
     ),
     ("The machine and the build", &["debug-", "slow-clocksource"]),
 ];

@@ -6,6 +6,7 @@ mod after;
 mod answer;
 mod bottleneck;
 mod count;
+mod demand;
 mod diff;
 mod doctor;
 mod escape;

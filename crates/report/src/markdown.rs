@@ -22,6 +22,7 @@ pub fn answer_markdown(answer: &Answer) -> String {
     }
     source(&mut out, answer);
     crate::bottleneck::markdown(&mut out, answer);
+    crate::demand::markdown(&mut out, answer);
     answer.findings.iter().for_each(|f| finding(&mut out, f));
     stages(&mut out, answer);
     answer.paths.iter().for_each(|row| path(&mut out, row));

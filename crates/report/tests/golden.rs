@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use zwhy_diagnose::{
-    Answer, Bottleneck, ChoiceAnswer, ConfidenceWord, DiskRow, EvidenceLine, Finding, Gain, Knowledge,
-    LabelRow, LimitKind, MachineLimit, PathRow, PathStep, ProgramTime, Quality, Range, RemedyAnswer,
-    RowAnswer, RuledOut, ShareOf, Source, SpeedUp, StageRow, ThreadRow, TimePart, WhatIf, WhoRow,
-    WholeAnswer, classify,
+    Answer, BackgroundWork, Bottleneck, CallPart, ChoiceAnswer, ConfidenceWord, DatasetDemand, Demand,
+    DiskRow, EvidenceLine, Finding, Gain, Knowledge, LabelRow, LimitKind, MachineLimit, PathRow, PathStep,
+    ProgramDemand, ProgramTime, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, ShareOf, Source, SpeedUp,
+    StageRow, ThreadRow, TimePart, WhatIf, WhoRow, WholeAnswer, classify,
 };
 use zwhy_evidence::{ImportStats, Itself};
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
@@ -101,6 +101,45 @@ fn slow_disk() -> Bottleneck {
         ],
         disks: vec![disk("nvme0n1", Some("ta|nk"), 0.998, Some(12.41)), disk("sdb", None, 0.01, None)],
     }
+}
+
+/// Two programs, a dataset and a scrub; names are hostile.
+fn who_asks() -> Demand {
+    let call = |call: &str, share| CallPart { call: call.into(), share };
+    let reader = ProgramDemand {
+        program: "dd\u{1b}[31m|`x`".into(),
+        owner: Some("container a|b".into()),
+        processes: 3,
+        read_bytes_s: Some(10_485_760.0),
+        written_bytes_s: Some(512.0),
+        memory_bytes: Some(2_097_152.0),
+        zfs_part: Some(0.913),
+        calls: vec![call("reads", 0.972), call("other calls", 0.028)],
+    };
+    let unread = ProgramDemand { program: "nfsd".into(), processes: 1, ..ProgramDemand::default() };
+    let dataset = DatasetDemand {
+        dataset: "ta|nk/db".into(),
+        owner: Some("guest web1".into()),
+        reads_s: 80.2,
+        writes_s: 3.0,
+        read_bytes_s: 5_242_880.0,
+        written_bytes_s: 8192.0,
+        commits_s: Some(1.5),
+    };
+    let scrub = BackgroundWork {
+        work: "scrub".into(),
+        pool: "ta|nk".into(),
+        done: Some(0.123),
+        left_bytes: None,
+        left_s: Some(5400.0),
+    };
+    let freeing = BackgroundWork {
+        work: "freeing of destroyed data".into(),
+        pool: "tank".into(),
+        left_bytes: Some(4096.0),
+        ..BackgroundWork::default()
+    };
+    Demand { programs: vec![reader, unread], datasets: vec![dataset], background: vec![scrub, freeing] }
 }
 
 /// A host whose reads decrypt AES-CCM, with a second finding and a thread whose name is hostile.
@@ -233,6 +272,7 @@ fn ccm_host() -> Answer {
         why: "AES-CCM decryption takes 63 % of this host's CPU (59–67 %, confidence high).".into(),
         act: Some("Move tank/games to aes-256-gcm; the cipher of a dataset cannot be changed in place.".into()),
         bottleneck: Some(slow_disk()),
+        demand: Some(who_asks()),
         findings: vec![ccm, copy],
         stages: vec![
             stage("decrypt", 7448, share(0.631, 0.592, 0.670), &[("FPU state", 0.29)], &[("z_rd_int", 1.0)]),
@@ -290,6 +330,7 @@ fn nothing_found() -> Answer {
         why: "Too little evidence to name a cause.".into(),
         act: Some("Record the host while it happens: zwhy record -a -d 30 -o host.zwhy".into()),
         bottleneck: None,
+        demand: None,
         findings: Vec::new(),
         stages: Vec::new(),
         paths: Vec::new(),

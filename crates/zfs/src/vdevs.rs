@@ -49,17 +49,18 @@ pub struct PoolStatus {
 #[error("not the JSON of zpool status -j: {0}")]
 pub struct StatusError(String);
 
-/// Reads `zpool status -jp`; numbers may be numbers or text.
+/// Reads `zpool status -jp`; numbers may be numbers or text. `now_s` is when it was printed, in seconds of the Unix
+/// clock: from then on a scan has the time left that it is said to have.
 ///
 /// # Errors
 /// When the text is no JSON or has no `pools`.
-pub fn parse_pool_status_json(text: &str) -> Result<Vec<PoolStatus>, StatusError> {
+pub fn parse_pool_status_json(text: &str, now_s: u64) -> Result<Vec<PoolStatus>, StatusError> {
     let value: Value = serde_json::from_str(text).map_err(|e| StatusError(e.to_string()))?;
     let pools = value["pools"].as_object().ok_or_else(|| StatusError("it has no pools".into()))?;
-    Ok(pools.iter().map(|(name, pool)| json_pool(name, pool)).collect())
+    Ok(pools.iter().map(|(name, pool)| json_pool(name, pool, now_s)).collect())
 }
 
-fn json_pool(name: &str, pool: &Value) -> PoolStatus {
+fn json_pool(name: &str, pool: &Value, now_s: u64) -> PoolStatus {
     let mut vdevs = Vec::new();
     for (class, group) in pool.as_object().into_iter().flatten() {
         for (name, vdev) in group.as_object().into_iter().flatten().filter(|(_, v)| !v["vdev_type"].is_null())
@@ -69,23 +70,44 @@ fn json_pool(name: &str, pool: &Value) -> PoolStatus {
             if vdev.kind == "root" { vdevs.extend(vdev.children) } else { vdevs.push(vdev) }
         }
     }
-    let scan = json_scan(&pool["scan_stats"]);
+    let scan = json_scan(&pool["scan_stats"], now_s);
     PoolStatus { name: name.to_owned(), state: json_text(&pool["state"]), scan, vdevs }
 }
 
 /// The scan in the words of the text (`scan_status_nvlist` and `print_scan_scrub_resilver_status` of zpool_main.c,
 /// OpenZFS 2.3).
-fn json_scan(scan: &Value) -> String {
+fn json_scan(scan: &Value, now_s: u64) -> String {
     let function = json_text(&scan["function"]).to_lowercase();
     let done = json_number(&scan["issued"]) as f64 / json_number(&scan["to_examine"]).max(1) as f64;
     let paused =
         scan["scrub_pause"].as_str().is_none_or(|t| t != "-") && json_number(&scan["scrub_pause"]) > 0;
     match json_text(&scan["state"]).as_str() {
         "SCANNING" if paused => format!("{function} paused, {:.1} % done", done.min(1.0) * 100.0),
-        "SCANNING" => format!("{function} in progress, {:.1} % done", done.min(1.0) * 100.0),
+        "SCANNING" => {
+            let left =
+                seconds_left(scan, now_s).map_or(String::new(), |left| format!(", {} to go", clock(left)));
+            format!("{function} in progress, {:.1} % done{left}", done.min(1.0) * 100.0)
+        }
         "" => String::new(),
         state => format!("{function} {}", state.to_lowercase()),
     }
+}
+
+/// At the mean speed of this pass, as `zpool status` reckons.
+fn seconds_left(scan: &Value, now_s: u64) -> Option<u64> {
+    let number = |name: &str| json_number(&scan[name]);
+    let begin = Some(number("pass_start")).filter(|begin| *begin > 0)?;
+    let spent = now_s.checked_sub(begin)?.checked_sub(number("scrub_spent_paused"))?;
+    let issued = Some(number("issued_bytes_per_scan")).filter(|bytes| *bytes > 0 && spent > 0)?;
+    let left = number("to_examine").checked_sub(number("skipped"))?.checked_sub(number("issued"))?;
+    Some((left as f64 / issued as f64 * spent as f64) as u64)
+}
+
+/// `00:01:42`, `2 days 03:00:00`
+fn clock(seconds: u64) -> String {
+    let days = seconds / 86_400;
+    let of_day = format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    if days > 0 { format!("{days} days {of_day}") } else { of_day }
 }
 
 fn json_vdev(name: &str, vdev: &Value, class: &str) -> Vdev {
@@ -293,22 +315,27 @@ errors: No known data errors
             "logs":{"sdb":{"name":"sdb","vdev_type":"disk","class":"log","state":"ONLINE"}},"error_count":"0",
             "scan_stats":{"function":"RESILVER","state":"SCANNING","to_examine":"2000","issued":"246",
             "scrub_pause":"-"}}}}"#;
-        let pools = parse_pool_status_json(json).unwrap();
+        let pools = parse_pool_status_json(json, 0).unwrap();
         assert_eq!(pools[0].scan, "resilver in progress, 12.3 % done");
+        let pass =
+            r#""issued":"246","pass_start":"1000","scrub_spent_paused":"0","issued_bytes_per_scan":"246","#;
+        let later = parse_pool_status_json(&json.replace("\"issued\":\"246\",", pass), 1060).unwrap();
+        assert_eq!(later[0].scan, "resilver in progress, 12.3 % done, 00:07:07 to go");
+        assert_eq!(clock(2 * 86_400 + 3600), "2 days 01:00:00");
         let vdevs = &pools[0].vdevs;
         let raidz = vdevs.iter().find(|v| v.class == "normal").unwrap();
         assert_eq!((raidz.kind.as_str(), raidz.size_bytes), ("raidz2", 503_316_480));
         assert_eq!((raidz.children[0].kind.as_str(), raidz.children[0].write_errors), ("disk", 7));
         assert!(vdevs.iter().any(|v| v.name == "sdb" && v.class == "log"));
-        assert!(parse_pool_status_json("invalid option 'j'").is_err());
-        assert!(parse_pool_status_json("{}").is_err());
+        assert!(parse_pool_status_json("invalid option 'j'", 0).is_err());
+        assert!(parse_pool_status_json("{}", 0).is_err());
     }
 
     proptest! {
         #[test]
         fn any_text_is_survived(text in "[ -~\n\t]{0,300}") {
             let _ = parse_pool_status(&text);
-            let _ = parse_pool_status_json(&text);
+            let _ = parse_pool_status_json(&text, u64::MAX);
         }
 
         #[test]

@@ -10,6 +10,7 @@
 export const SHAPES = {
   Answer: {
     bottleneck: "Bottleneck?",
+    demand: "Demand?",
     do: "text?",
     findings: "Finding[]",
     itself: "Itself?",
@@ -27,6 +28,13 @@ export const SHAPES = {
     why: "text",
     zwhy: "text",
   },
+  BackgroundWork: {
+    done: "number?",
+    left_bytes: "number?",
+    left_s: "number?",
+    pool: "text",
+    work: "text",
+  },
   Bottleneck: {
     cpu_idle: "number?",
     cpu_stolen: "number?",
@@ -36,12 +44,30 @@ export const SHAPES = {
     text: "text",
     what: "text",
   },
+  CallPart: {
+    call: "text",
+    share: "number",
+  },
   ChoiceAnswer: {
     commands: "text[]",
     text: "text",
     undo: "text[]",
   },
   ConfidenceWord: ["high", "medium", "low"],
+  DatasetDemand: {
+    commits_s: "number?",
+    dataset: "text",
+    owner: "text?",
+    read_bytes_s: "number",
+    reads_s: "number",
+    writes_s: "number",
+    written_bytes_s: "number",
+  },
+  Demand: {
+    background: "BackgroundWork[]",
+    datasets: "DatasetDemand[]",
+    programs: "ProgramDemand[]",
+  },
   DiskRow: {
     busy: "number",
     disk: "text",
@@ -130,6 +156,16 @@ export const SHAPES = {
     share: "ShareOf",
     useful: "flag",
     what: "text",
+  },
+  ProgramDemand: {
+    calls: "CallPart[]",
+    memory_bytes: "number?",
+    owner: "text?",
+    processes: "number",
+    program: "text",
+    read_bytes_s: "number?",
+    written_bytes_s: "number?",
+    zfs_part: "number?",
   },
   ProgramTime: {
     on_cpu: "number?",

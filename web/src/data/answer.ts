@@ -6,6 +6,8 @@
 export interface Answer {
   /** What limits the load; null where that is not known. */
   readonly bottleneck: Bottleneck | null;
+  /** Who asks for it: programs, datasets, work in the background; null where nothing is known of any. */
+  readonly demand: Demand | null;
   readonly do: string | null;
   readonly findings: readonly Finding[];
   /** What the recorder did; in none of the figures above. */
@@ -29,6 +31,18 @@ export interface Answer {
   readonly zwhy: string;
 }
 
+/** Work of a pool that no program waits for. */
+export interface BackgroundWork {
+  /** How much is done, 0 to 1. */
+  readonly done: number | null;
+  readonly left_bytes: number | null;
+  /** Seconds that it will still take at the speed it had so far. */
+  readonly left_s: number | null;
+  readonly pool: string;
+  /** `scrub`, `resilver`, `freeing of destroyed data`. */
+  readonly work: string;
+}
+
 /** What limits the load. */
 export interface Bottleneck {
   /** Part of the host's CPU time that nobody used. */
@@ -46,6 +60,12 @@ export interface Bottleneck {
   readonly what: string;
 }
 
+/** A part of a program's calls. */
+export interface CallPart {
+  readonly call: string;
+  readonly share: number;
+}
+
 /** One of several ways. */
 export interface ChoiceAnswer {
   readonly commands: readonly string[];
@@ -54,6 +74,26 @@ export interface ChoiceAnswer {
 }
 
 export type ConfidenceWord = "high" | "medium" | "low" | "";
+
+/** What programs asked of a dataset, cached or not. */
+export interface DatasetDemand {
+  /** Synchronous writes, fsync and the like; null before OpenZFS 2.2, which counts them for all together. */
+  readonly commits_s: number | null;
+  readonly dataset: string;
+  /** The guest that has the volume as a disk. */
+  readonly owner: string | null;
+  readonly read_bytes_s: number;
+  readonly reads_s: number;
+  readonly writes_s: number;
+  readonly written_bytes_s: number;
+}
+
+/** Who is behind the load; the busiest stand first. */
+export interface Demand {
+  readonly background: readonly BackgroundWork[];
+  readonly datasets: readonly DatasetDemand[];
+  readonly programs: readonly ProgramDemand[];
+}
 
 /** A disk while it was recorded, from the counters of the kernel. */
 export interface DiskRow {
@@ -204,6 +244,23 @@ export interface PathStep {
   /** What the caller asked for. */
   readonly useful: boolean;
   readonly what: string;
+}
+
+/** What a program moved, with all files, sockets and devices together. */
+export interface ProgramDemand {
+  /** What its calls are, as parts of its CPU time in ZFS: `reads`, `writes`, `commits`, `other calls`. */
+  readonly calls: readonly CallPart[];
+  /** Memory of its processes; what they share counts once for each. */
+  readonly memory_bytes: number | null;
+  /** The container, service or guest that it runs in: `container 3f2a`, `guest web1`. */
+  readonly owner: string | null;
+  readonly processes: number;
+  readonly program: string;
+  /** By system calls, cached or not; null where the kernel's counters were not read. */
+  readonly read_bytes_s: number | null;
+  readonly written_bytes_s: number | null;
+  /** Of all CPU time of ZFS in calls of programs, the part in calls of this one. */
+  readonly zfs_part: number | null;
 }
 
 /** Where the time of a program's threads goes. */

@@ -4,6 +4,7 @@
 import { answer, compare, flame } from "../state/store";
 import { Bottleneck } from "./Bottleneck";
 import { CompareCauses, CompareTables, CompareVerdict } from "./Compare";
+import { Demand } from "./Demand";
 import { Facts } from "./Facts";
 import { Findings } from "./Findings";
 import { Flame } from "./Flame";
@@ -55,6 +56,7 @@ function Body() {
         <div class="split-text" id="evidence" tabIndex={-1}>
           {two && <CompareCauses data={two} />}
           {one && <Bottleneck limit={one.bottleneck} />}
+          {one && <Demand demand={one.demand} />}
           {one && <Findings findings={one.findings} />}
         </div>
         <div class="split-graph">

@@ -267,6 +267,35 @@ export function answer(): Record<string, unknown> {
         },
       ],
     },
+    demand: {
+      programs: [
+        {
+          program: "postgres",
+          owner: "container 3f2ab1c9d0e4",
+          processes: 3,
+          read_bytes_s: 12288,
+          written_bytes_s: 983040,
+          memory_bytes: 268435456,
+          zfs_part: 0.8,
+          calls: [
+            { call: "commits", share: 0.7 },
+            { call: "writes", share: 0.3 },
+          ],
+        },
+      ],
+      datasets: [
+        {
+          dataset: "tank/db",
+          owner: null,
+          reads_s: 3,
+          writes_s: 240,
+          read_bytes_s: 12288,
+          written_bytes_s: 983040,
+          commits_s: 120,
+        },
+      ],
+      background: [{ work: "scrub", pool: "tank", done: 0.25, left_bytes: null, left_s: 600 }],
+    },
     stages: stageRows(),
     waiting: [
       {

@@ -93,6 +93,16 @@ export function hostileAnswer(): Record<string, unknown> {
       })),
       disks: HOSTILE_NAMES.map((name) => ({ disk: name, pool: name, busy: -4, queue: 1e12 })),
     },
+    demand: {
+      programs: HOSTILE_NAMES.map((name) => ({
+        program: name,
+        owner: name,
+        processes: -1,
+        calls: [{ call: name, share: 1e9 }],
+      })),
+      datasets: HOSTILE_NAMES.map((name) => ({ dataset: name, owner: name, reads_s: 1e12 })),
+      background: HOSTILE_NAMES.map((name) => ({ work: name, pool: name, done: -4 })),
+    },
     waiting: HOSTILE_NAMES.map((name) => ({
       inside: name,
       stage: name,

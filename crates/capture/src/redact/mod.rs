@@ -62,6 +62,11 @@ fn collect(evidence: &Evidence, names: &mut Names) {
     for part in groups.flat_map(|path| path.split('/')).filter(|part| !known::is_public_group(part)) {
         names.process(part);
     }
+    for (key, owner) in facts.recorder.owners.iter().flatten() {
+        key.strip_prefix("dataset/").into_iter().for_each(|dataset| names.pool_of(dataset));
+        // `container NAME`: the word before it stays.
+        owner.split_once(' ').into_iter().for_each(|(_, name)| names.process(name));
+    }
     let profile = &evidence.profile;
     let sampled = profile.threads.iter().map(|(_, t)| profile.strings.get(t.comm));
     let listed = evidence.threads.iter().map(|t| t.comm.as_str());

@@ -187,17 +187,18 @@ impl Seen<'_, '_> {
     fn thread(&self) -> Option<Limit> {
         let (thread, cpu) = self.cpu.thread.as_ref().filter(|(_, cpu)| *cpu >= WHOLE_THREAD)?;
         self.cpu.cpus.filter(|cpus| *cpus > 1.0)?;
-        let role =
-            zwhy_zfs::thread_role(thread).map_or(String::new(), |role| format!(", which {}", role.what));
         let text = format!(
             "One thread is the limit ({} of the CPU is idle): {} takes {} of one CPU",
             whole(self.cpu.idle),
             name(thread),
             whole(*cpu)
         );
-        let with_role = format!("{text}{role}");
-        let fits = with_role.chars().count() < MOST_CHARACTERS;
-        Some(Limit::new(LimitKind::Thread, thread, if fits { with_role } else { text }))
+        // What comes after a colon are the parts of it.
+        let what = zwhy_zfs::thread_role(thread).map_or("", |role| role.what);
+        let forms =
+            [what, what.split(':').next().unwrap_or_default()].map(|what| format!("{text}, which {what}"));
+        let told = forms.into_iter().find(|told| !what.is_empty() && told.chars().count() < MOST_CHARACTERS);
+        Some(Limit::new(LimitKind::Thread, thread, told.unwrap_or(text)))
     }
 
     /// A program that waits for something most of its time.

@@ -289,6 +289,11 @@ fn one_thread_and_a_hypervisor_are_limits_too() {
     let why = "One thread is the limit (45 % of the CPU is idle): txg_sync takes 97 % of one CPU, which writes \
                transaction groups to disk, one at a time.";
     assert_eq!(host.limit().text, why);
+    // A role that is too long for the line is told without its parts.
+    let mut host = Host::new(0.45);
+    host.thread("z_rd_int_3", 0.97);
+    let why = "One thread is the limit (45 % of the CPU is idle): z_rd_int takes 97 % of one CPU, which finishes reads.";
+    assert_eq!(host.limit().text, why);
     let mut host = Host::new(0.1);
     host.fact(json!({ "cpu_time": { "idle": 0.1, "steal": 0.5 } }));
     assert_eq!(host.why(), "The hypervisor holds this host back: it gave 50 % of its CPU time to others.");

@@ -52,6 +52,10 @@ facts! {
         lines: LineFacts,
         wait: WaitFacts,
         series: SeriesFacts,
+        /// What a process runs in, and which guest has a volume: `process/12` is `container 3f2a`, `dataset/tank/vm`
+        /// is `guest web1`.
+        #[serde(deserialize_with = "some_texts")]
+        owners: BTreeMap<String, String>,
         threads: ThreadClockFacts,
         /// The function whose calls were counted, and those that it names.
         count: String,

@@ -7,7 +7,7 @@
 use super::Facts;
 use super::tools::{Output, Patience};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zwhy_evidence::{Amount, DatasetCounts, DatasetFacts, EncryptionRoot, PoolFacts};
 use zwhy_zfs::{
     PoolRow, PoolStatus, PropertyRow, parse_pool_list, parse_pool_status, parse_pool_status_json,
@@ -175,7 +175,7 @@ fn pools(facts: &mut Facts, tools: &mut Tools<'_>) {
     let get = ["get", "-Hp", "-o", "name,property,value,source", "all"];
     let (properties, _) = parse_properties(&tools.text(facts, "zpool", &get));
     let status = match tools.run("zpool", &["status", "-jp"], SHORT) {
-        Output::Text(text) => parse_pool_status_json(&text).unwrap_or_default(),
+        Output::Text(text) => parse_pool_status_json(&text, now_s()).unwrap_or_default(),
         Output::TimedOut(_) => Vec::new(),
         // Before 2.3 there is no -j.
         _ => parse_pool_status(&tools.text(facts, "zpool", &["status", "-p"])).0,
@@ -186,6 +186,11 @@ fn pools(facts: &mut Facts, tools: &mut Tools<'_>) {
         facts.values.zfs.in_use = Some(true);
     }
     put_pools(facts, &rows, &properties, &status);
+}
+
+/// The Unix clock.
+fn now_s() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 /// Pools that only `zpool status` told of; their sizes are not known.

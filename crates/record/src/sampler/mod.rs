@@ -6,6 +6,7 @@
 mod counters;
 mod cpu;
 mod cpu_events;
+mod owners;
 mod processes;
 mod threads;
 

@@ -3,7 +3,7 @@
 //! Of all processes those with most memory, and those that moved data, are read at every interval; the others are
 //! searched through in turn, [`SEARCHED`] an interval, at some 20 µs each. /proc/PID/io of other users needs root.
 
-use super::{Ended, Look, Part, Sampler};
+use super::{Ended, Look, Part, Sampler, owners};
 use crate::options::RecordOptions;
 use crate::scene::Scene;
 use rustc_hash::FxHashMap;
@@ -19,6 +19,9 @@ use zwhy_profile::Profile;
 const SEARCHED: usize = 64;
 const SEARCHED_FIRST: usize = 2048;
 const WATCHED: usize = 24;
+/// Processes and volumes whose owner is kept, and volumes of one guest.
+const MOST_OWNERS: usize = 1024;
+const MOST_VOLUMES: usize = 32;
 /// Memory and data moved from which a process is worth watching.
 const MUCH_MEMORY: i64 = 64 << 20;
 const MUCH_IO: i64 = 1 << 20;
@@ -54,6 +57,8 @@ pub(crate) struct Processes {
     /// Data moved by the time of the last search, by process.
     moved: FxHashMap<i32, i64>,
     watched: Vec<i32>,
+    /// What they run in, and whose volumes are: kept when a process has ended.
+    owners: BTreeMap<String, String>,
 }
 
 impl Processes {
@@ -66,7 +71,21 @@ impl Processes {
             searched: false,
             moved: FxHashMap::default(),
             watched: Vec::new(),
+            owners: BTreeMap::new(),
         }
+    }
+
+    /// Asks whose a process is, once.
+    fn learn(&mut self, pid: i32) {
+        let root = &self.proc_root;
+        let comm = read_trimmed(root.join(format!("{pid}/comm"))).unwrap_or_default();
+        let Some(owner) = owners::owner(root, pid, &comm).filter(|_| self.owners.len() < MOST_OWNERS) else {
+            return;
+        };
+        for dataset in owners::volumes(root, pid, &comm).into_iter().take(MOST_VOLUMES) {
+            self.owners.insert(format!("dataset/{dataset}"), owner.clone());
+        }
+        self.owners.insert(format!("process/{pid}"), owner);
     }
 
     /// Looks at some more processes; returns those that are worth watching from now on.
@@ -105,6 +124,7 @@ impl Sampler for Processes {
         self.next = look.elapsed + self.interval;
         let t = scene.since_start(look.now_ns);
         let found = self.search();
+        found.iter().for_each(|pid| self.learn(*pid));
         self.watched.extend(found);
         let Scene { profile, pen, .. } = scene;
         let root = &self.proc_root;
@@ -128,7 +148,9 @@ impl Sampler for Processes {
 
     fn renumber(&mut self, _: &Profile, _: &mut Profile) {}
 
-    fn facts(&self, _: &mut RecorderFacts, _: &Scene, _: Option<&Ended<'_>>) {}
+    fn facts(&self, facts: &mut RecorderFacts, _: &Scene, end: Option<&Ended<'_>>) {
+        facts.owners = Some(self.owners.clone()).filter(|owners| end.is_some() && !owners.is_empty());
+    }
 
     fn caveats(&self, _: &Scene, _: &BTreeMap<u32, u64>) -> Vec<String> {
         Vec::new()

@@ -1,0 +1,140 @@
+// Who asks ZFS for work: programs, datasets and what runs in the background.
+
+import type {
+  BackgroundWork,
+  DatasetDemand,
+  Demand as Asked,
+  ProgramDemand,
+} from "../data/answer";
+import { bytes, integer, percent, prose, seconds, visible } from "../text";
+
+export function Demand({ demand }: { demand: Asked | null }) {
+  if (demand === null) return null;
+  return (
+    <section aria-labelledby="demand-title">
+      <h2 id="demand-title">Who asks</h2>
+      {demand.programs.length > 0 && <Programs programs={demand.programs} />}
+      {demand.datasets.length > 0 && <Datasets datasets={demand.datasets} />}
+      {demand.background.length > 0 && <Background work={demand.background} />}
+    </section>
+  );
+}
+
+function Name({ name, owner }: { name: string; owner: string | null }) {
+  return (
+    <th scope="row">
+      <bdi>{visible(name, 60)}</bdi>
+      {owner !== null && (
+        <>
+          {" "}
+          (<bdi>{visible(owner, 60)}</bdi>)
+        </>
+      )}
+    </th>
+  );
+}
+
+const amount = (n: number | null) => (n === null ? "–" : bytes(n));
+
+function Programs({ programs }: { programs: readonly ProgramDemand[] }) {
+  return (
+    <table class="numbers">
+      <thead>
+        <tr>
+          <th scope="col">Program</th>
+          <th scope="col" class="n wide-only">
+            Processes
+          </th>
+          <th scope="col" class="n">
+            Of ZFS calls
+          </th>
+          <th scope="col" class="n">
+            Read, written a second
+          </th>
+          <th scope="col" class="n wide-only">
+            Memory
+          </th>
+          <th scope="col" class="wide-only">
+            Calls
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {programs.map((row, i) => (
+          <tr key={i}>
+            <Name name={row.program} owner={row.owner} />
+            <td class="n wide-only">{integer(row.processes)}</td>
+            <td class="n">{row.zfs_part === null ? "–" : percent(row.zfs_part)}</td>
+            <td class="n">
+              {amount(row.read_bytes_s)}, {amount(row.written_bytes_s)}
+            </td>
+            <td class="n wide-only">{amount(row.memory_bytes)}</td>
+            <td class="wide-only">
+              {row.calls.map((part) => `${prose(part.call)} ${percent(part.share)}`).join(", ")}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Datasets({ datasets }: { datasets: readonly DatasetDemand[] }) {
+  return (
+    <table class="numbers">
+      <thead>
+        <tr>
+          <th scope="col">Dataset</th>
+          <th scope="col" class="n">
+            Reads a second
+          </th>
+          <th scope="col" class="n">
+            Writes a second
+          </th>
+          <th scope="col" class="n wide-only">
+            Commits a second
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {datasets.map((row, i) => (
+          <tr key={i}>
+            <Name name={row.dataset} owner={row.owner} />
+            <td class="n">
+              {integer(row.reads_s)}, {bytes(row.read_bytes_s)}
+            </td>
+            <td class="n">
+              {integer(row.writes_s)}, {bytes(row.written_bytes_s)}
+            </td>
+            <td class="n wide-only">{row.commits_s === null ? "–" : integer(row.commits_s)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Background({ work }: { work: readonly BackgroundWork[] }) {
+  const progress = (row: BackgroundWork) =>
+    [
+      row.done === null ? null : `${percent(row.done)} done`,
+      row.left_bytes === null ? null : `${bytes(row.left_bytes)} left`,
+      row.left_s === null ? null : `${seconds(row.left_s)} to go`,
+    ].filter((part) => part !== null);
+  return (
+    <ul>
+      {work.map((row, i) => (
+        <li key={i}>
+          In the background: {prose(row.work)}
+          {row.pool !== "" && (
+            <>
+              {" of "}
+              <bdi>{visible(row.pool, 60)}</bdi>
+            </>
+          )}
+          {progress(row).length > 0 && `: ${progress(row).join(", ")}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
