@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-const SOURCE: &str = "src/user/shim/shim.c";
+const SOURCES: [&str; 2] = ["src/user/shim/shim.c", "src/user/shim/offload.c"];
 
 fn main() {
-    println!("cargo:rerun-if-changed={SOURCE}");
+    for source in SOURCES {
+        println!("cargo:rerun-if-changed={source}");
+    }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("shim.so");
     // A static musl program cannot open shared libraries; the engine says so when it finds no shim.
     if env::var("CARGO_CFG_TARGET_ENV").as_deref() == Ok("musl") {
@@ -21,9 +23,9 @@ fn main() {
         .to_command()
         .args(["-std=gnu11", "-shared", "-fvisibility=hidden", "-fno-omit-frame-pointer", "-o"])
         .arg(&out)
-        .arg(SOURCE)
+        .args(SOURCES)
         .args(["-ldl", "-lpthread"])
         .status()
         .expect("a C compiler is needed to build zwhy-lab (Debian: apt install gcc libc6-dev)");
-    assert!(status.success(), "the C compiler refused {SOURCE}: {status}");
+    assert!(status.success(), "the C compiler refused {SOURCES:?}: {status}");
 }

@@ -9,6 +9,7 @@ demo | has_compiler     | gcc libc6-dev   | a C compiler with its headers (some 
 demo | has_libzpool     | libzpool6linux  | libzpool, the OpenZFS library of zfsutils (version 2.1 or newer)
 demo | has_certificates | ca-certificates | CA certificates (cargo downloads over HTTPS)
 test | has chromium     | chromium        | Chromium (tests of the report page)
+test | has_isal         | libisal2        | ISA-L (the lab hands gzip to it)
 test | has perf         | linux-perf      | perf (tests compare with it)
 test | has shellcheck   | shellcheck      | shellcheck (checks these scripts)
 test | has qemu-system-x86_64 | qemu-system-x86 | QEMU (for the kernel VM)
@@ -24,6 +25,8 @@ has() { command -v "$1" >/dev/null; }
 has_compiler() { echo '#include <stdio.h>' | cc -x c -E - >/dev/null 2>&1; }
 
 has_libzpool() { [[ $(PATH=$PATH:/sbin ldconfig -p) == *libzpool.so.[5-9]* ]]; }
+
+has_isal() { [[ $(PATH=$PATH:/sbin ldconfig -p) == *libisal.so.2* ]]; }
 
 has_certificates() {
     local file

@@ -61,8 +61,7 @@ fn of_cell(variant: &Variant, all: Bytes) -> (u64, f64) {
     for step in &variant.steps {
         match step.action {
             Action::Write | Action::Verify => moved += all.0,
-            Action::Read { bytes, .. } => moved += bytes.unwrap_or(all).0,
-            Action::Overwrite { bytes, .. } => moved += bytes.0,
+            Action::Read { bytes, .. } | Action::Overwrite { bytes, .. } => moved += bytes.unwrap_or(all).0,
             Action::Snapshot { count, .. } => {
                 snapshots = count;
                 seconds += f64::from(count) * SNAPSHOT_S;

@@ -118,7 +118,7 @@ pub fn disk_size(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
     const MIB: u64 = 1 << 20;
     let kept = |step: &Step| match step.action {
         Action::Snapshot { count, bytes } => u64::from(count) * (bytes.0 + MIB / 8),
-        Action::Overwrite { bytes, .. } => bytes.0,
+        Action::Overwrite { bytes: part, .. } => part.unwrap_or(bytes).0,
         _ => 0,
     };
     let copies = setup.property("copies").parse::<u64>().unwrap_or(1).clamp(1, 3);

@@ -136,7 +136,7 @@ impl Stage<'_> {
     fn step(&mut self, link: &mut Link, step: &Step) -> Result<Outcome, Failure> {
         match &step.action {
             Action::Write => self.write(link, &step.name, None, Order::Sequential),
-            Action::Overwrite { bytes, order } => self.write(link, &step.name, Some(*bytes), *order),
+            Action::Overwrite { bytes, order } => self.write(link, &step.name, *bytes, *order),
             Action::Read { bytes, order } => {
                 link.mark(
                     &step.name,
@@ -150,7 +150,11 @@ impl Stage<'_> {
             Action::Verify => {
                 link.mark(&step.name, "compare every byte");
                 let order = Order::Sequential;
-                self.read(link, &Reading { bytes: None, order, check: Check::EveryByte, spoil: false })
+                let all = Reading { bytes: None, order, check: Check::EveryByte, spoil: false };
+                self.session.provider(false);
+                let read = self.read(link, &all);
+                self.session.provider(true);
+                read
             }
             Action::Reimport => {
                 let mut mark = |name: &str, text: &str| link.mark(name, text);

@@ -97,6 +97,9 @@ pub trait Session {
     /// Lets OpenZFS see so much memory left; `None` for what there is.
     fn memory_left(&self, bytes: Option<i64>);
 
+    /// Whether the provider of the set-up works, or OpenZFS alone; engines without providers have nothing to do.
+    fn provider(&self, _works: bool) {}
+
     /// Begins to measure a step.
     fn begin(&mut self);
 

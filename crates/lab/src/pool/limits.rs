@@ -67,6 +67,9 @@ fn of_cell(variant: &Variant, choice: &PoolChoice) -> Vec<String> {
     if setup.device.is_some() {
         reasons.push("device_mb_per_s, device_ms and device_queue slow down files in user space only; real devices are given with --device".into());
     }
+    if setup.offload.provider != Provider::None {
+        reasons.push("provider: stages of the kernel can only be handed over by the Z.I.A. branch of OpenZFS".into());
+    }
     let pressure = |action: &Action| matches!(action, Action::Idle { available: Some(_), .. });
     if variant.steps.iter().any(|step| pressure(&step.action)) {
         reasons.push(

@@ -173,8 +173,7 @@ impl OneRun<'_> {
 fn moved(action: &Action, all: Bytes) -> u64 {
     match action {
         Action::Write | Action::Verify => all.0,
-        Action::Read { bytes, .. } => bytes.unwrap_or(all).0,
-        Action::Overwrite { bytes, .. } => bytes.0,
+        Action::Read { bytes, .. } | Action::Overwrite { bytes, .. } => bytes.unwrap_or(all).0,
         Action::Snapshot { count, bytes } => u64::from(*count) * bytes.0,
         Action::Reimport | Action::Destroy { .. } | Action::Idle { .. } => 0,
     }

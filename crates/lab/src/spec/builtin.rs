@@ -1,7 +1,7 @@
 //! The experiments that ship with zwhy.
 
 /// Name and specification, in the order in which they are listed.
-const ALL: [(&str, &str); 10] = [
+const ALL: [(&str, &str); 11] = [
     ("encryption", include_str!("../../../../experiments/encryption.toml")),
     ("arc-cached-read", include_str!("../../../../experiments/arc-cached-read.toml")),
     ("idle-arc-pressure", include_str!("../../../../experiments/idle-arc-pressure.toml")),
@@ -12,6 +12,7 @@ const ALL: [(&str, &str); 10] = [
     ("recordsize", include_str!("../../../../experiments/recordsize.toml")),
     ("raidz", include_str!("../../../../experiments/raidz.toml")),
     ("dedup", include_str!("../../../../experiments/dedup.toml")),
+    ("offload", include_str!("../../../../experiments/offload.toml")),
 ];
 
 pub fn names() -> impl Iterator<Item = &'static str> {

@@ -8,11 +8,13 @@ mod builtin;
 mod check;
 mod measure;
 pub mod names;
+mod offload;
 mod setup;
 mod step;
 
 pub use check::Check;
 pub use measure::Measure;
+pub use offload::{Offload, Provider};
 pub use setup::{Content, Device, Layout, Setup, Way};
 pub use step::{Action, Age, Order, Step, StepSpec, Verb};
 

@@ -4,6 +4,7 @@
 //! Parameters are those of OpenZFS 2.1 and 2.3 (`knowledge/parameters`); whether the library at hand
 //! exports one as a variable is asked when the experiment runs.
 
+use super::offload;
 use std::sync::LazyLock;
 
 /// Settings of the runner itself.
@@ -89,7 +90,7 @@ pub enum Kind {
 
 /// `None` for a name that is none of these: a word that only steps use.
 pub fn kind(name: &str) -> Option<Kind> {
-    if RUNNER.contains(&name) {
+    if RUNNER.contains(&name) || offload::SETTINGS.contains(&name) {
         return Some(Kind::Runner);
     }
     if PROPERTIES.contains(&name) {
@@ -107,7 +108,12 @@ pub fn did_you_mean(name: &str) -> String {
     const NEAR: f64 = 0.75;
     let parameters = PARAMETERS.iter().map(String::as_str);
     let implementations = IMPLEMENTATIONS.iter().map(|(name, _)| *name);
-    let all = RUNNER.into_iter().chain(PROPERTIES).chain(implementations).chain(parameters);
+    let all = RUNNER
+        .into_iter()
+        .chain(offload::SETTINGS)
+        .chain(PROPERTIES)
+        .chain(implementations)
+        .chain(parameters);
     near(name, all, NEAR).map_or_else(String::new, |best| format!("; did you mean {best}?"))
 }
 

@@ -2,6 +2,7 @@
 //! the module, and the way of the I/O. Every setting can be a factor.
 
 use super::names::{self, Kind};
+use super::offload::{self, Offload};
 use crate::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,6 +24,9 @@ pub struct Setup {
     pub disks: u32,
     /// What each of these files is slowed down to.
     pub device: Option<Device>,
+    /// Which stages a provider does.
+    #[serde(default)]
+    pub offload: Offload,
     /// Of the dataset, as `zfs set` takes them.
     pub properties: BTreeMap<String, String>,
     /// Of the module, as `/sys/module/zfs/parameters` takes them.
@@ -53,6 +57,7 @@ impl Default for Setup {
             layout: Layout::Stripe,
             disks: 1,
             device: None,
+            offload: Offload::default(),
             properties: properties.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
             parameters: BTreeMap::new(),
             implementations: BTreeMap::new(),
@@ -179,6 +184,14 @@ impl Setup {
             "io" => self.io = word(name, text, &["buffered", "direct"])?,
             "layout" => self.layout = word(name, text, &["stripe", "mirror", "raidz1", "raidz2", "raidz3"])?,
             "device_mb_per_s" => self.device = Some(Device { mb_per_s: real()?, ..device }),
+            "provider" => self.offload.provider = word(name, text, &offload::PROVIDERS)?,
+            "provider_answers" => self.offload.answers = word(name, text, &offload::ANSWERS)?,
+            "provider_engines" => self.offload.engines = number()?,
+            "provider_gb_per_s" => self.offload.gb_per_s = real()?,
+            "provider_link_gb_per_s" => self.offload.link_gb_per_s = real()?,
+            "provider_us" => self.offload.us = real()?,
+            "zia_compress" => self.offload.compress = number()? != 0,
+            "zia_decompress" => self.offload.decompress = number()? != 0,
             "device_ms" => self.device = Some(Device { ms: real()?, ..device }),
             _ => self.device = Some(Device { queue: number()?, ..device }),
         }
@@ -221,6 +234,7 @@ impl Setup {
         if self.disks < least || self.disks > 32 {
             return Err(format!("disks is {}; this layout needs {least} to 32", self.disks));
         }
+        self.offload.check(|name| self.property(name).to_owned())?;
         match self.device {
             Some(device) if device.queue == 0 => Err("device_queue is 0; it must be at least 1".into()),
             _ => Ok(()),

@@ -31,7 +31,7 @@ pub struct StepSpec {
 pub enum Verb {
     /// Write all data, wait until it is on disk.
     Write,
-    /// Write `bytes` of the data again, in `order`, and wait until they are on disk.
+    /// Write the data (or `bytes` of it) again, in `order`, and wait until they are on disk.
     Overwrite,
     /// Export and import the pool: the ARC is empty after it.
     Reimport,
@@ -115,12 +115,13 @@ pub struct Step {
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     Write,
+    /// `bytes`: `None` for all.
     Overwrite {
-        bytes: Bytes,
+        bytes: Option<Bytes>,
         order: Order,
     },
     Reimport,
-    /// `bytes`: `None` for all.
+    /// As above.
     Read {
         bytes: Option<Bytes>,
         order: Order,
@@ -202,10 +203,9 @@ impl StepSpec {
             Verb::Read => {
                 Action::Read { bytes: bytes(&self.bytes)?, order: one_of("order", &self.order, setup)? }
             }
-            Verb::Overwrite => Action::Overwrite {
-                bytes: bytes(&self.bytes)?.ok_or("bytes is missing")?,
-                order: one_of("order", &self.order, setup)?,
-            },
+            Verb::Overwrite => {
+                Action::Overwrite { bytes: bytes(&self.bytes)?, order: one_of("order", &self.order, setup)? }
+            }
             Verb::Snapshot => Action::Snapshot {
                 count: number("count", &self.count, setup)?.ok_or("count is missing")?,
                 bytes: bytes(&self.bytes)?.unwrap_or(setup.recordsize()),

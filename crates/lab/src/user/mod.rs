@@ -16,6 +16,7 @@ pub mod features;
 pub mod kstats;
 pub mod library;
 pub mod nvlist;
+pub mod offload;
 pub mod package;
 pub mod pool;
 pub mod search;

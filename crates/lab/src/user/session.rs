@@ -6,7 +6,7 @@ use super::dmu::{self, Objects};
 use super::kstats::Counters;
 use super::nvlist::c_string;
 use super::pool::{self, Pool};
-use super::{cures, shim, snapshots, tune};
+use super::{cures, offload, shim, snapshots, tune};
 use crate::Bytes;
 use crate::engine::clocks::Snapshot;
 use crate::engine::protocol::{ChildPlan, Failure, UserPlan};
@@ -36,6 +36,7 @@ pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<c
     let zpool: &'static Zpool = Box::leak(Box::new(zpool));
     done.extend(cures::apply(zpool, &own.library, setup, &pool::vdev_prefix(&plan.scratch)));
     dmu::prepare(zpool, setup.io)?;
+    offload::prepare(&setup.offload)?;
     tune::parameters(zpool, &own.parameters)?;
     pool::start(zpool, &plan.scratch)?;
     cures::confirm_arc(&mut done, setup);
@@ -97,6 +98,10 @@ impl Session for UserSession {
 
     fn memory_left(&self, bytes: Option<i64>) {
         shim::available_memory(bytes.unwrap_or(i64::MAX));
+    }
+
+    fn provider(&self, works: bool) {
+        offload::pause(!works);
     }
 
     fn begin(&mut self) {

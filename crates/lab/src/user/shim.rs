@@ -58,7 +58,7 @@ pub fn configure(
 }
 
 /// A function of the preloaded interposers, when they are there.
-fn function(name: &CStr) -> Option<*mut c_void> {
+pub fn function(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: looks a name up among the loaded libraries.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!found.is_null()).then_some(found)
@@ -116,11 +116,11 @@ pub fn count_direct(flag: u32) {
 
 pub type Take = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char, i64);
 
-/// Hands each counter of OpenZFS to `take`, with `into`, and those of the shim as table `lab`.
+/// Hands each counter of OpenZFS to `take`, with `into`, and those of the shim as tables `lab` and `offload…`.
 pub fn each_counter(take: Take, into: *mut c_void) {
     type Each = unsafe extern "C" fn(Take, *mut c_void);
     type Count = unsafe extern "C" fn() -> i64;
-    if let Some(found) = function(c"zwhy_shim_each_counter") {
+    for found in [c"zwhy_shim_each_counter", c"zwhy_shim_each_offload"].into_iter().filter_map(function) {
         // SAFETY: as above; `take` is called before this returns, with texts that end.
         unsafe {
             let each: Each = std::mem::transmute(found);

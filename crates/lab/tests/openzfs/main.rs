@@ -6,6 +6,7 @@
 mod broken;
 mod files;
 mod harness;
+mod offload;
 mod signatures;
 mod whole;
 
@@ -16,6 +17,9 @@ fn main() -> ExitCode {
     match args.first().map(String::as_str) {
         Some(harness::CHILD) => ExitCode::from(zwhy_lab::child_main() as u8),
         Some(harness::PARENT) => broken::parent_to_be_killed(args[1].as_ref()),
-        _ => harness::main(&args, &[whole::TESTS, signatures::TESTS, broken::TESTS, files::TESTS].concat()),
+        _ => harness::main(
+            &args,
+            &[whole::TESTS, signatures::TESTS, offload::TESTS, broken::TESTS, files::TESTS].concat(),
+        ),
     }
 }

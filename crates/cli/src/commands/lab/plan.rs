@@ -194,7 +194,9 @@ fn steps(variants: &[Variant], all: Bytes) -> Vec<String> {
 fn words(action: &Action, all: Bytes) -> String {
     match action {
         Action::Write => format!("write {all}, wait until it is on disk"),
-        Action::Overwrite { bytes, .. } => format!("write {bytes} of it again"),
+        Action::Overwrite { bytes, .. } => {
+            format!("write {} again", bytes.map_or("all of it".into(), |b| format!("{b} of it")))
+        }
         Action::Reimport => "export and import the pool: the ARC is empty".into(),
         Action::Read { bytes, .. } => format!("read {}", bytes.unwrap_or(all)),
         Action::Verify => "read all of it and compare every byte".into(),
