@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-const SOURCES: [&str; 2] = ["src/user/shim/shim.c", "src/user/shim/offload.c"];
+const SOURCES: [&str; 3] =
+    ["src/user/shim/shim.c", "src/user/shim/offload.c", "src/user/shim/offload_raidz.c"];
 
 fn main() {
-    for source in SOURCES {
+    for source in SOURCES.into_iter().chain(["src/user/shim/offload.h"]) {
         println!("cargo:rerun-if-changed={source}");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("shim.so");

@@ -3,7 +3,7 @@
 use super::PoolChoice;
 use super::counters::NEVER;
 use super::parameters::ARC_MAX;
-use crate::spec::{Action, Experiment, Measure, Setup, Variant};
+use crate::spec::{Action, Experiment, Measure, Provider, Setup, Variant};
 use std::collections::BTreeSet;
 
 /// Something to know before an experiment runs on the host's kernel.
@@ -68,7 +68,9 @@ fn of_cell(variant: &Variant, choice: &PoolChoice) -> Vec<String> {
         reasons.push("device_mb_per_s, device_ms and device_queue slow down files in user space only; real devices are given with --device".into());
     }
     if setup.offload.provider != Provider::None {
-        reasons.push("provider: stages of the kernel can only be handed over by the Z.I.A. branch of OpenZFS".into());
+        reasons.push(
+            "provider: stages of the kernel can only be handed over by the Z.I.A. branch of OpenZFS".into(),
+        );
     }
     let pressure = |action: &Action| matches!(action, Action::Idle { available: Some(_), .. });
     if variant.steps.iter().any(|step| pressure(&step.action)) {

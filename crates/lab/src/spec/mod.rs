@@ -14,7 +14,7 @@ mod step;
 
 pub use check::Check;
 pub use measure::Measure;
-pub use offload::{Offload, Provider};
+pub use offload::Provider;
 pub use setup::{Content, Device, Layout, Setup, Way};
 pub use step::{Action, Age, Order, Step, StepSpec, Verb};
 

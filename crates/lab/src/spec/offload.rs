@@ -10,6 +10,8 @@ pub struct Offload {
     /// Compression is handed over; so far that is gzip.
     pub compress: bool,
     pub decompress: bool,
+    /// The parity of RAID-Z is handed over, to providers that have it (software and isal).
+    pub raidz_gen: bool,
     /// Of the modelled device: from the last byte of the answer until the caller has it, microseconds.
     pub us: f64,
     /// GB a second over the link, each way; 0 for no limit.
@@ -19,6 +21,8 @@ pub struct Offload {
     pub engines: u32,
     /// What the provider says to every call instead of working, to see what OpenZFS then does.
     pub answers: Answer,
+    /// OpenZFS computes parity too, and differences are counted.
+    pub check: bool,
 }
 
 /// Who does the work.
@@ -67,15 +71,17 @@ pub const ANSWERS: [&str; 9] = [
 ];
 
 /// Settings of the provider.
-pub const SETTINGS: [&str; 8] = [
+pub const SETTINGS: [&str; 10] = [
     "provider",
     "provider_answers",
+    "provider_check",
     "provider_engines",
     "provider_gb_per_s",
     "provider_link_gb_per_s",
     "provider_us",
     "zia_compress",
     "zia_decompress",
+    "zia_raidz_gen",
 ];
 
 impl Default for Offload {
@@ -84,11 +90,13 @@ impl Default for Offload {
             provider: Provider::None,
             compress: true,
             decompress: true,
+            raidz_gen: true,
             us: 0.0,
             link_gb_per_s: 0.0,
             gb_per_s: 0.0,
             engines: 1,
             answers: Answer::Ok,
+            check: false,
         }
     }
 }

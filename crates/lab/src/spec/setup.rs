@@ -192,6 +192,8 @@ impl Setup {
             "provider_us" => self.offload.us = real()?,
             "zia_compress" => self.offload.compress = number()? != 0,
             "zia_decompress" => self.offload.decompress = number()? != 0,
+            "zia_raidz_gen" => self.offload.raidz_gen = number()? != 0,
+            "provider_check" => self.offload.check = number()? != 0,
             "device_ms" => self.device = Some(Device { ms: real()?, ..device }),
             _ => self.device = Some(Device { queue: number()?, ..device }),
         }

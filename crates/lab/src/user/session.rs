@@ -36,7 +36,7 @@ pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<c
     let zpool: &'static Zpool = Box::leak(Box::new(zpool));
     done.extend(cures::apply(zpool, &own.library, setup, &pool::vdev_prefix(&plan.scratch)));
     dmu::prepare(zpool, setup.io)?;
-    offload::prepare(&setup.offload)?;
+    offload::prepare(zpool, setup)?;
     tune::parameters(zpool, &own.parameters)?;
     pool::start(zpool, &plan.scratch)?;
     cures::confirm_arc(&mut done, setup);

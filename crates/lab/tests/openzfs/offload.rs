@@ -10,6 +10,7 @@ pub const TESTS: &[Test] = &[
     ),
     ("an_ideal_provider_replays_what_it_has_learnt", an_ideal_provider_replays_what_it_has_learnt),
     ("a_modelled_device_takes_its_time", a_modelled_device_takes_its_time),
+    ("parity_of_isal_is_that_of_openzfs", parity_of_isal_is_that_of_openzfs),
     ("each_result_of_a_provider_has_its_consequence", each_result_of_a_provider_has_its_consequence),
 ];
 
@@ -17,10 +18,13 @@ const BLOCKS: i64 = 8;
 
 /// Writes, writes again, reads and verifies 8 records of 1 MiB.
 fn play(factors: &str, fixed: &str) -> ExperimentResult {
+    let fixed = match fixed.contains("recordsize") {
+        true => fixed.to_owned(),
+        false => format!("compression = \"gzip-6\"\nrecordsize = \"1M\"\n{fixed}"),
+    };
     let text = format!(
         "name = \"own\"\ntitle = \"Own\"\nquestion = \"?\"\nexpectation = \"?\"\nengine = \"user\"\n\
-         [factors]\n{factors}\n[fixed]\narc_max = \"64M\"\ncompression = \"gzip-6\"\ndata = \"half\"\n\
-         recordsize = \"1M\"\n{fixed}\n[[steps]]\ndo = \"write\"\n[[steps]]\ndo = \"overwrite\"\n[[steps]]\n\
+         [factors]\n{factors}\n[fixed]\narc_max = \"64M\"\ndata = \"half\"\n{fixed}\n[[steps]]\ndo = \"write\"\n[[steps]]\ndo = \"overwrite\"\n[[steps]]\n\
          do = \"reimport\"\n[[steps]]\ndo = \"read\"\n[[steps]]\ndo = \"verify\"\n[size]\n\
          quick = {{ bytes = \"8M\", repetitions = 1 }}\nfull = {{ bytes = \"8M\", repetitions = 1 }}\n\
          [compare]\nstep = \"write\"\nmeasure = \"cpu_s_per_gb\"\n"
@@ -80,6 +84,20 @@ fn a_modelled_device_takes_its_time() {
     let waited = count(overwrite, "offload_compress.waited_ns") as f64;
     assert!(waited >= each * BLOCKS as f64 * 0.999, "waited {waited} ns, {each} each");
     assert_eq!(count(overwrite, "offload_compress.replayed"), BLOCKS);
+}
+
+fn parity_of_isal_is_that_of_openzfs() {
+    // Small records of odd widths: rows of unequal columns, and many of them.
+    let fixed = "provider = \"isal\"\nprovider_check = 1\ndisks = 7\nrecordsize = \"16K\"\nio_size = \"16K\"";
+    let fixed = format!("compression = \"off\"\n{fixed}");
+    let result = play("layout = [\"raidz1\", \"raidz2\", \"raidz3\"]", &fixed);
+    for layout in ["raidz1", "raidz2", "raidz3"] {
+        let write = step(&result, layout, "write");
+        let rows = count(write, "offload_raidz_gen.calls");
+        assert!(rows >= 512, "{layout}: {rows} rows of 512 records");
+        assert_eq!(count(write, "offload_raidz_gen.fallbacks"), 0, "{layout}");
+        assert_eq!(count(write, "offload_raidz_gen.differences"), 0, "{layout}: of {rows} rows");
+    }
 }
 
 fn each_result_of_a_provider_has_its_consequence() {

@@ -14,56 +14,45 @@
 #include <string.h>
 #include <time.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
-/* What a provider says to a verb; the order is DPUSM's (include/dpusm/common.h). */
-enum result {
-	OK,
-	ERROR,
-	PROVIDER_NOT_EXISTS,
-	PROVIDER_UNREGISTERED,
-	PROVIDER_INVALIDATED,
-	PROVIDER_MISMATCH,
-	NOT_IMPLEMENTED,
-	NOT_SUPPORTED,
-	BAD_RESULT,
-};
+#include "offload.h"
 
 /* zlib's own results. */
 enum { ZLIB_OK = 0, ZLIB_DATA_ERROR = -3, ZLIB_BUFFER_ERROR = -5 };
 
-enum verb { COMPRESS, DECOMPRESS, VERBS };
-
-/* The provider `none` has no hooks at all: calls go where they went before. */
-enum provider { NONE, SOFTWARE, ISAL, IDEAL, MODEL };
-
 typedef int compress_fn(unsigned char *, unsigned long *, const unsigned char *, unsigned long, int);
 typedef int decompress_fn(unsigned char *, unsigned long *, const unsigned char *, unsigned long);
 
-static struct {
-	enum provider provider;
-	int on[VERBS];       /* its switch */
-	enum result answers; /* what the provider says instead of working, to test what then happens */
-	int64_t latency_ns;
-	double link_bytes_per_ns;   /* each way; 0: no limit */
-	double engine_bytes_per_ns; /* 0: no limit */
-	int engines;
-} setup;
+struct offload_setup offload_setup;
+struct offload_count offload_count[VERBS];
+struct offload_erasure offload_erasure;
 
 /* The provider went away: the pool works without it from then on. */
 static _Atomic int gone;
 /* Not while the lab compares every byte: that is done by the code that the distribution shipped. */
 static _Atomic int paused;
 
-static struct {
-	_Atomic int64_t calls, in, out, ns, fallbacks, learnt, replayed, waited_ns;
-} count[VERBS];
+int offload_asks(enum verb verb)
+{
+	return offload_setup.provider != NONE && offload_setup.on[verb] && !gone && !paused;
+}
+
+void offload_fall_back(enum verb verb, enum result why)
+{
+	offload_count[verb].fallbacks++;
+	if (why != NOT_IMPLEMENTED && why != NOT_SUPPORTED && why != BAD_RESULT)
+		gone = 1;
+}
 
 static int64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 	clock_gettime(clock, &now);
 	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+int64_t offload_thread_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* --- ISA-L: igzip, opened when it is asked for ------------------------------------------------------------- */
@@ -108,7 +97,11 @@ static int open_isal(void)
 	isal.deflate = (int (*)(struct isal_stream *))dlsym(library, "isal_deflate_stateless");
 	isal.inflate_init = (void (*)(struct isal_inflate *))dlsym(library, "isal_inflate_init");
 	isal.inflate = (int (*)(struct isal_inflate *))dlsym(library, "isal_inflate_stateless");
-	return isal.deflate_init && isal.deflate && isal.inflate_init && isal.inflate;
+	offload_erasure.tables =
+	    (void (*)(int, int, unsigned char *, unsigned char *))dlsym(library, "ec_init_tables");
+	offload_erasure.encode = (void (*)(int, int, int, unsigned char *, unsigned char **, unsigned char **))dlsym(
+	    library, "ec_encode_data");
+	return offload_erasure.tables && offload_erasure.encode && isal.deflate_init && isal.deflate && isal.inflate_init && isal.inflate;
 }
 
 /* Memory of a thread that lives as long as the process; threads of the pipeline do too. */
@@ -228,7 +221,7 @@ static void learn(enum verb verb, const uint64_t key[2], const unsigned char *da
 	memo->next = memos[verb][key[0] % BUCKETS];
 	memos[verb][key[0] % BUCKETS] = memo;
 	pthread_rwlock_unlock(&memos_lock);
-	count[verb].learnt++;
+	offload_count[verb].learnt++;
 }
 
 /* --- The modelled device: the caller sleeps while link and engine work ------------------------------------- */
@@ -254,22 +247,22 @@ static void wait_for_device(enum verb verb, unsigned long in, unsigned long out)
 {
 	pthread_mutex_lock(&device.lock);
 	int64_t begin = clock_ns(CLOCK_MONOTONIC);
-	int64_t arrived = later(begin, device.link_free[0]) + takes(in, setup.link_bytes_per_ns);
+	int64_t arrived = later(begin, device.link_free[0]) + takes(in, offload_setup.link_bytes_per_ns);
 	device.link_free[0] = arrived;
 	int engine = 0;
-	for (int i = 1; i < setup.engines; i++)
+	for (int i = 1; i < offload_setup.engines; i++)
 		if (device.engine_free[i] < device.engine_free[engine])
 			engine = i;
-	int64_t worked = later(arrived, device.engine_free[engine]) + takes(later(in, out), setup.engine_bytes_per_ns);
+	int64_t worked = later(arrived, device.engine_free[engine]) + takes(later(in, out), offload_setup.engine_bytes_per_ns);
 	device.engine_free[engine] = worked;
-	int64_t back = later(worked, device.link_free[1]) + takes(out, setup.link_bytes_per_ns);
+	int64_t back = later(worked, device.link_free[1]) + takes(out, offload_setup.link_bytes_per_ns);
 	device.link_free[1] = back;
 	pthread_mutex_unlock(&device.lock);
-	int64_t end = back + setup.latency_ns;
+	int64_t end = back + offload_setup.latency_ns;
 	struct timespec until = { end / 1000000000, end % 1000000000 };
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
 		;
-	count[verb].waited_ns += end - begin;
+	offload_count[verb].waited_ns += end - begin;
 }
 
 /* --- The stages -------------------------------------------------------------------------------------------- */
@@ -304,7 +297,7 @@ static enum result replay(enum verb verb, unsigned char *to, unsigned long *to_s
 		memcpy(to, memo->data, memo->size);
 		*to_size = memo->size;
 		*zlib = memo->zlib;
-		count[verb].replayed++;
+		offload_count[verb].replayed++;
 	} else {
 		*zlib = by_software(verb, to, to_size, from, size, level);
 		learn(verb, key, to, *zlib == ZLIB_OK ? *to_size : 0, *zlib);
@@ -314,7 +307,7 @@ static enum result replay(enum verb verb, unsigned char *to, unsigned long *to_s
 			learn(DECOMPRESS, key, from, size, ZLIB_OK);
 		}
 	}
-	if (setup.provider == MODEL)
+	if (offload_setup.provider == MODEL)
 		wait_for_device(verb, size, *to_size);
 	return OK;
 }
@@ -322,9 +315,9 @@ static enum result replay(enum verb verb, unsigned char *to, unsigned long *to_s
 static enum result ask(enum verb verb, unsigned char *to, unsigned long *to_size, const unsigned char *from,
     unsigned long size, int level, int *zlib)
 {
-	if (setup.answers != OK)
-		return setup.answers;
-	switch (setup.provider) {
+	if (offload_setup.answers != OK)
+		return offload_setup.answers;
+	switch (offload_setup.provider) {
 	case SOFTWARE:
 		*zlib = by_software(verb, to, to_size, from, size, level);
 		return OK;
@@ -339,32 +332,24 @@ static enum result ask(enum verb verb, unsigned char *to, unsigned long *to_size
 	}
 }
 
-/* Data comes back and software does it; where the provider itself is at fault, it is not asked again. */
-static void fall_back(enum verb verb, enum result why)
-{
-	count[verb].fallbacks++;
-	if (why != NOT_IMPLEMENTED && why != NOT_SUPPORTED && why != BAD_RESULT)
-		gone = 1;
-}
-
 static int stage(enum verb verb, unsigned char *to, unsigned long *to_size, const unsigned char *from,
     unsigned long size, int level)
 {
-	if (setup.provider == NONE || !setup.on[verb] || gone || paused)
+	if (!offload_asks(verb))
 		return by_software(verb, to, to_size, from, size, level);
 	int zlib = ZLIB_OK;
 	unsigned long room = *to_size;
-	int64_t begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	int64_t begin = offload_thread_ns();
 	enum result result = ask(verb, to, to_size, from, size, level, &zlib);
-	count[verb].ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
+	offload_count[verb].ns += offload_thread_ns() - begin;
 	if (result != OK) {
-		fall_back(verb, result);
+		offload_fall_back(verb, result);
 		*to_size = room;
 		return by_software(verb, to, to_size, from, size, level);
 	}
-	count[verb].calls++;
-	count[verb].in += (int64_t)size;
-	count[verb].out += zlib == ZLIB_OK ? (int64_t)*to_size : 0;
+	offload_count[verb].calls++;
+	offload_count[verb].in += (int64_t)size;
+	offload_count[verb].out += zlib == ZLIB_OK ? (int64_t)*to_size : 0;
 	return zlib;
 }
 
@@ -386,7 +371,7 @@ EXPORT int uncompress(unsigned char *to, unsigned long *to_size, const unsigned 
 /* --- The lab's side ---------------------------------------------------------------------------------------- */
 
 struct zwhy_offload {
-	int provider, compress, decompress, answers, engines;
+	int provider, compress, decompress, raidz_gen, answers, engines, parity, check;
 	double latency_ns, link_bytes_per_ns, engine_bytes_per_ns;
 };
 
@@ -395,14 +380,17 @@ EXPORT int zwhy_shim_offload(const struct zwhy_offload *want)
 {
 	if (want->provider == ISAL && !open_isal())
 		return 0;
-	setup.on[COMPRESS] = want->compress;
-	setup.on[DECOMPRESS] = want->decompress;
-	setup.answers = (enum result)want->answers;
-	setup.engines = want->engines > MAX_ENGINES ? MAX_ENGINES : want->engines;
-	setup.latency_ns = (int64_t)want->latency_ns;
-	setup.link_bytes_per_ns = want->link_bytes_per_ns;
-	setup.engine_bytes_per_ns = want->engine_bytes_per_ns;
-	setup.provider = (enum provider)want->provider;
+	offload_setup.on[COMPRESS] = want->compress;
+	offload_setup.on[DECOMPRESS] = want->decompress;
+	offload_setup.on[RAIDZ_GEN] = want->raidz_gen;
+	offload_setup.parity = want->parity;
+	offload_setup.check = want->check;
+	offload_setup.answers = (enum result)want->answers;
+	offload_setup.engines = want->engines > MAX_ENGINES ? MAX_ENGINES : want->engines;
+	offload_setup.latency_ns = (int64_t)want->latency_ns;
+	offload_setup.link_bytes_per_ns = want->link_bytes_per_ns;
+	offload_setup.engine_bytes_per_ns = want->engine_bytes_per_ns;
+	offload_setup.provider = (enum provider)want->provider;
 	return 1;
 }
 
@@ -414,18 +402,19 @@ EXPORT void zwhy_shim_offload_paused(int yes)
 /* Hands what was counted to `take`. */
 EXPORT void zwhy_shim_each_offload(void (*take)(void *, const char *, const char *, int64_t), void *into)
 {
-	static const char *const tables[VERBS] = { "offload_compress", "offload_decompress" };
-	if (setup.provider == NONE)
+	static const char *const tables[VERBS] = { "offload_compress", "offload_decompress", "offload_raidz_gen" };
+	if (offload_setup.provider == NONE)
 		return;
 	for (int verb = 0; verb < VERBS; verb++) {
-		take(into, tables[verb], "calls", count[verb].calls);
-		take(into, tables[verb], "bytes_in", count[verb].in);
-		take(into, tables[verb], "bytes_out", count[verb].out);
-		take(into, tables[verb], "cpu_ns", count[verb].ns);
-		take(into, tables[verb], "fallbacks", count[verb].fallbacks);
-		take(into, tables[verb], "learnt", count[verb].learnt);
-		take(into, tables[verb], "replayed", count[verb].replayed);
-		take(into, tables[verb], "waited_ns", count[verb].waited_ns);
+		take(into, tables[verb], "calls", offload_count[verb].calls);
+		take(into, tables[verb], "bytes_in", offload_count[verb].in);
+		take(into, tables[verb], "bytes_out", offload_count[verb].out);
+		take(into, tables[verb], "cpu_ns", offload_count[verb].ns);
+		take(into, tables[verb], "fallbacks", offload_count[verb].fallbacks);
+		take(into, tables[verb], "learnt", offload_count[verb].learnt);
+		take(into, tables[verb], "replayed", offload_count[verb].replayed);
+		take(into, tables[verb], "waited_ns", offload_count[verb].waited_ns);
+		take(into, tables[verb], "differences", offload_count[verb].differences);
 	}
 	take(into, "offload", "switched_off", gone);
 }
