@@ -63,12 +63,16 @@ impl Series {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = SeriesRow<'_>> {
-        (0..self.len()).map(|i| SeriesRow {
-            t: self.t[i],
-            source: self.strings.get(self.source[i]),
-            name: self.strings.get(self.name[i]),
-            kind: self.kind[i],
-            value: self.value[i],
+        (0..self.len()).filter_map(|row| self.get(row))
+    }
+
+    pub fn get(&self, row: usize) -> Option<SeriesRow<'_>> {
+        Some(SeriesRow {
+            t: *self.t.get(row)?,
+            source: self.strings.get(*self.source.get(row)?),
+            name: self.strings.get(*self.name.get(row)?),
+            kind: *self.kind.get(row)?,
+            value: *self.value.get(row)?,
         })
     }
 

@@ -25,6 +25,8 @@ struct Cli {
 enum Command {
     /// Record what runs on the CPUs of this host, of a process or of a command.
     Record(commands::record::Args),
+    /// Watch the host: verdict, CPU by stage, datasets, disks, ARC, second by second.
+    Top(commands::top::Args),
     /// Count calls of a function by caller.
     Count(commands::count::Args),
     /// Say why the CPU is busy: cause, evidence, remedy.
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
     }
     let result = match &Cli::parse().command {
         Command::Record(args) => commands::record::run(args),
+        Command::Top(args) => commands::top::run(args).map(|()| ExitCode::SUCCESS),
         Command::Count(args) => commands::count::run(args),
         Command::Explain(args) => commands::explain::run(args).map(|()| ExitCode::SUCCESS),
         Command::Report(args) => commands::report::run(args).map(|()| ExitCode::SUCCESS),

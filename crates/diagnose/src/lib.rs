@@ -52,7 +52,9 @@ pub use answer::{
     OriginRow, PathRow, PathStep, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, SCHEMA, ShareOf, Source,
     SpeedUp, StageRow, ThreadRow, WaitRow, WhatIf, WhoRow, WholeAnswer,
 };
-pub use bottleneck::{Bottleneck, DiskRow, LimitKind, MOST_CHARACTERS, ProgramTime, TimePart};
+pub use bottleneck::{
+    Bottleneck, DiskRow, LimitKind, MOST_CHARACTERS, ProgramTime, TimePart, is_real_disk, pools_of_disks,
+};
 pub use calibration::{Calibration, Line};
 pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};

@@ -5,25 +5,33 @@
 //! kept, and what was lost is counted.
 
 use crate::error::RecordError;
+use crate::heap;
+use crate::host_facts::HostFacts;
 use crate::live::Live;
 use crate::options::RecordOptions;
 use crate::recording::{MOST_PENDING, TICK};
+use crate::sampler::Ended;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zwhy_capture::{Mark, Series};
+use zwhy_evidence::CaptureFacts;
 use zwhy_host::thread_cpu;
 use zwhy_profile::{Nanos, Profile};
 
 /// A running recording without a file.
 pub struct Intervals {
     live: Live,
+    facts: HostFacts,
+    options: RecordOptions,
     every: Duration,
     /// Where the interval that runs began.
     from: Duration,
     /// Losses that were told with an interval.
     lost: BTreeMap<u32, u64>,
     sample: Duration,
+    /// An interval was handed out, and is forgotten when the next one begins.
+    told: bool,
     over: bool,
 }
 
@@ -38,6 +46,8 @@ pub struct Interval<'a> {
     pub sample: Duration,
     /// Readings that changed in this interval; see [`Interval::reading`] for one that did not.
     pub series: &'a Series,
+    /// Sources of series that ended in it.
+    pub ended: &'a [String],
     /// What happened to the host.
     pub marks: &'a [Mark],
     /// Samples of this interval that found no room.
@@ -73,12 +83,35 @@ impl Intervals {
         let hz = live.facts(None).hz;
         let hz = hz.map_or(options.hz, |hz| hz as u32);
         let sample = Duration::from_secs(1) / hz.max(1);
-        Ok(Intervals { live, every, from: Duration::ZERO, lost: BTreeMap::new(), sample, over: false })
+        let mut facts = HostFacts::quick();
+        if options.ask_zfs {
+            facts.ask_tools();
+        }
+        heap::give_back();
+        let (options, from, lost) = (options.clone(), Duration::ZERO, BTreeMap::new());
+        let (told, over) = (false, false);
+        Ok(Intervals { live, facts, options, every, from, lost, sample, told, over })
     }
 
     /// Sentences on what cannot be seen, as recording began.
     pub fn caveats(&self) -> &[String] {
         &self.live.caveats
+    }
+
+    /// What a capture of all up to now would say of the host and the recorder; what `zpool` and `zfs` tell is in
+    /// it once they have answered. Whoever keeps a part of it puts in that part's times and counts.
+    pub fn facts(&self) -> CaptureFacts {
+        let mut facts = self.facts.as_recorded(&self.live, Duration::ZERO);
+        let ended = Ended { before: &self.live.first, last_seconds: true, lost: &self.lost };
+        facts.recorder = self.live.facts(Some(&ended));
+        let limits = self.live.caveats.iter().chain(self.facts.caveats());
+        facts.recorder.pid = i32::try_from(std::process::id()).ok();
+        facts.recorder.target = Some(self.options.target.describe());
+        facts.recorder.limits = Some(limits.cloned().collect());
+        facts.recorder.interval_s = Some(self.options.interval.as_secs_f64());
+        facts.recorder.duration_s = Some(self.from.as_secs_f64());
+        facts.put(self.options.facts.clone());
+        facts
     }
 
     /// CPU time of the recorder itself up to now.
@@ -94,7 +127,10 @@ impl Intervals {
             return None;
         }
         let cpu_before = thread_cpu();
-        self.drop_taken();
+        // The first one holds what was read as recording began.
+        if std::mem::replace(&mut self.told, true) {
+            self.drop_taken();
+        }
         let until = self.from + self.every;
         let mut to = self.from;
         while !self.over && to < until && self.live.pending() < MOST_PENDING {
@@ -108,6 +144,7 @@ impl Intervals {
             to = self.live.end();
         }
         self.live.name();
+        self.live.cpu += self.facts.take_more(Duration::ZERO);
         let from = self.from;
         self.from = to;
         let lost = self.live.counted().lost_by_cpu;
@@ -117,7 +154,8 @@ impl Intervals {
         self.live.cpu += thread_cpu().saturating_sub(cpu_before);
         let live = &self.live;
         let (profile, series) = (&live.scene.profile, &live.scene.pen.series);
-        Some(Interval { from, to, profile, sample: self.sample, series, marks: &live.marks, lost: new, live })
+        let (marks, ended) = (&live.marks, &live.scene.pen.ended);
+        Some(Interval { from, to, profile, sample: self.sample, series, ended, marks, lost: new, live })
     }
 
     /// Forgets the interval that was handed out.

@@ -84,15 +84,16 @@ impl Live {
         heap::keep_small();
         let held = Held::take(&options.target)?;
         let mut caveats = Vec::new();
-        let events = open_cpu_events(options, &held, &mut caveats)?;
+        let events = options.sample_cpu.then(|| open_cpu_events(options, &held, &mut caveats)).transpose()?;
         // Looked at first: a module that changes while the symbols are read is seen to change.
         let modules = ModuleWatch::new(&options.proc_root);
-        let of_kernel = !events.sampling.user_only;
+        let of_kernel = events.as_ref().is_some_and(|events| !events.sampling.user_only);
         let before_lines = thread_cpu();
         let with_lines = options.lines.then(|| Names::with_lines(of_kernel));
         // That is over when recording begins, and no part of what recording costs.
         cpu_before += thread_cpu().saturating_sub(before_lines);
-        let mut samplers: Vec<Box<dyn Sampler>> = vec![Box::new(Cpu::new(events, options.user_only))];
+        let cpu = |events| Box::new(Cpu::new(events, options.user_only)) as Box<dyn Sampler>;
+        let mut samplers: Vec<Box<dyn Sampler>> = events.map(cpu).into_iter().collect();
         samplers.extend(sampler::others(options)?);
         let start_ns = monotonic_ns();
         // From here on the rings hold what happens while the rest is made ready.

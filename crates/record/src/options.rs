@@ -22,6 +22,8 @@ pub struct RecordOptions {
     pub user_only: bool,
     /// Add source lines and inlined functions where there is debug information.
     pub lines: bool,
+    /// Sample what is on the CPUs. Off where the kernel refuses it: then only counters and clocks are read.
+    pub sample_cpu: bool,
     /// Time between readings of counters.
     pub interval: Duration,
     /// Looks a second at what waits, 10 to 50; `None`: waiting is not recorded.
@@ -72,6 +74,7 @@ impl RecordOptions {
             out: out.into(),
             user_only: false,
             lines: false,
+            sample_cpu: true,
             interval: Duration::from_secs(1),
             wait_hz: None,
             off_cpu: false,

@@ -7,12 +7,12 @@ mod saving;
 
 use crate::error::RecordError;
 use crate::heap;
+use crate::host_facts::HostFacts;
 use crate::live::{Counted, Live, Turn};
 use crate::options::RecordOptions;
 use crate::recent::{MOST_BYTES, Recent};
 use crate::summary::{Progress, Status, Summary};
 use crate::triggers::Watch;
-use own_facts::HostFacts;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -222,7 +222,7 @@ impl Recording {
         let exit_status = live.held.exit_status();
         live.lower_priority();
         let mut warnings = std::mem::take(&mut live.caveats);
-        warnings.extend(facts.caveats());
+        warnings.extend(facts.caveats().iter().cloned());
         warnings.extend(watches.iter().map(Watch::account));
         // Packing takes memory of its own.
         drop(live);

@@ -4,7 +4,6 @@
 //! Invariant: what records tell is taken in order of time, so a number that is given again belongs to the
 //! newer process or thread.
 
-use crate::moving::Move;
 use crate::naming::Names;
 use crate::processes::Processes;
 use crate::series_pen::SeriesPen;
@@ -14,7 +13,7 @@ use std::fs;
 use zwhy_host::ASKING_THREAD;
 use zwhy_perf::chain::{self, Space};
 use zwhy_perf::{Family, SideBand};
-use zwhy_profile::{FrameKind, Nanos, Profile, Samples, StackId, ThreadId};
+use zwhy_profile::{FrameKind, Move, Nanos, Profile, Samples, StackId, ThreadId};
 
 pub(crate) struct Scene {
     pub profile: Profile,

@@ -30,6 +30,8 @@ pub(crate) struct SeriesPen {
     /// Bytes of names left the last time that some were forgotten.
     names_left: usize,
     last: FxHashMap<StringId, Readings>,
+    /// Sources that ended since the series were taken.
+    pub ended: Vec<String>,
 }
 
 impl SeriesPen {
@@ -64,6 +66,7 @@ impl SeriesPen {
 
     /// Forgets the names of ended series when they are many; call it after the series were written.
     pub(crate) fn trim(&mut self) {
+        self.ended.clear();
         if self.names.memory() <= NAMES_BUDGET.max(2 * self.names_left) {
             return;
         }
@@ -85,6 +88,8 @@ impl SeriesPen {
         for source in sources {
             self.end_id(source);
         }
+        // They did not end, the recording did.
+        self.ended.clear();
     }
 
     /// Writes the last reading of every series again, so that rows before can be dropped.
@@ -114,7 +119,8 @@ impl SeriesPen {
     }
 
     fn end_id(&mut self, source: StringId) {
-        let readings = self.last.remove(&source).unwrap_or_default();
+        let Some(readings) = self.last.remove(&source) else { return };
+        self.ended.push(self.names.get(source).to_owned());
         for (name, last) in readings.into_iter().filter(|(_, last)| !last.written) {
             self.series.push(last.t, self.names.get(source), self.names.get(name), last.kind, last.value);
         }

@@ -10,7 +10,7 @@ mod example;
 use common::{ROLE, burn, child_command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use zwhy_record::{Intervals, RecordOptions, Target};
+use zwhy_record::{Interval, Intervals, RecordOptions, Target};
 
 /// Not a test of its own: what the child of these tests does.
 #[test]
@@ -59,6 +59,21 @@ fn each_interval_has_its_own_samples_and_together_they_are_the_work() {
 }
 
 #[test]
+fn without_sampling_counters_and_clocks_are_read_all_the_same() {
+    let mut options = RecordOptions { sample_cpu: false, ..options(Target::System) };
+    options.duration = Some(Duration::from_millis(500));
+    let mut intervals = Intervals::start(&options).unwrap();
+    let stop = AtomicBool::new(false);
+    let mut seen = 0;
+    while let Some(interval) = intervals.next(&stop) {
+        assert_eq!(interval.profile.samples.len(), 0);
+        seen += interval.series.iter().filter(|row| row.source == "cpu/all").count();
+    }
+    assert!(seen > 16, "{seen} readings of the CPUs");
+    assert_eq!(intervals.facts().recorder.hz, None);
+}
+
+#[test]
 fn it_ends_when_it_is_stopped_and_counters_can_be_read() {
     let own = Target::Pid(vec![std::process::id() as i32]);
     let mut intervals = Intervals::start(&options(own)).unwrap();
@@ -66,6 +81,19 @@ fn it_ends_when_it_is_stopped_and_counters_can_be_read() {
     let first = intervals.next(&stop).unwrap();
     assert!(first.reading("cpu/all", "usr_ns").is_some_and(|ns| ns > 0));
     assert!(first.reading("cpu/all", "nosuch").is_none());
+    let of_cpus = |interval: &Interval<'_>| -> Vec<i64> {
+        interval.series.iter().filter(|r| r.source == "cpu/all").map(|r| r.t.0).collect()
+    };
+    let mut at = of_cpus(&first);
+    assert!(!at.is_empty(), "readings of the beginning, to compare later ones with");
+    // On a busy machine the first reading may be late, and alone in its interval.
+    for _ in 0..5 {
+        at.extend(of_cpus(&intervals.next(&stop).unwrap()));
+    }
+    assert!(at.iter().min() < at.iter().max(), "{at:?}");
+    let facts = intervals.facts();
+    assert_eq!(facts.recorder.pid, Some(std::process::id() as i32));
+    assert!(facts.host.kernel.is_some() && facts.start_unix_s.is_some_and(|at| at > 1e9));
     stop.store(true, Ordering::Relaxed);
     assert!(intervals.next(&stop).is_some(), "what came up to the stop");
     assert!(intervals.next(&stop).is_none() && intervals.next(&stop).is_none());

@@ -38,11 +38,11 @@ pub use figures::{grouped, itself_text};
 pub use functions::{functions_json, functions_text};
 pub use html::{Block, PageError, page, page_policy};
 pub use inputs_page::{INPUTS_POLICY, INPUTS_STYLE, InputRow, inputs_page};
-pub use layout::{Align, Grid, labelled, wrap, wrap_command};
+pub use layout::{Align, Grid, labelled, width as cells, wrap, wrap_command};
 pub use markdown::answer_markdown;
 pub use remedy::remedy_text;
 pub use stats::{stats_notes, stats_text};
-pub use style::Style;
+pub use style::{Style, terminal_colour};
 pub use timeline::{Curve, MarkRow, Timeline};
 
 /// The answer as JSON, the same that the page embeds.

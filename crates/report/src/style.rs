@@ -31,6 +31,11 @@ impl Style {
         Style { width: cells.clamp(NARROWEST, WIDEST), ..self }
     }
 
+    /// Whether escape sequences are written.
+    pub fn has_colour(self) -> bool {
+        self.colour
+    }
+
     /// Cells of a row of a table.
     pub fn table(self) -> usize {
         self.width
@@ -44,7 +49,7 @@ impl Style {
     /// A box in the colour of a stage; nothing without colour.
     pub fn swatch(self, stage: &str) -> String {
         if self.colour {
-            format!("\u{1b}[38;5;{}m■\u{1b}[0m ", cube(stage_colour(stage)))
+            format!("\u{1b}[38;5;{}m■\u{1b}[0m ", terminal_colour(stage))
         } else {
             String::new()
         }
@@ -87,6 +92,11 @@ impl Style {
     fn wrap(self, code: &str, text: &str) -> String {
         if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
+}
+
+/// The colour of a stage among the 256 that terminals have.
+pub fn terminal_colour(stage: &str) -> u8 {
+    cube(stage_colour(stage))
 }
 
 /// The nearest of the 216 colours of the cube that terminals have.

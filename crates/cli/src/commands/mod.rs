@@ -13,5 +13,6 @@ pub mod lab;
 pub mod limits;
 pub mod record;
 pub mod report;
+pub mod top;
 pub mod top_functions;
 pub mod view;

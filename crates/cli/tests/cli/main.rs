@@ -23,6 +23,7 @@ mod round_trip;
 mod stages;
 mod support;
 mod terminal;
+mod top;
 mod usage;
 mod view;
 mod weights;

@@ -2,7 +2,7 @@
 
 use super::answer::DiskRow;
 use rustc_hash::FxHashMap;
-use zwhy_evidence::Evidence;
+use zwhy_evidence::{CaptureFacts, Evidence};
 use zwhy_zfs::Vdev;
 
 /// Disks that are listed.
@@ -27,10 +27,11 @@ pub(super) fn disks(evidence: &Evidence) -> Vec<DiskRow> {
         let (Some(disk), Some(rate)) = (kstat.source.strip_prefix("disk/"), kstat.rate) else { continue };
         rates.entry(disk).or_default().insert(&kstat.name, rate);
     }
-    // Block devices of zvols are served by ZFS, and compressed swap by memory.
-    rates.retain(|disk, _| !is_numbered(disk, "zd") && !is_numbered(disk, "zram"));
-    let pools = pools_of(evidence, rates.keys().copied());
-    let row = |(disk, rates): (&&str, &FxHashMap<&str, f64>)| row(disk, rates, pools.get(disk).copied());
+    rates.retain(|disk, _| is_real(disk));
+    let pools = pools_of(&evidence.facts, rates.keys().copied());
+    let row = |(disk, rates): (&&str, &FxHashMap<&str, f64>)| {
+        DiskRow::of_rates(disk, pools.get(disk).copied(), |name| rates.get(name).copied().unwrap_or(0.0))
+    };
     let mut rows: Vec<DiskRow> = rates.iter().filter_map(row).collect();
     rows.sort_by(|a, b| {
         let by_pool = b.pool.is_some().cmp(&a.pool.is_some());
@@ -44,28 +45,39 @@ fn is_numbered(disk: &str, name: &str) -> bool {
     disk.strip_prefix(name).is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
 }
 
-fn row(disk: &str, rates: &FxHashMap<&str, f64>, pool: Option<&str>) -> Option<DiskRow> {
-    let rate = |name: &str| rates.get(name).copied().filter(|r| r.is_finite()).unwrap_or(0.0);
-    let (reads, writes) = (rate("reads"), rate("writes"));
-    let each = |ns: f64, count: f64| (count > 0.0).then(|| ns / count / 1e6);
-    (reads + writes + rate("discards") > 0.0).then(|| DiskRow {
-        disk: disk.to_owned(),
-        pool: pool.map(str::to_owned),
-        busy: (rate("io_ns") / 1e9).clamp(0.0, 1.0),
-        reads_s: reads,
-        writes_s: writes,
-        read_bytes_s: rate("read_bytes"),
-        written_bytes_s: rate("write_bytes"),
-        read_ms: each(rate("read_ns"), reads),
-        write_ms: each(rate("write_ns"), writes),
-        queue: rate("queue_ns") / 1e9,
-    })
+/// Block devices of zvols are served by ZFS, and compressed swap by memory: neither is a disk below a pool.
+pub fn is_real(disk: &str) -> bool {
+    !is_numbered(disk, "zd") && !is_numbered(disk, "zram")
+}
+
+impl DiskRow {
+    /// From what the counters of a disk (those of its series) grew by in a second; `None` where it did nothing.
+    pub fn of_rates(disk: &str, pool: Option<&str>, rate: impl Fn(&str) -> f64) -> Option<DiskRow> {
+        let rate = |name: &str| Some(rate(name)).filter(|r| r.is_finite()).unwrap_or(0.0);
+        let (reads, writes) = (rate("reads"), rate("writes"));
+        let each = |ns: f64, count: f64| (count > 0.0).then(|| ns / count / 1e6);
+        (reads + writes + rate("discards") > 0.0).then(|| DiskRow {
+            disk: disk.to_owned(),
+            pool: pool.map(str::to_owned),
+            busy: (rate("io_ns") / 1e9).clamp(0.0, 1.0),
+            reads_s: reads,
+            writes_s: writes,
+            read_bytes_s: rate("read_bytes"),
+            written_bytes_s: rate("write_bytes"),
+            read_ms: each(rate("read_ns"), reads),
+            write_ms: each(rate("write_ns"), writes),
+            queue: rate("queue_ns") / 1e9,
+        })
+    }
 }
 
 /// Pool by disk, as far as names of vdevs tell.
-fn pools_of<'a>(evidence: &'a Evidence, disks: impl Iterator<Item = &'a str>) -> FxHashMap<&'a str, &'a str> {
+pub fn pools_of<'a>(
+    facts: &'a CaptureFacts,
+    disks: impl Iterator<Item = &'a str>,
+) -> FxHashMap<&'a str, &'a str> {
     let mut leaves: Vec<(&str, &str)> = Vec::new();
-    for pool in evidence.facts.pools.iter().flatten() {
+    for pool in facts.pools.iter().flatten() {
         let (Some(name), Some(vdevs)) = (pool.name.as_deref(), pool.vdevs.as_ref()) else { continue };
         vdevs.iter().for_each(|vdev| add_leaves(vdev, name, &mut leaves));
     }

@@ -15,6 +15,7 @@ mod words;
 mod tests;
 
 pub use answer::{Bottleneck, DiskRow, LimitKind, ProgramTime, TimePart};
+pub use disks::{is_real as is_real_disk, pools_of as pools_of_disks};
 pub use first_line::{TELLING, Told, first_line};
 pub use words::MOST as MOST_CHARACTERS;
 

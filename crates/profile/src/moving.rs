@@ -1,9 +1,10 @@
 //! Moving single stacks and threads of one profile into another, for profiles that forget.
 
+use crate::{Frame, FrameId, Profile, StackId, StringId, ThreadId};
 use rustc_hash::FxHashMap;
-use zwhy_profile::{Frame, FrameId, Profile, StackId, StringId, ThreadId};
 
-pub(crate) struct Move<'a> {
+/// Knows where the ids that it moved went.
+pub struct Move<'a> {
     from: &'a Profile,
     to: &'a mut Profile,
     frames: FxHashMap<FrameId, FrameId>,
@@ -11,17 +12,18 @@ pub(crate) struct Move<'a> {
 }
 
 impl<'a> Move<'a> {
-    pub(crate) fn new(from: &'a Profile, to: &'a mut Profile) -> Move<'a> {
+    pub fn new(from: &'a Profile, to: &'a mut Profile) -> Move<'a> {
         let stacks = FxHashMap::from_iter([(StackId::ROOT, StackId::ROOT)]);
         Move { from, to, frames: FxHashMap::default(), stacks }
     }
 
-    pub(crate) fn thread(&mut self, id: ThreadId) -> ThreadId {
+    pub fn thread(&mut self, id: ThreadId) -> ThreadId {
         let row = self.from.threads.get(id);
         self.to.thread(row.pid, row.tid, self.from.strings.get(row.comm))
     }
 
-    pub(crate) fn stack(&mut self, id: StackId) -> StackId {
+    /// With all of its callers.
+    pub fn stack(&mut self, id: StackId) -> StackId {
         let mut missing = Vec::new();
         let mut at = id;
         let mut to = loop {
@@ -41,7 +43,7 @@ impl<'a> Move<'a> {
         to
     }
 
-    pub(crate) fn frame(&mut self, id: FrameId) -> FrameId {
+    pub fn frame(&mut self, id: FrameId) -> FrameId {
         if let Some(known) = self.frames.get(&id) {
             return *known;
         }
@@ -64,7 +66,7 @@ impl<'a> Move<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zwhy_profile::FrameKind;
+    use crate::FrameKind;
 
     #[test]
     fn only_what_is_asked_for_moves_and_keeps_its_names() {

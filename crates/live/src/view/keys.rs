@@ -1,0 +1,190 @@
+//! Keys as in htop and less, and what they ask of whoever owns the terminal.
+
+use super::overlay::Overlay;
+use super::state::View;
+use crate::model::{Model, VERDICT_SPAN};
+use crate::tables::Kind;
+use std::time::Duration;
+
+/// A key that was pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    Char(char),
+    Enter,
+    Escape,
+    Backspace,
+    Tab,
+    BackTab,
+    Up,
+    Down,
+    Left,
+    Right,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    /// Ctrl-C.
+    Interrupt,
+}
+
+/// What only the owner of the terminal and of the recorder can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    Nothing,
+    Quit,
+    /// Write the last minute before this moment to a capture.
+    Freeze(Duration),
+    /// Play the next interval of a capture at once.
+    Step,
+    /// Play a capture to its end at once.
+    ToEnd,
+}
+
+/// Rows of a page.
+const PAGE: usize = 10;
+/// Characters of a filter.
+const MOST_FILTER: usize = 64;
+
+/// What the keys do, as the help shows it.
+pub(super) const HELP: [(&str, &str); 13] = [
+    ("Tab, 1 to 7", "next table; a table by its number"),
+    ("< >", "sort by another column"),
+    ("r", "turn the order round"),
+    ("/", "show rows whose name holds a text; Esc clears it"),
+    ("Up, Down, PgUp, PgDn", "scroll"),
+    ("Space", "stand still; go on with the newest interval"),
+    ("Left, Right", "one interval back, one forth"),
+    ("[ ]", "ten intervals back, ten forth"),
+    ("Home, End", "the oldest interval that is kept; the newest"),
+    ("f", "freeze: write the last minute before the shown moment to a capture"),
+    ("e", "explain: the whole answer of the last 10 seconds before the shown moment"),
+    ("? or h", "this help"),
+    ("q, Ctrl-C", "quit"),
+];
+
+impl View {
+    /// Takes a key; what the view cannot do itself is returned.
+    pub fn press(&mut self, key: Key, model: &Model) -> Asked {
+        self.note = None;
+        match key {
+            Key::Interrupt => Asked::Quit,
+            _ if self.typing => self.typed(key),
+            _ if self.over.is_open() => self.press_over(key),
+            _ => self.press_on(key, model),
+        }
+    }
+
+    fn typed(&mut self, key: Key) -> Asked {
+        match key {
+            Key::Char(c) if !c.is_control() && self.filter.chars().count() < MOST_FILTER => {
+                self.filter.push(c);
+            }
+            Key::Backspace => {
+                self.filter.pop();
+            }
+            Key::Escape => {
+                self.filter.clear();
+                self.typing = false;
+            }
+            Key::Enter => self.typing = false,
+            _ => {}
+        }
+        self.scroll = 0;
+        Asked::Nothing
+    }
+
+    fn press_over(&mut self, key: Key) -> Asked {
+        match key {
+            Key::Up | Key::Char('k') => self.over.scroll(-1),
+            Key::Down | Key::Char('j') => self.over.scroll(1),
+            Key::PageUp => self.over.scroll(-(PAGE as isize)),
+            Key::PageDown | Key::Char(' ') => self.over.scroll(PAGE as isize),
+            Key::Home => self.over.scroll(isize::MIN),
+            Key::Escape | Key::Enter | Key::Char('q' | 'e' | '?' | 'h') => self.over = Overlay::None,
+            _ => {}
+        }
+        Asked::Nothing
+    }
+
+    fn press_on(&mut self, key: Key, model: &Model) -> Asked {
+        match key {
+            Key::Char('q') => return Asked::Quit,
+            Key::Char('?' | 'h') => self.over = Overlay::Help { scroll: 0 },
+            Key::Char('e') => self.explain(model),
+            Key::Char('f') => match self.figures(model) {
+                Some(figures) => return Asked::Freeze(end_of(figures)),
+                None => self.note = Some("nothing was seen yet".to_owned()),
+            },
+            Key::Char('/') => self.typing = true,
+            Key::Escape => self.filter.clear(),
+            Key::Char(' ') => self.toggle_pause(model),
+            Key::Left => self.back(1, model),
+            Key::Char('[') => self.back(10, model),
+            Key::Right => return self.forth(1, model),
+            Key::Char(']') => return self.forth(10, model),
+            Key::Home => self.go_to_oldest(model),
+            Key::End | Key::Char('G') => {
+                self.follow();
+                return if self.replay { Asked::ToEnd } else { Asked::Nothing };
+            }
+            key => self.press_on_table(key),
+        }
+        Asked::Nothing
+    }
+
+    fn press_on_table(&mut self, key: Key) {
+        match key {
+            Key::Tab => self.next_table(1),
+            Key::BackTab => self.next_table(-1),
+            Key::Char(c @ '1'..='7') => self.focus_on(Kind::ALL[c as usize - '1' as usize]),
+            Key::Char('<' | ',') => self.next_order(-1),
+            Key::Char('>' | '.') => self.next_order(1),
+            Key::Char('r') => self.turn_order(),
+            Key::Up | Key::Char('k') => self.scroll = self.scroll.saturating_sub(1),
+            Key::Down | Key::Char('j') => self.scroll += 1,
+            Key::PageUp => self.scroll = self.scroll.saturating_sub(PAGE),
+            Key::PageDown => self.scroll += PAGE,
+            _ => {}
+        }
+    }
+
+    fn back(&mut self, by: isize, model: &Model) {
+        if !self.go(-by, model) {
+            self.go_to_oldest(model);
+        }
+    }
+
+    /// At the newest interval time goes on, as it does by itself on a host.
+    fn forth(&mut self, by: isize, model: &Model) -> Asked {
+        if self.go(by, model) {
+            return Asked::Nothing;
+        }
+        let left = self.index(model).map_or(0, |index| model.history().len() - 1 - index);
+        if left > 0 {
+            self.go(left as isize, model);
+            return Asked::Nothing;
+        }
+        if self.replay {
+            return Asked::Step;
+        }
+        self.follow();
+        Asked::Nothing
+    }
+
+    fn explain(&mut self, model: &Model) {
+        let Some(figures) = self.figures(model) else {
+            self.note = Some("nothing was seen yet".to_owned());
+            return;
+        };
+        match model.explain(VERDICT_SPAN, end_of(figures)) {
+            Some(verdict) => self.over = Overlay::answer(verdict.answer),
+            None => self.note = Some("only the last minute can be explained".to_owned()),
+        }
+    }
+}
+
+/// The end of an interval, which is in figures as seconds.
+fn end_of(figures: &crate::figures::Figures) -> Duration {
+    // A microsecond more than it was rounded by.
+    Duration::try_from_secs_f64(figures.at_s + 1e-6).unwrap_or_default()
+}

@@ -1,0 +1,77 @@
+//! What lies over the tables: the help, or a whole answer that can be scrolled.
+
+use super::keys::HELP;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::widgets::{Clear, Widget};
+use zwhy_diagnose::Answer;
+
+#[derive(Clone, Debug)]
+pub(super) enum Overlay {
+    None,
+    Help { scroll: usize },
+    Answer { answer: Box<Answer>, scroll: usize },
+}
+
+impl Overlay {
+    pub(super) fn answer(answer: Answer) -> Overlay {
+        Overlay::Answer { answer: Box::new(answer), scroll: 0 }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !matches!(self, Overlay::None)
+    }
+
+    pub(super) fn scroll(&mut self, by: isize) {
+        if let Overlay::Answer { scroll, .. } | Overlay::Help { scroll } = self {
+            *scroll = scroll.saturating_add_signed(by);
+        }
+    }
+
+    /// Draws it; scrolling ends at the last line.
+    pub(super) fn draw(&mut self, area: Rect, buffer: &mut Buffer) {
+        let (title, lines) = match self {
+            Overlay::None => return,
+            Overlay::Help { .. } => ("Keys", help(usize::from(area.width.saturating_sub(2)))),
+            Overlay::Answer { answer, .. } => {
+                let style = zwhy_report::Style::PLAIN.wide(usize::from(area.width.saturating_sub(2)));
+                let text = zwhy_report::answer_text(answer, false, "CAPTURE", style);
+                ("Answer of the last seconds; f writes CAPTURE", text.lines().map(str::to_owned).collect())
+            }
+        };
+        Clear.render(area, buffer);
+        let room = usize::from(area.height.saturating_sub(1));
+        let most = lines.len().saturating_sub(room);
+        let (Overlay::Answer { scroll, .. } | Overlay::Help { scroll }) = self else { return };
+        *scroll = (*scroll).min(most);
+        let more = if most > *scroll { ", Down for more" } else { "" };
+        let bar = Style::new().add_modifier(Modifier::REVERSED);
+        let width = usize::from(area.width);
+        let text = format!(" {title} (Esc closes{more})");
+        buffer.set_stringn(area.x, area.y, format!("{text:width$}"), width, bar);
+        for (row, line) in lines.iter().skip(*scroll).take(room).enumerate() {
+            let y = area.y + 1 + row as u16;
+            buffer.set_stringn(area.x + 1, y, line, width.saturating_sub(1), Style::new());
+        }
+    }
+}
+
+fn help(width: usize) -> Vec<String> {
+    let key = |(key, what): &(&str, &str)| zwhy_report::labelled(key, KEYS, what, width);
+    let unit = |(what, of): &(&str, &str)| zwhy_report::labelled(what, KEYS, of, width);
+    let text: String = HELP.iter().map(key).chain(["\n".to_owned()]).chain(UNITS.iter().map(unit)).collect();
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Cells of the widest name of keys, and one more.
+const KEYS: usize = 22;
+
+/// What figures are of.
+const UNITS: [(&str, &str); 5] = [
+    ("Stages", "part of all CPU time that the host had"),
+    ("Threads, Processes", "of one CPU; reads and writes by system calls"),
+    ("Datasets", "what programs read and wrote"),
+    ("Disks", "below the pool: mean time of a request in ms, mean number of requests in the queue"),
+    ("Pools", "times of the newest synced transaction group, its dirty data of zfs_dirty_data_max"),
+];

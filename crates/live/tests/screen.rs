@@ -1,0 +1,226 @@
+//! The screen as a terminal of two sizes would show it, and what its keys do.
+
+mod common;
+
+use common::{HOSTILE, host};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::path::Path;
+use std::time::Duration;
+use zwhy_diagnose::Knowledge;
+use zwhy_live::{Asked, Key, Kind, Model, Replay, Table, VERDICT_SPAN, View, draw, freeze};
+
+const EVERY: Duration = Duration::from_secs(1);
+
+fn played(seconds: i64, program: &str, dataset: &str) -> Model {
+    let mut model = Model::new(Knowledge::embedded());
+    let replay = Replay::new(host(seconds, program, dataset), EVERY);
+    model.set_facts(replay.facts().clone());
+    for (n, slice) in replay.enumerate() {
+        model.push(slice);
+        if n % 10 == 9 {
+            model.decide();
+        }
+    }
+    model
+}
+
+/// The lines of a terminal of that size.
+fn screen(model: &Model, view: &mut View, (width, height): (u16, u16)) -> Vec<String> {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| draw(frame, model, view)).unwrap();
+    let cells = terminal.backend().buffer().content();
+    let line = |row: &[ratatui::buffer::Cell]| row.iter().map(|cell| cell.symbol()).collect::<String>();
+    cells.chunks(usize::from(width)).map(line).collect()
+}
+
+/// Compares with `tests/golden/NAME`; `BLESS=1` writes it.
+fn golden(name: &str, lines: &[String]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    let got: String = lines.iter().map(|line| format!("{}\n", line.trim_end())).collect();
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &got).unwrap();
+    }
+    let want = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(got == want, "{name} differs (BLESS=1 rewrites it):\n--- got\n{got}\n--- want\n{want}");
+}
+
+fn press(view: &mut View, model: &Model, keys: &str) {
+    for key in keys.chars() {
+        assert_eq!(view.press(Key::Char(key), model), Asked::Nothing, "{key}");
+    }
+}
+
+const SMALL: (u16, u16) = (80, 24);
+const LARGE: (u16, u16) = (200, 60);
+
+#[test]
+fn screens_of_a_small_and_a_large_terminal() {
+    let mut model = played(30, "fio", "tank/db");
+    let mut view = View::default();
+    golden("small-stages.txt", &screen(&model, &mut view, SMALL));
+    golden("large.txt", &screen(&model, &mut view, LARGE));
+    press(&mut view, &model, "5>>r");
+    golden("small-disks.txt", &screen(&model, &mut view, SMALL));
+    press(&mut view, &model, "?");
+    golden("small-help.txt", &screen(&model, &mut view, SMALL));
+    let mut view = View::default();
+    model.missing.push("stages: the kernel does not allow sampling; run this as root".to_owned());
+    golden("large-missing.txt", &screen(&model, &mut view, LARGE));
+}
+
+#[test]
+fn every_table_fits_every_size() {
+    let model = played(12, "fio", "tank/db");
+    for size in [(40, 12), (61, 17), SMALL, (120, 50), (159, 60), (160, 30), LARGE, (300, 90)] {
+        for kind in '1'..='7' {
+            let mut view = View::default();
+            press(&mut view, &model, &kind.to_string());
+            let lines = screen(&model, &mut view, size);
+            assert!(lines[0].starts_with("WHY"), "{size:?}: {lines:#?}");
+            let title = Kind::ALL[kind as usize - '1' as usize].title();
+            assert!(lines.iter().any(|line| line.contains(title)), "{title} in {size:?}: {lines:#?}");
+            assert!(lines.last().unwrap().contains("UTC"), "{lines:#?}");
+        }
+    }
+    let tiny = screen(&model, &mut View::default(), (20, 5));
+    assert!(tiny[0].starts_with("needs 40"), "{tiny:?}");
+}
+
+#[test]
+fn hostile_names_move_no_cursor_and_end_no_line() {
+    let mut model = played(12, HOSTILE, HOSTILE);
+    model.missing.push(format!("nothing of {HOSTILE}"));
+    let mut view = View::default();
+    view.note = Some(HOSTILE.to_owned());
+    for keys in ["1", "3", "4", "/\u{202e}\u{7f}", "e"] {
+        for key in keys.chars() {
+            view.press(Key::Char(key), &model);
+        }
+        for size in [SMALL, LARGE] {
+            let lines = screen(&model, &mut view, size);
+            let hostile = |c: char| c.is_control() || c == '\u{202e}';
+            assert!(!lines.iter().any(|line| line.chars().any(hostile)), "{keys}: {lines:#?}");
+        }
+        if keys.starts_with('/') {
+            view.press(Key::Escape, &model);
+        }
+    }
+}
+
+#[test]
+fn history_is_walked_and_stands_still_while_time_goes_on() {
+    let mut model = played(30, "fio", "tank/db");
+    let mut view = View::default();
+    let at = |view: &View, model: &Model| view.figures(model).unwrap().at_s.round() as u64;
+    assert_eq!((at(&view, &model), view.is_paused()), (30, false));
+    view.press(Key::Left, &model);
+    assert_eq!((at(&view, &model), view.is_paused()), (29, true));
+    press(&mut view, &model, "[[");
+    assert_eq!(at(&view, &model), 9);
+    assert!(model.told(9.0).unwrap().at_s == 10.0, "the verdict about these seconds");
+    press(&mut view, &model, "[");
+    assert_eq!(at(&view, &model), 1, "the oldest");
+    press(&mut view, &model, "]");
+    assert_eq!(at(&view, &model), 11);
+    let last = screen(&model, &mut view, SMALL).pop().unwrap();
+    assert!(last.contains("PAUSED -19 s"), "{last}");
+    let mut slice = Replay::new(host(1, "fio", "tank/db"), EVERY).next().unwrap();
+    (slice.from, slice.to) = (Duration::from_secs(30), Duration::from_secs(31));
+    model.push(slice);
+    assert_eq!(at(&view, &model), 11, "it stands still");
+    press(&mut view, &model, " ");
+    assert_eq!((at(&view, &model), view.is_paused()), (31, false));
+    view.press(Key::Home, &model);
+    assert_eq!(at(&view, &model), 1);
+    assert_eq!(view.press(Key::End, &model), Asked::Nothing);
+    assert_eq!((at(&view, &model), view.is_paused()), (31, false));
+}
+
+#[test]
+fn what_the_owner_must_do_is_asked_for() {
+    let model = played(12, "fio", "tank/db");
+    let mut view = View::default();
+    view.replay = true;
+    assert_eq!(view.press(Key::Right, &model), Asked::Step);
+    assert_eq!(view.press(Key::End, &model), Asked::ToEnd);
+    let Asked::Freeze(until) = view.press(Key::Char('f'), &model) else { panic!("freeze") };
+    assert_eq!(until.as_secs_f64().round() as u64, 12);
+    press(&mut view, &model, "?");
+    assert_eq!(view.press(Key::Char('q'), &model), Asked::Nothing, "the help is closed first");
+    press(&mut view, &model, "/q");
+    assert_eq!(view.press(Key::Interrupt, &model), Asked::Quit);
+    view.press(Key::Enter, &model);
+    assert_eq!(view.press(Key::Char('q'), &model), Asked::Quit);
+    let none = Model::new(Knowledge::embedded());
+    let mut view = View::default();
+    for key in [Key::Left, Key::Right, Key::Home, Key::Char('f'), Key::Char('e'), Key::Char(' ')] {
+        assert_eq!(view.press(key, &none), Asked::Nothing, "nothing was seen");
+    }
+    assert!(screen(&none, &mut view, SMALL)[0].starts_with("waiting"));
+}
+
+#[test]
+fn rows_are_sorted_and_filtered_on_the_screen() {
+    let model = played(12, "fio", "tank/db");
+    let mut view = View::default();
+    press(&mut view, &model, "4/db");
+    view.press(Key::Enter, &model);
+    assert!(screen(&model, &mut view, SMALL).iter().any(|line| line.contains("tank/db")));
+    press(&mut view, &model, "/x");
+    let lines = screen(&model, &mut view, SMALL);
+    assert!(lines.last().unwrap().contains("filter: dbx_"), "{lines:#?}");
+    assert!(lines.iter().any(|line| line.contains("no row has that name")), "{lines:#?}");
+    view.press(Key::Backspace, &model);
+    assert!(screen(&model, &mut view, SMALL).iter().any(|line| line.contains("tank/db")));
+    view.press(Key::Escape, &model);
+    press(&mut view, &model, "1>");
+    let lines = screen(&model, &mut view, SMALL);
+    assert!(lines.iter().any(|line| line.contains("stage ▼")), "{lines:#?}");
+}
+
+#[test]
+fn the_whole_answer_is_there_and_can_be_scrolled() {
+    let model = played(12, "fio", "tank/db");
+    let mut view = View::default();
+    press(&mut view, &model, "e");
+    let low = (80, 16);
+    let first = screen(&model, &mut view, low);
+    let why = model.told(12.0).unwrap().why.split(' ').take(4).collect::<Vec<_>>().join(" ");
+    assert!(first.iter().any(|line| line.contains(&why)), "{why}: {first:#?}");
+    for _ in 0..100 {
+        view.press(Key::PageDown, &model);
+    }
+    let last = screen(&model, &mut view, low);
+    assert!(first != last && !last[0].contains("for more"), "{last:#?}");
+    view.press(Key::Escape, &model);
+    assert!(screen(&model, &mut view, SMALL)[0].starts_with("WHY"));
+}
+
+#[test]
+fn a_frozen_minute_is_a_capture_with_the_same_answer() {
+    let model = played(90, "fio", "tank/db");
+    let folder = tempfile::tempdir().unwrap();
+    let until = Duration::from_secs(90);
+    let frozen = freeze(&model, until, folder.path()).unwrap().unwrap();
+    assert_eq!(frozen.path.file_name().unwrap(), "zwhy-top-20010909-014810.zwhy");
+    assert_eq!(frozen.seconds, 60.0);
+    let second = freeze(&model, until, folder.path()).unwrap().unwrap();
+    assert!(second.path.ends_with("zwhy-top-20010909-014810-2.zwhy"), "{second:?}");
+    let capture = zwhy_capture::Capture::open(&frozen.path).unwrap();
+    assert!(capture.damage.is_empty(), "{:?}", capture.damage);
+    assert_eq!(capture.profile.samples.len(), 60 * 60);
+    let mut again = Model::new(Knowledge::embedded());
+    let replay = Replay::new(capture, EVERY);
+    again.set_facts(replay.facts().clone());
+    replay.for_each(|slice| again.push(slice));
+    let of = |model: &Model, until| {
+        let verdict = model.explain(VERDICT_SPAN, Duration::from_secs(until)).unwrap();
+        (verdict.answer.why, verdict.answer.act)
+    };
+    assert_eq!(of(&again, 60), of(&model, 90));
+    let newest = |model: &Model| model.history().back().unwrap().clone();
+    assert_eq!(Table::of(Kind::Disks, &newest(&again)), Table::of(Kind::Disks, &newest(&model)));
+    assert!(freeze(&model, Duration::from_secs(5), folder.path()).unwrap().is_none());
+}
