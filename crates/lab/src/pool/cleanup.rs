@@ -157,7 +157,7 @@ impl Host {
             }
         }
         for (path, number) in &noted.devices {
-            let cleared = devices::clear(&self.tools, path, *number, &begin.pool(), noted.guid);
+            let cleared = devices::clear(path, *number, &begin.pool(), noted.guid);
             note(cleared.map(|yes| yes.then(|| format!("{} is blank again", path.display()))));
         }
         note(match remove_files(&noted.files) {

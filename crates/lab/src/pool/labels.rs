@@ -7,8 +7,8 @@ use rustix::fs::{Advice, fadvise};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-const LABEL: u64 = 256 << 10;
-const LIST: std::ops::Range<usize> = 16 << 10..128 << 10;
+pub const LABEL: u64 = 256 << 10;
+pub const LIST: std::ops::Range<usize> = 16 << 10..128 << 10;
 const UBERBLOCKS: std::ops::Range<usize> = 128 << 10..256 << 10;
 const UBERBLOCK: u64 = 0x00ba_b10c;
 /// An uberblock takes at least so much.
@@ -48,6 +48,11 @@ pub enum Content {
     Unknown { at: u64 },
 }
 
+/// Where the two labels at the end begin.
+pub fn last_labels(size: u64) -> u64 {
+    (size / LABEL * LABEL).saturating_sub(2 * LABEL)
+}
+
 /// Forgets what the kernel has read of a device before: ZFS writes past that.
 pub fn afresh(device: &File) {
     // A kernel that does not take the advice reads what it has; nobody else had the device open meanwhile.
@@ -59,7 +64,7 @@ pub fn afresh(device: &File) {
 /// # Errors
 /// When it cannot be read.
 pub fn look(device: &mut (impl Read + Seek), size: u64) -> io::Result<Content> {
-    let end = (size / LABEL * LABEL).saturating_sub(2 * LABEL);
+    let end = last_labels(size);
     let head = read(device, 0, HEAD.min(size))?;
     let tail = read(device, end, size - end)?;
     let labels =
