@@ -61,23 +61,24 @@ impl Slice {
     }
 }
 
-/// A profile of these samples alone, with the threads that series have readings of.
+/// A profile of these samples alone, with their threads and those that series have readings of.
 pub(crate) fn narrowed(whole: &Profile, samples: &Samples, series: &Series) -> Profile {
     let mut out = Profile::new();
     for event in Event::ALL {
         out.set_measure(event, whole.measure(event).clone());
     }
     let mut moving = Move::new(whole, &mut out);
+    let of_samples = samples.iter().map(|s| whole.threads.get(s.thread).tid);
+    let seen: FxHashSet<i32> =
+        series.iter().filter_map(|row| number_of(row.source)).chain(of_samples).collect();
+    // In their order and with every name: the last name of a number is its newest.
+    for (id, _) in whole.threads.iter().filter(|(_, thread)| seen.contains(&thread.tid)) {
+        moving.thread(id);
+    }
     let moved: Vec<Sample> = samples
         .iter()
         .map(|s| Sample { thread: moving.thread(s.thread), stack: moving.stack(s.stack), ..s })
         .collect();
-    let read: FxHashSet<i32> = series.iter().filter_map(|row| number_of(row.source)).collect();
-    for (id, thread) in whole.threads.iter() {
-        if read.contains(&thread.tid) {
-            moving.thread(id);
-        }
-    }
     moved.into_iter().for_each(|sample| out.samples.push(sample));
     out
 }

@@ -103,6 +103,29 @@ fn a_window_has_the_rates_of_its_seconds_and_gauges_from_before_it() {
 }
 
 #[test]
+fn a_thread_that_became_another_program_has_its_newest_name() {
+    let mut capture = host(6, "sh", "tank/db");
+    let profile = &mut capture.profile;
+    let renamed = profile.thread(4000, 4000, "fio");
+    for row in 0..profile.samples.len() {
+        if profile.samples.t[row].0 > SECOND && profile.threads.get(profile.samples.thread[row]).tid == 4000 {
+            profile.samples.thread[row] = renamed;
+        }
+    }
+    let model = played(capture);
+    assert_eq!(model.history().back().unwrap().processes[0].name, "fio");
+    let whole = model.capture(Duration::from_secs(6), Duration::from_secs(6)).unwrap();
+    let names: Vec<&str> = whole
+        .profile
+        .threads
+        .iter()
+        .filter(|(_, thread)| thread.tid == 4000)
+        .map(|(_, thread)| whole.profile.strings.get(thread.comm))
+        .collect();
+    assert_eq!(names, ["sh", "fio"], "the newest is the last");
+}
+
+#[test]
 fn an_hour_is_bounded_and_its_old_seconds_are_gone() {
     let mut model = Model::new(Knowledge::embedded());
     let one = host(1, "fio", "tank/db");
