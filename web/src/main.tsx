@@ -6,7 +6,7 @@ import { readCompare } from "./data/compare";
 import { readFacts, readTimeline } from "./data/extras";
 import { readAnswer } from "./data/read-answer";
 import { decodeSamples } from "./data/samples";
-import { prepareAside } from "./flame/prepare";
+import { isLarge, type Packed, prepareAside } from "./flame/prepare";
 import FlameWorker from "./flame/worker?worker&inline";
 import {
   answer,
@@ -36,20 +36,29 @@ function worker(): Worker | null {
   }
 }
 
-async function load<T>(
-  id: string,
-  what: string,
-  read: (b: Uint8Array) => T | Promise<T>,
-): Promise<Part<T>> {
+/** The text of a block; null where the file has none of this name. */
+function packed(id: string, what: string): Packed | null {
   const block = document.querySelector(`script[type="application/zwhy"][id="${id}"]`);
+  return block && { text: block.textContent ?? "", what };
+}
+
+async function load<T>(
+  block: Packed | null,
+  read: (block: Packed) => T | Promise<T>,
+): Promise<Part<T>> {
   if (!block) return { kind: "absent" };
   try {
-    return { kind: "ready", value: await read(await unpack(block.textContent ?? "", what)) };
+    return { kind: "ready", value: await read(block) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { kind: "failed", message };
   }
 }
+
+const unpacked =
+  <T,>(read: (bytes: Uint8Array) => T) =>
+  async ({ text, what }: Packed) =>
+    read(await unpack(text, what));
 
 /** Lets the browser paint what is there before the next long piece of work. */
 function painted(): Promise<void> {
@@ -67,27 +76,30 @@ async function open(): Promise<void> {
   dark.subscribe((isDark) => {
     document.documentElement.dataset.dark = String(isDark);
   });
-  answer.value = await load("answer", "answer", readAnswer);
+  const graph = (block: Packed) => prepareAside(block, worker);
+  const stacks = packed("flame", "flame graph");
+  // A worker needs a while: it begins before anything else, and what takes none waits until the answer is shown.
+  const early = stacks && isLarge(stacks) ? load(stacks, graph) : null;
+  answer.value = await load(packed("answer", "answer"), unpacked(readAnswer));
   root.textContent = "";
   render(<App />, root);
   await painted();
-  const graph = (bytes: Uint8Array) => prepareAside(bytes, worker);
   compare.value = await whole("compare", "comparison", readCompare, null);
-  setFlame("cpu", await load("flame", "flame graph", graph));
+  setFlame("cpu", await (early ?? load(stacks, graph)));
   await painted();
   const nodes = flame.value.kind === "ready" ? flame.value.value.data.nodes : 0;
   samples.value = await whole("samples", "samples", (bytes) => decodeSamples(bytes, nodes), null);
   timeline.value = await whole("timeline", "timeline", readTimeline, null);
   facts.value = await whole("facts", "facts", readFacts, []);
-  setFlame("wait", await load("flame-wait", "waiting", graph));
-  setFlame("count", await load("flame-count", "counts", graph));
+  setFlame("wait", await load(packed("flame-wait", "waiting"), graph));
+  setFlame("count", await load(packed("flame-count", "counts"), graph));
   // Tests and tools wait for this.
   document.documentElement.dataset.ready = "true";
 }
 
 /** A part without which the page is whole; what cannot be read is told with the data quality. */
 async function whole<T>(id: string, what: string, read: (b: Uint8Array) => T, none: T): Promise<T> {
-  const part = await load(id, what, read);
+  const part = await load(packed(id, what), unpacked(read));
   if (part.kind === "failed") unread.value = [...unread.value, part.message];
   return part.kind === "ready" ? part.value : none;
 }

@@ -85,12 +85,18 @@ export function bytes(value: number): string {
 /** What was sampled: `1,234 samples`, `14.7 s in 1,472 samples`. */
 export function sampled(amount: number, unit: string, samples: number | null): string {
   if (unit === "samples" || unit === "") return weight(amount, "samples");
-  const count = samples === null ? "an unknown number of" : integer(samples);
-  return `${weight(amount, unit)} in ${count} samples`;
+  const count = samples === null ? "an unknown number of samples" : counted(samples, "samples");
+  return `${weight(amount, unit)} in ${count}`;
 }
 
 /** A weight with its unit: nanoseconds read better as seconds. */
 export function weight(value: number, unit: string): string {
   if (unit === "ns" || unit === "nanoseconds") return seconds(value / 1e9);
-  return `${integer(value)} ${visible(unit, 40)}`;
+  return counted(value, unit);
+}
+
+/** A number of things whose name is plural: `1,234 samples`, `1 sample`. */
+export function counted(value: number, things: string): string {
+  const name = visible(things, 40);
+  return `${integer(value)} ${Math.round(value) === 1 ? name.replace(/s$/, "") : name}`;
 }

@@ -6,7 +6,7 @@
 import type { FlameData } from "../data/flame";
 import { type FunctionSums, sumByFunction, sumByStage } from "./functions";
 import { type Layout, layOut } from "./layout";
-import { stageColours } from "./palette";
+import { diffEntries, stageColours, stageEntries } from "./palette";
 import { buildTree, ownWeight, type Tree } from "./tree";
 
 export interface Comparison {
@@ -26,6 +26,8 @@ export interface FlameModel {
   /** Own weight per stage. */
   readonly stageWeight: Float64Array;
   readonly stageColour: readonly string[];
+  /** Palette entry of each node: by stage, or of a comparison by how its share changed. */
+  readonly entry: Uint16Array;
   readonly comparison: Comparison | null;
 }
 
@@ -56,6 +58,7 @@ export function buildModel(data: FlameData): FlameModel {
   const weight = meanWeight(data);
   const own = ownWeight(tree, weight);
   const stageWeight = sumByStage(data.stage, data.stages.length, own);
+  const comparison = compare(data, tree);
   return {
     data,
     tree,
@@ -65,7 +68,8 @@ export function buildModel(data: FlameData): FlameModel {
     functions: sumByFunction(tree, data.label, data.labels.length, weight, own),
     stageWeight,
     stageColour: stageColours(data.stages, data.stageColours),
-    comparison: compare(data, tree),
+    entry: comparison ? diffEntries(comparison.shareA, comparison.shareB) : stageEntries(data),
+    comparison,
   };
 }
 

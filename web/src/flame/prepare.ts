@@ -3,11 +3,12 @@
 // A page that was opened from disk may be refused a worker; the answer is the same, only the page stands still
 // for the moment that it takes.
 
+import { unpack } from "../data/block";
 import { decodeFlame } from "../data/flame";
 import { buildModel, type FlameModel } from "./model";
 
-/** Smaller graphs are done before a worker has started. */
-const SMALL_BYTES = 400_000;
+/** Smaller graphs, as text, are done before a worker has started. */
+const SMALL_TEXT = 150_000;
 /** A worker that has not answered by then never will. */
 const PATIENCE_MS = 20_000;
 
@@ -15,29 +16,40 @@ export type Prepared =
   | { readonly kind: "model"; readonly model: FlameModel }
   | { readonly kind: "failed"; readonly message: string };
 
-export function prepare(bytes: Uint8Array): FlameModel {
-  return buildModel(decodeFlame(bytes));
+/** The text of a block, as it is in the file, and how messages call it. */
+export interface Packed {
+  readonly text: string;
+  readonly what: string;
 }
 
-/** The model of unpacked block bytes. Rejects with what is wrong with them. */
+/** Whether it takes so long that it is worth a worker. */
+export function isLarge(packed: Packed): boolean {
+  return packed.text.length >= SMALL_TEXT;
+}
+
+export async function prepare({ text, what }: Packed): Promise<FlameModel> {
+  return buildModel(decodeFlame(await unpack(text, what)));
+}
+
+/** The model of a block. Rejects with what is wrong with it. */
 export async function prepareAside(
-  bytes: Uint8Array,
+  packed: Packed,
   start: () => Worker | null,
 ): Promise<FlameModel> {
-  const worker = bytes.length < SMALL_BYTES ? null : start();
-  if (!worker) return prepare(bytes);
+  const worker = isLarge(packed) ? start() : null;
+  if (!worker) return prepare(packed);
   try {
-    const answer = await ask(worker, bytes);
+    const answer = await ask(worker, packed);
     if (answer?.kind === "model") return answer.model;
     if (answer?.kind === "failed") throw new Error(answer.message);
-    return prepare(bytes);
+    return await prepare(packed);
   } finally {
     worker.terminate();
   }
 }
 
 /** What the worker answers; null where it cannot work. */
-function ask(worker: Worker, bytes: Uint8Array): Promise<Prepared | null> {
+function ask(worker: Worker, packed: Packed): Promise<Prepared | null> {
   return new Promise((done) => {
     const late = setTimeout(() => done(null), PATIENCE_MS);
     const end = (answer: Prepared | null) => {
@@ -47,8 +59,7 @@ function ask(worker: Worker, bytes: Uint8Array): Promise<Prepared | null> {
     worker.onmessage = (event: MessageEvent<Prepared>) => end(event.data);
     worker.onerror = () => end(null);
     worker.onmessageerror = () => end(null);
-    // A copy goes over: the bytes stay here for the case that it does not answer.
-    worker.postMessage(bytes);
+    worker.postMessage(packed);
   });
 }
 

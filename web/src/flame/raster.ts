@@ -30,7 +30,7 @@ export interface Lamps {
 }
 
 export interface Lit extends Lamps {
-  /** Weight of the lit boxes among the first k of a level, for each k. */
+  /** Weight of the lit boxes among the first k of a level, for each k; valid until other lamps are asked for. */
   readonly cum: (level: number) => Float64Array;
 }
 
@@ -56,15 +56,24 @@ export interface Raster {
 const SEPARATED = 4;
 const STRIPE_EVERY = 4;
 
-/** Mixes `share` 0..1 of `over` into `under`, channel by channel, each rounded to the nearest. */
-export function mix(under: Pixel, over: Pixel, share: number): Pixel {
+/**
+ * Mixes `share` 0..1 of `over` into `under`, channel by channel, each rounded to the nearest.
+ *
+ * As signed numbers, opaque colours are small ones, which engines hand over without allocating.
+ */
+function mixed(under: number, over: number, share: number): number {
   const q = Math.floor(share * 255 + 0.5) | 0;
   const p = 255 - q;
   // In whole numbers: (2n + 255) / 510, cut, is n / 255 rounded.
   const r = ((2 * ((under & 255) * p + (over & 255) * q) + 255) / 510) | 0;
   const g = ((2 * (((under >>> 8) & 255) * p + ((over >>> 8) & 255) * q) + 255) / 510) | 0;
   const b = ((2 * (((under >>> 16) & 255) * p + ((over >>> 16) & 255) * q) + 255) / 510) | 0;
-  return (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
+  return 0xff000000 | (b << 16) | (g << 8) | r;
+}
+
+/** As `mixed`, for colours as the palette has them. */
+export function mix(under: Pixel, over: Pixel, share: number): Pixel {
+  return mixed(under, over, share) >>> 0;
 }
 
 /** First box whose right edge is beyond x, looking near `from` first. */
@@ -84,13 +93,21 @@ class RowPainter {
   /** Weight left of the next pixel, and that of the lit boxes. */
   private weight = 0;
   private litWeight = 0;
+  /** The colours of the paint as signed numbers. */
+  private readonly background: number;
+  private readonly colour: Int32Array;
+  private readonly dimmed: Int32Array;
   constructor(
     private readonly view: View,
     private readonly width: number,
     private readonly paint: Paint,
     private readonly pixels: Uint32Array,
     private readonly runFrom: number,
-  ) {}
+  ) {
+    this.background = paint.background | 0;
+    this.colour = Int32Array.from(paint.colour, (colour) => colour | 0);
+    this.dimmed = Int32Array.from(paint.dimmed, (colour) => colour | 0);
+  }
 
   row(level: Level, cum: Float64Array | null, row: number): void {
     const { view, width, pixels } = this;
@@ -162,18 +179,18 @@ class RowPainter {
     last: number,
     x: number,
     span: number,
-  ): Pixel {
+  ): number {
     const { paint, weight: begin, litWeight: litBegin } = this;
     this.startAt(level, cum, last, x);
     const covered = this.weight - begin;
     const middle = boxAt(level, level.cum, begin + covered / 2, k, last);
     const share = Math.min(1, Math.max(0, covered / span));
-    if (!cum) return mix(paint.background, paint.colour[paint.entry[middle]], share);
+    if (!cum) return mixed(this.background, this.colour[paint.entry[middle]], share);
     const lit = this.litWeight - litBegin;
-    const unlit = mix(paint.background, paint.dimmed[paint.entry[middle]], share);
+    const unlit = mixed(this.background, this.dimmed[paint.entry[middle]], share);
     if (lit <= 0) return unlit;
     const litMiddle = boxAt(level, cum, litBegin + lit / 2, k, last);
-    return mix(unlit, paint.colour[paint.entry[litMiddle]], Math.min(1, lit / span));
+    return mixed(unlit, this.colour[paint.entry[litMiddle]], Math.min(1, lit / span));
   }
 }
 

@@ -61,24 +61,52 @@ export function lampsOf(data: FlameData, found: Uint8Array | null, stage: string
   return { lit: Uint8Array.from(data.stages, (_, i) => Number(i === index)), of: data.stage };
 }
 
-/** Lights nodes for the rasteriser. Sums of a level are made when it is drawn: most are not in view. */
-export function light(layout: Layout, lamps: Lamps): Lit {
-  const known: (Float64Array | undefined)[] = [];
-  const cum = (depth: number) => {
-    known[depth] ??= litSums(layout.levels[depth], lamps);
-    return known[depth];
-  };
-  return { ...lamps, cum };
+/** What is kept of a level between searches, so that the next one neither allocates nor looks boxes up again. */
+interface Kept {
+  /** What the sums are of. */
+  lamps: Lamps | null;
+  readonly sums: Float64Array;
+  /** The column `of` of the lamps, in the order of the boxes. */
+  of: Lamps["of"];
+  readonly placed: Uint32Array;
 }
 
-/** The weight of lit boxes among the first k of a level, for each k. */
-function litSums({ count, node, cum }: Level, { lit, of }: Lamps): Float64Array {
+const keptOf = new WeakMap<Level, Kept>();
+
+function kept(level: Level): Kept {
+  const known = keptOf.get(level);
+  if (known) return known;
+  const { count } = level;
   const sums = new Float64Array(count + 1);
+  const fresh = { lamps: null, sums, of: NOTHING, placed: new Uint32Array(count) };
+  keptOf.set(level, fresh);
+  return fresh;
+}
+
+const NOTHING = new Uint32Array(0);
+
+/** Lights nodes for the rasteriser. Sums of a level are made when it is drawn: most are not in view. */
+export function light(layout: Layout, lamps: Lamps): Lit {
+  return { ...lamps, cum: (depth) => litSums(layout.levels[depth], lamps) };
+}
+
+/** The weight of lit boxes among the first k of a level, for each k. Valid until other lamps are asked for. */
+function litSums(level: Level, lamps: Lamps): Float64Array {
+  const place = kept(level);
+  if (place.lamps === lamps) return place.sums;
+  const { count, node, cum } = level;
+  const { sums, placed } = place;
+  if (place.of !== lamps.of) {
+    for (let k = 0; k < count; k++) placed[k] = lamps.of[node[k]];
+    place.of = lamps.of;
+  }
+  const { lit } = lamps;
   let sum = 0;
   for (let k = 0; k < count; k++) {
-    if (lit[of[node[k]]] === 1) sum += cum[k + 1] - cum[k];
+    if (lit[placed[k]] === 1) sum += cum[k + 1] - cum[k];
     sums[k + 1] = sum;
   }
+  place.lamps = lamps;
   return sums;
 }
 

@@ -5,12 +5,10 @@ import { chart } from "../flame/chart";
 import { levelsWithin } from "../flame/layout";
 import { buildModel, type FlameModel, reweigh, shareOf, spanOf } from "../flame/model";
 import {
-  diffEntries,
   diffPalette,
   moduleColours,
   moduleEntries,
   type Palette,
-  stageEntries,
   stagePalette,
 } from "../flame/palette";
 import type { Lit, Paint, View } from "../flame/raster";
@@ -174,8 +172,7 @@ export function moduleWeight(m: FlameModel): Float64Array {
 }
 
 function entriesOf(m: FlameModel): Uint16Array {
-  if (m.comparison) return diffEntries(m.comparison.shareA, m.comparison.shareB);
-  return colour.value === "module" ? moduleEntries(m.data) : stageEntries(m.data);
+  return colour.value === "module" && !m.comparison ? moduleEntries(m.data) : m.entry;
 }
 
 function paletteOf(m: FlameModel): Palette {

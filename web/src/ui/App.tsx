@@ -57,7 +57,7 @@ function Body() {
           {two && <CompareCauses data={two} />}
           {one && <Bottleneck limit={one.bottleneck} />}
           {one && <Demand demand={one.demand} />}
-          {one && <Findings findings={one.findings} />}
+          {one && <Findings findings={one.findings} hasStages={one.stages.length > 0} />}
         </div>
         <div class="split-graph">
           <Timeline />

@@ -1,11 +1,6 @@
 // Who asks ZFS for work: programs, datasets and what runs in the background.
 
-import type {
-  BackgroundWork,
-  DatasetDemand,
-  Demand as Asked,
-  ProgramDemand,
-} from "../data/answer";
+import type { Demand as Asked, BackgroundWork, DatasetDemand, ProgramDemand } from "../data/answer";
 import { bytes, integer, percent, prose, seconds, visible } from "../text";
 
 export function Demand({ demand }: { demand: Asked | null }) {

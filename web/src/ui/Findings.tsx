@@ -14,12 +14,16 @@ import { remedyFirst } from "./Verdict";
 
 const MARKS: Record<string, string> = { high: "●", medium: "◐", low: "○" };
 
-export function Findings({ findings }: { findings: readonly Finding[] }) {
+export function Findings(props: { findings: readonly Finding[]; hasStages: boolean }) {
+  const { findings, hasStages } = props;
   if (findings.length === 0) {
     return (
       <section aria-labelledby="findings-title">
         <h2 id="findings-title">Findings</h2>
-        <p>No known cause has enough evidence. The stages below show where the CPU went.</p>
+        <p>
+          No known cause has enough evidence.
+          {hasStages && " The stages below show where the CPU went."}
+        </p>
       </section>
     );
   }

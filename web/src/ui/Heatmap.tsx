@@ -78,7 +78,7 @@ export function Heatmap({ duration }: { duration: number }) {
             <canvas ref={canvas} />
           </div>
           <p class="faint">
-            A column is a second, from bottom to top; the darker a part of it, the more CPU was used
+            A column is a second, from bottom to top; the stronger its colour, the more CPU was used
             in these 40 ms, idle time left out. Drag to select.
           </p>
         </>

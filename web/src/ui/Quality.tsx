@@ -2,17 +2,17 @@
 
 import type { Answer } from "../data/answer";
 import { unread } from "../state/store";
-import { integer, prose, visible } from "../text";
+import { counted, integer, prose, visible } from "../text";
 
 export function Quality(props: { answer: Answer; notes: readonly string[] }) {
   const { answer } = props;
   const notes = [...props.notes, ...unread.value];
   const data = answer.quality;
-  const unit = data.unit === "" ? "" : ` ${visible(data.unit, 40)}`;
+  const amount = (n: number) => (data.unit === "" ? integer(n) : counted(n, data.unit));
   const facts: [string, string][] = [
-    ["Read", `${integer(data.read)}${unit}`],
-    ["Kept", `${integer(data.kept)}${unit}`],
-    ["Lost", data.lost === null ? "not known" : `${integer(data.lost)}${unit}`],
+    ["Read", amount(data.read)],
+    ["Kept", amount(data.kept)],
+    ["Lost", data.lost === null ? "not known" : amount(data.lost)],
   ];
   if (data.lost_bytes > 0) facts.push(["Not readable", `${integer(data.lost_bytes)} bytes`]);
   if (data.cut_at !== null) facts.push(["Cut at byte", integer(data.cut_at)]);

@@ -1,7 +1,7 @@
 // The first thing to read: why, and what to do about it.
 
 import type { Answer, Finding, RemedyAnswer } from "../data/answer";
-import { integer, percent, prose, range, wholeText } from "../text";
+import { counted, integer, percent, prose, range, wholeText } from "../text";
 import { limitLine } from "./Bottleneck";
 import { RemedyView } from "./RemedyView";
 
@@ -26,11 +26,40 @@ export function remedyFirst(finding: Finding): boolean {
   return finding.confidence_word === "high" || finding.confidence_word === "medium";
 }
 
+/** What makes the answer less sure than it looks: parts that are lost, and few samples. */
+function Scant({ answer }: { answer: Answer }) {
+  const { samples, lost } = answer.source;
+  const { lost_bytes, cut_at } = answer.quality;
+  const damaged = lost_bytes > 0 || cut_at !== null;
+  const gone = samples === 0 && lost !== null && lost > 0;
+  if (gone) {
+    return (
+      <p class="notice">
+        {lost === 1 ? "The only sample" : `All ${counted(lost, "samples")}`} of this file{" "}
+        {lost === 1 ? "is" : "are"} lost. Data quality, below, says what could be read.
+      </p>
+    );
+  }
+  return (
+    <>
+      {damaged && (
+        <p class="notice">
+          A part of this file could not be read. Data quality, below, says what is missing.
+        </p>
+      )}
+      {samples !== null && samples > 0 && samples < FEW && (
+        <p class="notice">
+          Only {counted(samples, "samples")}: mind the intervals. A longer recording narrows them.
+        </p>
+      )}
+    </>
+  );
+}
+
 export function Verdict({ answer }: { answer: Answer }) {
   const top = answer.findings[0];
   // A remedy for what is only one of several guesses does harm: it stands with its finding.
   const remedy = top && remedyFirst(top) ? top.remedy : null;
-  const samples = answer.source.samples;
   const limit = limitLine(answer.bottleneck, answer.why);
   return (
     <section class="verdict" aria-label="Verdict">
@@ -43,11 +72,7 @@ export function Verdict({ answer }: { answer: Answer }) {
             `${percent(top.share.value)} (95 % interval ${range(top.share.low, top.share.high)} %). `}
           {answer.whole && wholeText(answer.whole)}
         </p>
-        {samples !== null && samples < FEW && (
-          <p class="notice">
-            Only {samples} samples: mind the intervals. A longer recording narrows them.
-          </p>
-        )}
+        <Scant answer={answer} />
       </div>
       {(answer.do || remedy) && (
         <>

@@ -64,6 +64,7 @@ describe("a report", () => {
       "why",
       "do",
       "limit",
+      "who asks",
       "findings",
       "evidence for 1",
       "flame graph",
@@ -429,6 +430,20 @@ describe("bad and hostile files", () => {
       expect(await broken(page)).toEqual([]);
     }
     expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    [{ samples: 0, lost: 6260 }, {}, /All 6,260 samples of this file are lost/],
+    [{ samples: 1, lost: 0 }, {}, /Only 1 sample:/],
+    [{ samples: 900, lost: 3 }, { cut_at: 20000 }, /A part of this file could not be read/],
+  ])("says on top what the answer lacks: %o", async (source, quality, message) => {
+    const scant = {
+      ...answer(),
+      source: { ...(answer().source as object), ...source },
+      quality: { ...(answer().quality as object), ...quality },
+    };
+    const { page } = await browser.openText(report(scant, flameBlock()));
+    expect(await page.locator(".verdict").innerText()).toMatch(message);
   });
 
   it("stays usable with few samples and no findings", async () => {

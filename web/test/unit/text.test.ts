@@ -35,6 +35,11 @@ describe("visible", () => {
 });
 
 describe("numbers", () => {
+  it("of one thing have its name in the singular", () => {
+    expect(weight(1, "samples")).toBe("1 sample");
+    expect(weight(0, "samples")).toBe("0 samples");
+    expect(weight(1001, "cycles")).toBe("1,001 cycles");
+  });
   it("shares", () => {
     expect(percent(0.631)).toBe("63.1\u00a0%");
     expect(percent(0)).toBe("0.0\u00a0%");
