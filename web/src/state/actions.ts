@@ -5,7 +5,7 @@ import { commonAncestor, heaviestChild, sibling } from "../flame/navigate";
 import { matchLabels, queryFor, queryForBase, topMatches } from "../flame/search";
 import type { Colour, FlameEvent, PageState } from "./hash";
 import { adjust, back, go, page, samples, timeline } from "./store";
-import { cursor, found, model, view, zoomed } from "./view";
+import { cursor, found, model, sandwiched, view, zoomed } from "./view";
 
 export function zoomTo(node: number): void {
   go({ zoom: node, range: null, node });
@@ -74,8 +74,12 @@ export function hideIt(): void {
 
 /** Callers above and callees below the selected function; once more: as sampled. */
 export function turnAround(): void {
-  if (page.value.of !== "") reshapeTo({ shape: "stacks", of: "" });
-  else if (cursorName() !== "") reshapeTo({ shape: "sandwich", of: cursorName() });
+  if (sandwiched.value) {
+    reshapeTo({ shape: "stacks", of: "" });
+    return;
+  }
+  const of = cursorName() || page.value.of;
+  if (of !== "") reshapeTo({ shape: "sandwich", of });
 }
 
 export function colourBy(colour: Colour): void {

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { Fragment } from "preact";
 import { ownName } from "../flame/names";
-import { asIs, colourBy, reshapeTo } from "../state/actions";
+import { asIs, colourBy, reshapeTo, turnAround } from "../state/actions";
 import { page } from "../state/store";
 import { base, cursor, model, plain, sandwiched, timed } from "../state/view";
 import { visible } from "../text";
@@ -22,8 +22,7 @@ export function Shapes() {
   const m = model.value;
   const node = m ? cursor.value : 0;
   const name = m ? ownName(m.data.labels[m.data.label[node]]) : "";
-  const around = (shape: "callers" | "callees" | "sandwich") =>
-    reshapeTo({ shape, of: node > 0 ? name : "" });
+  const around = (shape: "callers" | "callees") => reshapeTo({ shape, of: node > 0 ? name : "" });
   return (
     <details
       class="shapes"
@@ -62,8 +61,9 @@ export function Shapes() {
         <div class="group" role="group" aria-label="Of the selected function">
           <button
             type="button"
-            disabled={node === 0}
-            onClick={() => around("sandwich")}
+            aria-pressed={sandwiched.value}
+            disabled={node === 0 && state.of === ""}
+            onClick={turnAround}
             title="Callers above, callees below (s)"
           >
             Both sides of it

@@ -183,6 +183,12 @@ describe("other views", () => {
     expect((await hashOf(opened)).has("node")).toBe(false);
     await shoot(page, "sandwich");
     expect(await broken(page)).toEqual([]);
+    const both = page.getByRole("button", { name: "Both sides of it" });
+    expect(await both.getAttribute("aria-pressed")).toBe("true");
+    await both.click();
+    await settled(page);
+    expect((await hashOf(opened)).has("shape")).toBe(false);
+    expect(await above.count()).toBe(0);
     expect(opened.wrong).toEqual([]);
   });
 
