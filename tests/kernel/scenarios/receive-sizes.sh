@@ -1,5 +1,6 @@
 # A stream is received whose files have larger dnodes than those they replace; the control has one size.
 # expect: recv-dnode-slot-txg-wait
+# both: receive-running
 # remedy: commands
 setup() {
     if [ "$1" = fault ]; then size=1k; else size=legacy; fi

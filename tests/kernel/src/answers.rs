@@ -118,6 +118,7 @@ mod tests {
             control: "the control is not".to_owned(),
             expect: Vec::new(),
             says: vec![vec!["nvme5n1".to_owned()]],
+            both: Vec::new(),
             spares: Vec::new(),
             machine: Vec::new(),
             remedy: false,

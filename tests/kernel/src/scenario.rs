@@ -21,6 +21,8 @@ pub struct Scenario {
     pub control: String,
     /// Classes of which any names the fault; none where the first line alone tells.
     pub expect: Vec<String>,
+    /// Classes that are as true of the control, and no accusation: the load itself.
+    pub both: Vec<String>,
     /// What the first line must have: one of each of these lists.
     pub says: Vec<Vec<String>>,
     /// What the control's first line must not have, any of it: what is not so there.
@@ -52,6 +54,7 @@ impl Scenario {
         };
         let list = |line: &str| line.split('|').map(|word| word.trim().to_owned()).collect::<Vec<_>>();
         let expect: Vec<String> = values("expect").first().map(|line| list(line)).unwrap_or_default();
+        let both = values("both").first().map(|line| list(line)).unwrap_or_default();
         let says: Vec<Vec<String>> = values("says").into_iter().map(list).collect();
         let spares = values("spares").into_iter().flat_map(list).collect();
         assert!(!expect.is_empty() || !says.is_empty(), "{name} does not say what it expects");
@@ -62,6 +65,7 @@ impl Scenario {
             wrong: wrong.trim_end_matches('.').to_owned(),
             control: control.trim_end_matches('.').to_owned(),
             expect,
+            both,
             says,
             spares,
             machine: machine.map(str::to_owned).collect(),
