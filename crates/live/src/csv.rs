@@ -17,7 +17,10 @@ fn fixed(f: &Figures) -> Vec<(&'static str, Option<f64>)> {
     let hit = |hits: Option<CacheHits>| hits.and_then(|hits| hits.hit_pct);
     let arc = f.arc;
     let whole = |n: Option<i64>| n.map(|n| n as f64);
-    let disks = |value: fn(&zwhy_diagnose::DiskRow) -> f64| Some(f.disks.iter().map(value).sum::<f64>());
+    // Of an interval without two readings nothing is known.
+    let disks = |value: fn(&zwhy_diagnose::DiskRow) -> f64| {
+        (f.seconds > 0.0).then(|| f.disks.iter().map(value).fold(0.0, |sum, n| sum + n))
+    };
     vec![
         ("at_s", Some(f.at_s)),
         ("unix_s", f.unix_s),
@@ -79,7 +82,8 @@ fn row(cells: impl Iterator<Item = String>) -> String {
 
 /// With six places at most, and none that say nothing.
 fn number(value: f64) -> String {
-    let text = format!("{value:.6}");
+    // There is a zero below zero, too.
+    let text = format!("{:.6}", if value == 0.0 { 0.0 } else { value });
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
@@ -98,7 +102,7 @@ mod tests {
 
     #[test]
     fn cells_are_short_and_quoted_where_they_must_be() {
-        assert_eq!([1.0, 0.25, 1e9, 0.1 + 0.2].map(number), ["1", "0.25", "1000000000", "0.3"]);
+        assert_eq!([1.0, 0.25, 1e9, 0.1 + 0.2, -0.0].map(number), ["1", "0.25", "1000000000", "0.3", "0"]);
         assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 }

@@ -72,6 +72,7 @@ fn rows_of_csv_have_a_name_for_each_figure() {
     let of = |row: usize, name: &str| rows[row][rows[0].iter().position(|n| *n == name).unwrap()];
     assert_eq!([1, 2, 3, 4].map(|row| of(row, "system")), ["0.5"; 4]);
     assert_eq!((of(4, "at_s"), of(4, "stage checksum"), of(4, "stage copy")), ("4", "0.5", "0"));
+    assert_eq!(of(4, "disk_read_bytes_s"), "0", "{out}");
     assert_eq!((of(4, "arc_size_bytes"), of(4, "unix_s")), ("", ""), "what is not known is empty");
     call(folder.path(), "top --csv --json a.zwhy").failed(2);
 }

@@ -204,6 +204,10 @@ impl Lines {
             }
             Lines::Text { gap } => zwhy_live::text(model, output::style()) + gap,
         };
+        // A program gets names as the host gave them, a terminal harmless ones.
+        let data = !matches!(self, Lines::Text { .. });
+        let text =
+            if data && io::stdout().is_terminal() { zwhy_report::plain_lines(&text) + "\n" } else { text };
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(false),
