@@ -46,7 +46,9 @@ fn the_experiment_shows_on_the_kernel_what_it_should() {
     assert_eq!(result["engine"], "pool");
     let ccm = step(&result, "aes-256-ccm", "read");
     assert!(ccm["counters"]["arcstats.demand_data_misses"].as_i64() > Some(0), "{ccm}");
-    assert!(ccm["device_read_bytes"].as_u64() >= Some(24 << 20), "{ccm}");
+    // A thread that ends between two looks takes what it read with it.
+    let read = ccm["device_read_bytes"].as_u64().unwrap_or(0);
+    assert!((22 << 20..26 << 20).contains(&read), "{ccm}");
     let threads = ccm["threads"].to_string();
     assert!(threads.contains("z_rd_int") && threads.contains("lab-reader"), "{threads}");
     let capture = boot().folder().join("files/aes-256-ccm-read.zwhy");

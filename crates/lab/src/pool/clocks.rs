@@ -16,7 +16,8 @@ use std::time::Duration;
 const KTHREADD: &str = "2";
 /// Threads that read and write files which play disks.
 const FILE_DISKS: &str = "z_vdev_file";
-const EVERY: Duration = Duration::from_secs(2);
+/// A task queue lets an idle thread go every few seconds (`spl_taskq_thread_timeout_ms`, `taskq_thread_should_stop`).
+const EVERY: Duration = Duration::from_secs(1);
 
 /// What a thread has used since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,8 +27,8 @@ struct Used {
     written: u64,
 }
 
-/// By number and name: numbers are used again.
-type Threads = BTreeMap<(i32, String), Used>;
+/// By number and start: numbers are used again, and a kworker is called after what it works on.
+type Threads = BTreeMap<(i32, u64), (String, Used)>;
 
 /// The pool's disks.
 #[derive(Clone, Debug)]
@@ -96,14 +97,14 @@ impl Measuring {
 fn between(before: &Threads, after: &Threads) -> (Vec<ThreadGroup>, Used) {
     let mut groups: BTreeMap<&str, (u32, f64)> = BTreeMap::new();
     let mut all = Used::default();
-    for (key, used) in after {
-        let base = before.get(key).copied().unwrap_or_default();
+    for (thread, (comm, used)) in after {
+        let base = before.get(thread).map(|(_, used)| *used).unwrap_or_default();
         let cpu = used.cpu_s - base.cpu_s;
         all.read += used.read.saturating_sub(base.read);
         all.written += used.written.saturating_sub(base.written);
         if cpu > 0.0 {
             all.cpu_s += cpu;
-            let group = groups.entry(zwhy_zfs::thread_base(&key.1)).or_default();
+            let group = groups.entry(zwhy_zfs::thread_base(comm)).or_default();
             *group = (group.0 + 1, group.1 + cpu);
         }
     }
@@ -119,7 +120,7 @@ fn threads(roots: &Roots) -> Threads {
     pids.filter_map(|pid| thread(roots, pid)).collect()
 }
 
-fn thread(roots: &Roots, pid: i32) -> Option<((i32, String), Used)> {
+fn thread(roots: &Roots, pid: i32) -> Option<((i32, u64), (String, Used))> {
     let folder = roots.proc.join(pid.to_string());
     let stat = read(&folder.join("stat"))?;
     // The name is in parentheses, and may hold some.
@@ -141,7 +142,7 @@ fn thread(roots: &Roots, pid: i32) -> Option<((i32, String), Used)> {
         let io = read(&folder.join("io")).unwrap_or_default();
         (used.read, used.written) = (field(&io, "rchar:"), field(&io, "wchar:"));
     }
-    Some(((pid, comm.to_owned()), used))
+    Some(((pid, fields.get(19)?.parse().ok()?), (comm.to_owned(), used)))
 }
 
 /// Bytes read from and written to devices since the host started.
@@ -167,8 +168,11 @@ mod tests {
     fn thread_at(proc: &Path, pid: i32, parent: i32, comm: &str, cpu_ms: u64, rchar: u64) {
         let folder = proc.join(pid.to_string());
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("stat"), format!("{pid} ({comm}) S {parent} 0 0 0 -1 69238880 0 0 0 0 7 3\n"))
-            .unwrap();
+        fs::write(
+            folder.join("stat"),
+            format!("{pid} ({comm}) S {parent} 0 0 0 -1 69238880 0 0 0 0 7 3 0 0 20 0 1 0 77\n"),
+        )
+        .unwrap();
         fs::write(folder.join("schedstat"), format!("{} 5 6\n", cpu_ms * 1_000_000)).unwrap();
         fs::write(folder.join("io"), format!("rchar: {rchar}\nwchar: 0\n")).unwrap();
     }
@@ -180,11 +184,13 @@ mod tests {
         thread_at(dir.path(), 100, 2, "z_rd_int_0", 1000, 0);
         thread_at(dir.path(), 101, 2, "z_vdev_file_1", 0, 4096);
         thread_at(dir.path(), 102, 1, "mysqld", 1000, 0);
+        thread_at(dir.path(), 104, 2, "kworker/0:1-mm_percpu_wq", 7000, 0);
         let measuring = Measuring::begin(&roots, &Disks::Files);
         thread_at(dir.path(), 100, 2, "z_rd_int_0", 1500, 0);
         thread_at(dir.path(), 101, 2, "z_vdev_file_1", 0, 12288);
         thread_at(dir.path(), 102, 1, "mysqld", 9000, 0);
-        // The same number, another thread.
+        // It is called after its work.
+        thread_at(dir.path(), 104, 2, "kworker/0:1-events", 7000, 0);
         thread_at(dir.path(), 103, 2, "txg_sync", 250, 0);
         let clocks = measuring.end();
         assert!(clocks.system_s >= 0.75 && clocks.system_s < 2.0, "{clocks:?}");
@@ -198,7 +204,7 @@ mod tests {
         let roots = Roots { proc: dir.path().into(), sys: dir.path().into() };
         thread_at(dir.path(), 7, 2, "a (b) c", 0, 0);
         fs::remove_file(dir.path().join("7/schedstat")).unwrap();
-        let used = threads(&roots)[&(7, "a (b) c".to_owned())];
+        let used = threads(&roots)[&(7, 77)].1;
         assert!(
             (used.cpu_s - 10.0 / rustix::param::clock_ticks_per_second() as f64).abs() < 1e-9,
             "{used:?}"
