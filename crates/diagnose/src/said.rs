@@ -12,6 +12,12 @@ const MOST_WORDS: usize = 30_000;
 /// Fewer parts fit too many reports.
 const FEWEST_PARTS: usize = 2;
 
+/// Words that take back the word before which they stand: `no dedup`.
+const NO: [&str; 4] = ["no", "not", "without", "never"];
+/// Words that take back what stands before them, up to so many words away: `atime is off`, `scrub speed is normal`.
+const TAKEN_BACK: [(&str, usize); 6] =
+    [("disabled", 2), ("off", 2), ("normal", 3), ("fine", 3), ("ok", 3), ("okay", 3)];
+
 /// Words for the same complaint, by their name in a phrase.
 const GROUPS: [(&str, &str); 2] = [
     (
@@ -79,7 +85,7 @@ impl Phrase {
     pub fn heard(&self, words: &[String]) -> Option<Vec<String>> {
         let mut hits: Vec<(usize, usize)> = Vec::new();
         for (part, runs) in self.parts.iter().enumerate() {
-            let at = (0..words.len()).filter(|at| runs.iter().any(|run| stands(run, &words[*at..])));
+            let at = (0..words.len()).filter(|at| runs.iter().any(|run| self.stands(run, words, *at)));
             let before = hits.len();
             hits.extend(at.map(|at| (at, part)));
             if hits.len() == before {
@@ -102,6 +108,18 @@ impl Phrase {
             }
         }
         None
+    }
+
+    /// Whether the words stand at this place and nothing takes them back, unless the phrase asks for that itself.
+    fn stands(&self, run: &Run, words: &[String], at: usize) -> bool {
+        let asks_for = |word: &str| self.parts.iter().flatten().flatten().any(|own| own.is(word));
+        let after = &words[words.len().min(at + run.len())..];
+        let no = || words[..at].last().is_some_and(|word| NO.contains(&word.as_str()) && !asks_for(word));
+        let taken_back = || {
+            let mut those = TAKEN_BACK.iter().filter(|(word, _)| !asks_for(word));
+            those.any(|(word, within)| after.iter().take(*within).any(|said| said == word))
+        };
+        stands(run, &words[at..]) && !no() && !taken_back()
     }
 }
 
@@ -167,6 +185,18 @@ mod tests {
         assert!(heard("snapshot* list", &far(NEAR)).is_none());
         let again = format!("list snapshots {} snapshots", "and ".repeat(NEAR * 2));
         assert!(heard("snapshot* list", &again).is_some(), "any two that are near");
+    }
+
+    #[test]
+    fn what_is_taken_back_is_not_said() {
+        let phrase = "scrub*|dedup|atime slow";
+        for text in
+            ["slow, scrub speed is normal", "slow with no dedup", "slow; atime=off", "slow (dedup disabled)"]
+        {
+            assert_eq!(heard(phrase, text), None, "{text}");
+        }
+        assert!(heard(phrase, "slow with dedup; compression is off").is_some());
+        assert!(heard("sync+disabled slow", "slow unless sync=disabled").is_some(), "the phrase asks for it");
     }
 
     #[test]

@@ -54,7 +54,7 @@ fn sniff(head: &[u8]) -> Confidence {
             pairs += usize::from(after_header);
         } else if let Some(header) = header::parse(line).filter(|_| !line.starts_with(b"\t")) {
             headers += 1;
-            one_line += usize::from(header.here.is_some_and(is_sample));
+            one_line += usize::from(is_sample(&header));
             after_header = true;
             continue;
         } else if !line.starts_with(b"  ") {
@@ -71,10 +71,15 @@ fn sniff(head: &[u8]) -> Confidence {
     }
 }
 
-/// An address and a name behind a header; `While data is added at a rate` has a word of the hexadecimal digits.
-fn is_sample(here: &[u8]) -> bool {
+/// Whether a line is a sample by itself: an address and a name behind a time, an event or a number. Sentences have
+/// words of the hexadecimal digits (`While data is added at a rate`) and commits (`commit e8b96c6 makes reads slow`).
+fn is_sample(header: &header::Header<'_>) -> bool {
+    const WIDE: std::ops::RangeInclusive<usize> = 12..=16;
+    let Some(here) = header.here else { return false };
     let address = here.split(u8::is_ascii_whitespace).next().unwrap_or_default();
-    frame::is_named(here) && address.iter().any(u8::is_ascii_digit)
+    let numbered = header.thread.trim_ascii_end().last().is_some_and(u8::is_ascii_digit);
+    let told = header.time.is_some() || !header.event.is_empty() || numbered;
+    frame::is_named(here) && address.iter().any(u8::is_ascii_digit) && (told || WIDE.contains(&address.len()))
 }
 
 /// Text that went through a Windows tool; the usual text is not copied.
@@ -126,6 +131,8 @@ mod tests {
     fn sentences_are_no_samples() {
         let text = b"While data is added at a somewhat consistent rate, data is drained in large swaths.\n";
         assert!(matches!(sniff(text), Confidence::No));
+        let commit = b"Performance regression\ncommit e8b96c6 introduces a large one\n";
+        assert!(matches!(sniff(commit), Confidence::No));
         let one_line = b"node 573 [000] 2374.923095: 10 cpu-clock:ppp: 7f39838ad0cf f@@G+0x3f (/lib/x.so)\n";
         assert!(matches!(sniff(one_line), Confidence::Likely));
     }
