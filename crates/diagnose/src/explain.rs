@@ -84,12 +84,18 @@ pub fn explain_classified(
     let limit = bottleneck(&facts);
     // Where the CPU is not the limit, what takes some of it is hardly the cause.
     let waits = |f: &&Finding| f.confidence >= TELLING && f.share.is_none();
-    let told = findings.iter().find(waits).or(findings.first());
-    let cause = told.map(|finding| {
+    let told: Vec<&Finding> = findings.iter().filter(waits).collect();
+    let told = if told.is_empty() { findings.iter().take(1).collect() } else { told };
+    let demand = crate::demand::demand(&facts);
+    let sentences = |finding: &Finding| {
         let verdict = shown.iter().find(|v| v.cause.class == finding.class);
         let names = verdict.map(|v| Names::of(v.cause, v.rows.as_ref(), &facts)).unwrap_or_default();
-        in_one_sentence(finding, knowledge, &names)
-    });
+        let sentence = in_one_sentence(finding, knowledge, &names);
+        let left = demand.as_ref().and_then(|demand| demand.time_left(&finding.class));
+        let with_time = left.map(|left| format!("{}, {left}.", sentence.trim_end_matches('.')));
+        with_time.into_iter().chain([sentence]).collect::<Vec<_>>()
+    };
+    let cause: Vec<String> = told.into_iter().flat_map(sentences).collect();
     let first = findings.first().and_then(|f| with_share(f, knowledge, &names, &facts));
     let (mut why, mut act) = first_line(said, limit.as_ref(), &findings, &Told { cause, first });
     if without_module(evidence) {
@@ -107,7 +113,7 @@ pub fn explain_classified(
         why,
         act,
         bottleneck: limit.map(|decided| decided.bottleneck),
-        demand: crate::demand::demand(&facts),
+        demand,
         findings,
         stages: tables.stages,
         origins: tables.origins,

@@ -66,7 +66,8 @@ pub fn headline(
             let line = format!("{probably}{told} ({evidence}; confidence {word}).");
             // The evidence is listed below; a first line is read at one glance.
             let short = || format!("{probably}{told} (confidence {word}).");
-            if line.chars().count() > MOST_CHARACTERS { short() } else { line }
+            let told_apart = of_rows.is_some() && sure;
+            if told_apart || line.chars().count() > MOST_CHARACTERS { short() } else { line }
         }
     };
     let act = cause.map(|c| fill(&c.act)).filter(|a| !a.is_empty());

@@ -14,8 +14,8 @@ const GOOD_SHARE: f64 = 0.1;
 /// What the findings say in a sentence, without figures of how sure that is.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
-    /// The cause that belongs to a limit.
-    pub cause: Option<String>,
+    /// Causes that belong to a limit, the likeliest first, in forms of which the first that fits is taken.
+    pub cause: Vec<String>,
     /// The first finding with its share of CPU, where it has one.
     pub first: Option<String>,
 }
@@ -54,21 +54,27 @@ pub fn first_line(
         // A cause that is likelier than not is told where merely nothing is at its limit.
         Some(top) if nothing && top.confidence < decided.least => (limit.text.clone(), Some(request(limit))),
         Some(_) if nothing => (told.fitting(said.0), said.1),
-        Some(_) => (with_cause(decided, told.cause.as_deref()), said.1),
+        Some(_) => (with_cause(decided, &told.cause), said.1),
     }
 }
 
 /// The limit and its likely cause; that the CPU is not the limit is said where there is room.
-fn with_cause(decided: &Decided, cause: Option<&str>) -> String {
+fn with_cause(decided: &Decided, forms: &[String]) -> String {
+    let fitting = forms.iter().find_map(|cause| beside_limit(decided, cause));
+    fitting.unwrap_or_else(|| decided.bottleneck.text.clone())
+}
+
+/// `None` where there is no room for both.
+fn beside_limit(decided: &Decided, cause: &str) -> Option<String> {
     let limit = &decided.bottleneck;
-    let Some(cause) = cause else { return limit.text.clone() };
     let whole = joined(&[&limit.text, cause]);
     let idle =
         limit.cpu_idle.map_or(String::new(), |idle| format!("Not the CPU ({} idle):", words::whole(idle)));
     let beside = decided.beside.as_deref().unwrap_or(&limit.text);
     let shorter = || joined(&[&idle, beside, cause]).filter(|_| limit.text.starts_with("The CPU is not"));
     let short = || joined(&[beside, cause]);
-    whole.or_else(shorter).or_else(short).unwrap_or_else(|| limit.text.clone())
+    let shortest = || joined(&[&beside.replace(words::TOO_FAST, ""), cause]);
+    whole.or_else(shorter).or_else(short).or_else(shortest)
 }
 
 /// Sentences side by side; `None` where they are too long for a line.

@@ -217,6 +217,21 @@ fn a_lock_memory_and_held_back_writes_are_told_apart() {
 }
 
 #[test]
+fn what_fills_a_disk_beside_a_writer_is_told_with_its_being_held_back() {
+    let mut host = Host::new(0.93);
+    host.disk("sda", 0.85, 1.0, 40.0, 128.0);
+    host.rate("dmu_tx", "dmu_tx_dirty_delay", 40.0);
+    let writer = host.thread("writer-of-logs", 0.05);
+    host.waits(writer, "writer-of-logs", "zfs_write;dmu_tx_assign;dmu_tx_wait;schedule_hrtimeout_range", 5.1);
+    let zfs = host.thread("zfs", 0.05);
+    host.works(zfs, "zfs", "do_syscall_64;zfsdev_ioctl;zfs_ioc_recv_new;dmu_recv_stream", 60);
+    host.waits(7, "receive_writer", "kthread;receive_writer_thread;dmu_tx_assign;dmu_tx_wait", 9.0);
+    let told = host.why();
+    assert!(told.starts_with("writer-of-logs is held back 51 % of its time: disk sda is 85 % busy"), "{told}");
+    assert!(told.ends_with("A zfs receive into tank runs at the same time."), "{told}");
+}
+
+#[test]
 fn a_disk_that_is_slower_than_its_neighbours_is_told_as_that() {
     let mut host = Host::new(0.64);
     host.disk("sda", 0.998, 80.0, 1.0, 12.4);
@@ -228,6 +243,18 @@ fn a_disk_that_is_slower_than_its_neighbours_is_told_as_that() {
         "The CPU is not the limit (64 % idle): rand-read waits for disk sda, 40 times slower than its neighbours \
          (12.4 ms a read)."
     );
+    // What works in the background is told with how long it will take.
+    let mut pool = json!({ "name": "tank", "vdevs": [{ "name": "sda1" }, { "name": "sdb1" }] });
+    pool["scan"] = json!("scrub in progress, 25.0 % done, 03:00:00 to go");
+    host.fact(json!({ "pools": [pool] }));
+    host.evidence.properties.push(zwhy_evidence::Property {
+        dataset: Some("tank".into()),
+        name: "scan".into(),
+        value: "scrub in progress, 25.0 % done, 03:00:00 to go".into(),
+        origin: OriginId::default(),
+    });
+    let told = host.why();
+    assert!(told.ends_with("A scrub of tank runs at the same time, about 3 h to go."), "{told}");
     // A log device is another kind of disk on purpose.
     let vdevs = json!([{ "name": "sda1" }, { "name": "sdb1", "class": "logs" }]);
     host.fact(json!({ "pools": [{ "name": "tank", "vdevs": vdevs }] }));

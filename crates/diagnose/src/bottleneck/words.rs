@@ -15,6 +15,9 @@ const NAME: usize = 24;
 /// Disks that are named one by one.
 const NAMED: usize = 2;
 
+/// Why a writer is held back: left out where a cause says it.
+pub(super) const TOO_FAST: &str = ", as it writes faster than the pool";
+
 /// A name that fits; what is hostile in it is escaped where it is shown.
 pub(super) fn name(text: &str) -> String {
     let text = text.trim();
@@ -127,7 +130,7 @@ pub(super) fn waits(
         (WaitsFor::Txg, Some(disk)) => format!("{who} waits until changes are on {disk}"),
         (WaitsFor::DirtyData, _) => {
             let disk = self::busy(busy, kind).map_or(String::new(), |disk| format!(": {disk}"));
-            format!("{who} is held back{part}, as it writes faster than the pool{disk}")
+            format!("{who} is held back{part}{TOO_FAST}{disk}")
         }
         (WaitsFor::Lock, _) => {
             let place = lock.map_or(String::new(), |lock| format!(" ({})", name(lock)));

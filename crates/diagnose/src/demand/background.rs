@@ -39,6 +39,16 @@ fn under_way(scan: &str, pool: &str) -> Option<BackgroundWork> {
     })
 }
 
+/// `90 s`, `25 min`, `3 h`, `4 days`.
+pub(super) fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
+        s => format!("{:.0} days", s / 86_400.0),
+    }
+}
+
 /// `00:01:42`, `2 days 03:00:00`, `10h30m`.
 fn seconds(text: &str) -> Option<f64> {
     let (days, clock) = match text.trim().split_once(" days ") {

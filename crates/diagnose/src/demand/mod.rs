@@ -83,6 +83,17 @@ pub struct BackgroundWork {
     pub left_s: Option<f64>,
 }
 
+impl Demand {
+    /// `about 10 min to go`: of the background work that a cause is called by, where there is one of it.
+    pub(crate) fn time_left(&self, class: &str) -> Option<String> {
+        let mut of_class = self.background.iter().filter(|work| class.split('-').next() == Some(&work.work));
+        let (only, more) = (of_class.next()?, of_class.next());
+        only.left_s
+            .filter(|_| more.is_none())
+            .map(|seconds| format!("about {} to go", background::duration(seconds)))
+    }
+}
+
 /// `None` where nothing is known of any.
 pub fn demand(facts: &FactBase<'_>) -> Option<Demand> {
     let found = Demand {
