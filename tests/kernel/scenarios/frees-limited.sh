@@ -12,6 +12,6 @@ load() {
         for file in 1 2 3 4; do zwhy-load write /tank/file$file block=4K stride=4M size=256M; done
         for file in 1 2 3 4; do : >/tank/file$file; done
         counted 4
-        sleep 1
+        sleep 3
     done
 }
