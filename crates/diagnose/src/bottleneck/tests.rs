@@ -227,7 +227,10 @@ fn what_fills_a_disk_beside_a_writer_is_told_with_its_being_held_back() {
     host.works(zfs, "zfs", "do_syscall_64;zfsdev_ioctl;zfs_ioc_recv_new;dmu_recv_stream", 60);
     host.waits(7, "receive_writer", "kthread;receive_writer_thread;dmu_tx_assign;dmu_tx_wait", 9.0);
     let told = host.why();
-    assert!(told.starts_with("writer-of-logs is held back 51 % of its time: disk sda is 85 % busy"), "{told}");
+    assert!(
+        told.starts_with("writer-of-logs is held back 51 % of its time: disk sda is 85 % busy"),
+        "{told}"
+    );
     assert!(told.ends_with("A zfs receive into tank runs at the same time."), "{told}");
 }
 
