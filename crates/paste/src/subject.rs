@@ -10,12 +10,18 @@ const BEGINNINGS: [&str; 20] = [
 const WORDS: [&str; 10] =
     ["arc", "zil", "slog", "txg", "scrub", "dedup", "recordsize", "volblocksize", "autotrim", "dataset"];
 
-/// Whether a word of the text belongs to ZFS.
+/// Words of a line of which the shortest sentence is made; lists of names and settings have fewer.
+const SENTENCE: usize = 3;
+
+/// Whether the text has a sentence, and a word that belongs to ZFS.
 pub fn speaks_of_zfs(text: &str) -> bool {
-    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-    words
-        .map(str::to_ascii_lowercase)
-        .any(|word| BEGINNINGS.iter().any(|b| word.starts_with(b)) || WORDS.contains(&word.as_str()))
+    let words = |part: &str| -> Vec<String> {
+        let words = part.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect()
+    };
+    let of_zfs =
+        |word: &String| BEGINNINGS.iter().any(|b| word.starts_with(b)) || WORDS.contains(&word.as_str());
+    text.lines().any(|line| words(line).len() >= SENTENCE) && words(text).iter().any(of_zfs)
 }
 
 #[cfg(test)]
@@ -26,5 +32,6 @@ mod tests {
     fn only_words_of_zfs_count() {
         assert!(speaks_of_zfs("a `ZFS list` of 1200 snapshots") && speaks_of_zfs("time in dbuf_find()"));
         assert!(!speaks_of_zfs("To whom it may concern: the pool has a cache") && !speaks_of_zfs(""));
+        assert!(!speaks_of_zfs("pool:\n  name: tank\n  vdevs:\ncache:\n"));
     }
 }
