@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 
 const { chromium } = createRequire(new URL("../web/package.json", import.meta.url))("playwright-core");
@@ -23,7 +23,7 @@ before(async () => {
     writeFileSync(join(folder, `${name}.folded`), `z_wr_iss;kthread;zio_execute;zio_write_compress;${leaf}\nfio;write 100\n`);
     return `${name}.folded`;
   });
-  view = spawn(process.env.ZWHY, ["view", "--no-open", ...names], { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
+  view = spawn(resolve(process.env.ZWHY), ["view", "--no-open", ...names], { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
   ended = new Promise((done) => view.once("exit", done));
   url = await new Promise((done, failed) => {
     view.stdout.setEncoding("utf8").once("data", (text) => done(text.trim()));

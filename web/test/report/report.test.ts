@@ -20,7 +20,9 @@ it("answers first", async () => {
   const why = opened.page.locator(".why");
   expect(await why.isVisible()).toBe(true);
   expect((await why.innerText()).trim()).not.toBe("");
-  expect(await opened.page.getByRole("heading", { name: "CPU by stage" }).isVisible()).toBe(true);
+  expect(
+    await opened.page.getByRole("heading", { name: "CPU by stage", exact: true }).isVisible(),
+  ).toBe(true);
 });
 
 it("could read all of the file", async () => {
@@ -29,7 +31,7 @@ it("could read all of the file", async () => {
 });
 
 it("draws the flame graph", async () => {
-  await opened.page.locator("canvas").scrollIntoViewIfNeeded();
+  await opened.page.locator(".frame canvas").scrollIntoViewIfNeeded();
   expect(await painted(opened.page)).toBeGreaterThan(0.02);
 });
 
