@@ -314,3 +314,18 @@ fn a_host_without_the_module_is_told_first() {
         assert!(!answer(kind, loaded).why.contains(told), "{kind}, {loaded}");
     }
 }
+
+#[test]
+fn counters_of_a_host_without_the_module_accuse_nothing() {
+    let findings = |loaded: bool| {
+        let mut evidence = evidence(&[(vec![15, 16], 3, 100, false)]);
+        let origin = evidence.origin("counters");
+        let (source, name) = ("meminfo".to_owned(), "MemFree".to_owned());
+        evidence.kstats.push(Kstat { source, name, value: 64e9, rate: None, origin });
+        evidence.facts.kind = Some(Kind::Record);
+        evidence.facts.zfs.module_loaded = Some(loaded);
+        explain(&evidence, &KNOWLEDGE, &Options { least_confidence: 0.0, ..Options::default() }).findings
+    };
+    assert!(!findings(true).is_empty(), "nothing to leave out");
+    assert!(findings(false).is_empty(), "{:?}", findings(false).iter().map(|f| &f.class).collect::<Vec<_>>());
+}
