@@ -5,10 +5,11 @@
 import { nameOf } from "../flame/describe";
 import { clip } from "../flame/labels";
 import { firstAbove } from "../flame/layout";
+import { isLit } from "../flame/lit";
 import { type FlameModel, shareOf } from "../flame/model";
 import { pathTo } from "../flame/navigate";
 import { cssOf } from "../flame/palette";
-import { isLit, type Paint, type View } from "../flame/raster";
+import type { Paint, View } from "../flame/raster";
 import { prose, visible } from "../text";
 import type { Finding } from "./answer";
 

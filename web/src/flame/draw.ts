@@ -2,10 +2,11 @@
 
 import { visible } from "../text";
 import { clip, labelled } from "./labels";
+import { isLit } from "./lit";
 import type { FlameModel } from "./model";
 import { spanOf } from "./model";
 import { BACKGROUND, cssOf, FAINT_TEXT, TEXT } from "./palette";
-import { isLit, type Paint, type Run, rasterise, type View } from "./raster";
+import { type Paint, type Run, rasterise, type View } from "./raster";
 
 export const ROW_HEIGHT = 20;
 const FONT_SIZE = 12;

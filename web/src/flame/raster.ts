@@ -6,6 +6,7 @@
 // boxes visited ≤ pixels × rows, however many nodes there are.
 
 import { firstAbove, type Level } from "./layout";
+import { isLit, type Lit, type LitLevel } from "./lit";
 
 /** Pixels are 0xAABBGGRR, as a little-endian view of ImageData has them. */
 export type Pixel = number;
@@ -21,17 +22,6 @@ export interface Paint {
   readonly entry: Uint16Array;
   /** Which nodes are lit; null when all are. */
   readonly lit: Lit | null;
-}
-
-/** Which nodes are lit, by what they have in common: `lit[of[node]]` is 1. */
-export interface Lamps {
-  readonly lit: Uint8Array;
-  readonly of: Uint32Array | Uint8Array;
-}
-
-export interface Lit extends Lamps {
-  /** Weight of the lit boxes among the first k of a level, for each k; valid until other lamps are asked for. */
-  readonly cum: (level: number) => Float64Array;
 }
 
 export interface View {
@@ -93,6 +83,8 @@ class RowPainter {
   /** Weight left of the next pixel, and that of the lit boxes. */
   private weight = 0;
   private litWeight = 0;
+  /** Of the lit boxes of the level, the first whose right edge is beyond what is left of the next pixel. */
+  private litBox = 0;
   /** The colours of the paint as signed numbers. */
   private readonly background: number;
   private readonly colour: Int32Array;
@@ -109,7 +101,7 @@ class RowPainter {
     this.dimmed = Int32Array.from(paint.dimmed, (colour) => colour | 0);
   }
 
-  row(level: Level, cum: Float64Array | null, row: number): void {
+  row(level: Level, lit: LitLevel | null, row: number): void {
     const { view, width, pixels } = this;
     const { x0, x1, node, count } = level;
     const span = (view.x1 - view.x0) / width;
@@ -119,6 +111,7 @@ class RowPainter {
     let p = 0;
     /** Whether `weight` and `lit` are those left of the pixel p already, from the pixel before. */
     let known = false;
+    this.litBox = 0;
     while (p < width && k < count && x0[k] < view.x1) {
       this.visited++;
       const left = (x0[k] - view.x0) * scale;
@@ -134,10 +127,10 @@ class RowPainter {
         known = false;
         continue;
       } else {
-        if (!known) this.startAt(level, cum, k, view.x0 + p * span);
+        if (!known) this.startAt(level, lit, k, view.x0 + p * span);
         // The first box that goes on beyond this pixel is the first of the next.
         const last = gallop(x1, k, count, view.x0 + (p + 1) * span);
-        pixels[base + p] = this.blend(level, cum, k, last, view.x0 + (p + 1) * span, span);
+        pixels[base + p] = this.blend(level, lit, k, last, view.x0 + (p + 1) * span, span);
         p++;
         k = last;
         known = true;
@@ -166,50 +159,68 @@ class RowPainter {
   }
 
   /** Takes down what lies left of x, where box k is the first that goes beyond it. */
-  private startAt(level: Level, cum: Float64Array | null, k: number, x: number): void {
-    this.weight = upTo(level, level.cum, null, k, x);
-    if (cum) this.litWeight = upTo(level, cum, this.paint.lit, k, x);
+  private startAt(level: Level, lit: LitLevel | null, k: number, x: number): void {
+    this.weight = upTo(level, k, x);
+    if (!lit) return;
+    const { slot, cum } = lit;
+    const j = gallopTo(slot, this.litBox, k);
+    this.litBox = j;
+    const within = j < slot.length && slot[j] === k && level.x0[k] < x;
+    this.litWeight = cum[j] + (within ? x - level.x0[k] : 0);
   }
 
   /** A pixel that ends at x, partly covered by the boxes k..last; what lies left of it is taken down. */
   private blend(
     level: Level,
-    cum: Float64Array | null,
+    lit: LitLevel | null,
     k: number,
     last: number,
     x: number,
     span: number,
   ): number {
-    const { paint, weight: begin, litWeight: litBegin } = this;
-    this.startAt(level, cum, last, x);
+    const { paint, weight: begin, litWeight: litBegin, litBox } = this;
+    const { cum, node, count } = level;
+    this.startAt(level, lit, last, x);
     const covered = this.weight - begin;
-    const middle = boxAt(level, level.cum, begin + covered / 2, k, last);
+    const middle = node[boxAt(cum, begin + covered / 2, k, last, count)];
     const share = Math.min(1, Math.max(0, covered / span));
-    if (!cum) return mixed(this.background, this.colour[paint.entry[middle]], share);
-    const lit = this.litWeight - litBegin;
+    if (!lit) return mixed(this.background, this.colour[paint.entry[middle]], share);
+    const bright = this.litWeight - litBegin;
     const unlit = mixed(this.background, this.dimmed[paint.entry[middle]], share);
-    if (lit <= 0) return unlit;
-    const litMiddle = boxAt(level, cum, litBegin + lit / 2, k, last);
-    return mixed(unlit, this.colour[paint.entry[litMiddle]], Math.min(1, lit / span));
+    if (bright <= 0) return unlit;
+    const at = boxAt(lit.cum, litBegin + bright / 2, litBox, this.litBox, lit.slot.length);
+    const litMiddle = node[lit.slot[at]];
+    return mixed(unlit, this.colour[paint.entry[litMiddle]], Math.min(1, bright / span));
   }
 }
 
-/** Whether a node is lit; all are where nothing is sought. */
-export function isLit(lit: Lamps | null, node: number): boolean {
-  return lit === null || lit.lit[lit.of[node]] === 1;
+/** First from `from` on that is at least `value`, looking near `from` first. */
+function gallopTo(sorted: Uint32Array, from: number, value: number): number {
+  let step = 1;
+  let high = from;
+  while (high < sorted.length && sorted[high] < value) {
+    high = from + step;
+    step *= 2;
+  }
+  let low = from;
+  high = Math.min(high, sorted.length);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] >= value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 
 /** Weight left of x; box k is the first whose right edge is beyond x. */
-function upTo(level: Level, cum: Float64Array, lamps: Lamps | null, k: number, x: number): number {
-  if (k >= level.count || level.x0[k] >= x) return cum[k];
-  if (!isLit(lamps, level.node[k])) return cum[k];
-  return cum[k] + (x - level.x0[k]);
+function upTo({ cum, x0, count }: Level, k: number, x: number): number {
+  return k < count && x0[k] < x ? cum[k] + (x - x0[k]) : cum[k];
 }
 
-/** Node of the box k..last in which the running weight passes `amount`. */
-function boxAt(level: Level, cum: Float64Array, amount: number, k: number, last: number): number {
-  const found = firstAbove(cum, k + 1, Math.min(last, level.count - 1) + 1, amount) - 1;
-  return level.node[Math.min(found, level.count - 1)];
+/** Place of the box k..last in which the running weight passes `amount`. */
+function boxAt(cum: Float64Array, amount: number, k: number, last: number, count: number): number {
+  const found = firstAbove(cum, k + 1, Math.min(last, count - 1) + 1, amount) - 1;
+  return Math.min(found, count - 1);
 }
 
 /**
@@ -230,7 +241,7 @@ export function rasterise(
   if (view.x1 > view.x0 && width > 0) {
     rows.forEach((depth, row) => {
       const level = levels[depth];
-      if (level) painter.row(level, paint.lit ? paint.lit.cum(depth) : null, row);
+      if (level) painter.row(level, paint.lit ? paint.lit.levels[depth] : null, row);
     });
   }
   return { visited: painter.visited, runs: painter.runs };

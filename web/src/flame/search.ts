@@ -3,10 +3,7 @@
 // A sample counts once, however often a matching function recurs in its stack: once a node
 // matches, its whole subtree is counted and skipped.
 
-import type { FlameData } from "../data/flame";
-import type { Layout, Level } from "./layout";
 import { ownName } from "./names";
-import type { Lamps, Lit } from "./raster";
 import type { Tree } from "./tree";
 
 export type Query =
@@ -24,21 +21,62 @@ export function parseQuery(text: string): Query {
   }
 }
 
-/** 1 for each of the functions' own names that matches. */
-export function matchLabels(names: readonly string[], regex: RegExp): Uint8Array {
-  return Uint8Array.from(names, (name) => (regex.test(name) ? 1 : 0));
+/** Text that means itself in a regular expression. A space is none of it: names contain no line break, but spaces. */
+const LITERAL = /^[\w:@%&~#<>=,;!'" -]+$/;
+
+/** Names in lower case in one text, each behind a line break, and where each begins. */
+interface Haystack {
+  readonly text: string;
+  readonly begin: Uint32Array;
 }
 
-/** Nodes that match and have no matching ancestor, in preorder. */
-export function topMatches(tree: Tree, label: Uint32Array, matches: Uint8Array): number[] {
+const haystackOf = new WeakMap<readonly string[], Haystack | null>();
+
+/** null where a name has a line break, or letters of which a regular expression knows more cases than two. */
+function haystack(names: readonly string[]): Haystack | null {
+  const known = haystackOf.get(names);
+  if (known !== undefined) return known;
+  const text = `\n${names.join("\n")}`;
+  const begin = new Uint32Array(names.length);
+  let at = 1;
+  names.forEach((name, i) => {
+    begin[i] = at;
+    at += name.length + 1;
+  });
+  const simple = /^[\n -~]*$/.test(text) && names.every((name) => !name.includes("\n"));
+  const made = simple ? { text: text.toLowerCase(), begin } : null;
+  haystackOf.set(names, made);
+  return made;
+}
+
+function containing({ text, begin }: Haystack, needle: string): Uint8Array {
+  const matches = new Uint8Array(begin.length);
+  let label = 0;
+  for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, begin[label])) {
+    while (label < begin.length && begin[label] <= at) label++;
+    matches[label - 1] = 1;
+    if (label === begin.length) break;
+  }
+  return matches;
+}
+
+/** 1 for each of the functions' own names that matches. */
+export function matchLabels(names: readonly string[], regex: RegExp): Uint8Array {
+  const plain = regex.flags === "i" && LITERAL.test(regex.source) ? haystack(names) : null;
+  if (plain) return containing(plain, regex.source.toLowerCase());
+  const matches = new Uint8Array(names.length);
+  for (let i = 0; i < names.length; i++) matches[i] = Number(regex.test(names[i]));
+  return matches;
+}
+
+/** Those of `nodes`, in preorder, that lie below no other of them. */
+export function outermost(tree: Tree, nodes: Uint32Array): number[] {
   const found: number[] = [];
-  for (let i = 0; i < label.length; ) {
-    if (matches[label[i]] === 1) {
-      found.push(i);
-      i = tree.end[i];
-    } else {
-      i++;
-    }
+  let end = 0;
+  for (const node of nodes) {
+    if (node < end) continue;
+    found.push(node);
+    end = tree.end[node];
   }
   return found;
 }
@@ -48,66 +86,6 @@ export function weightOf(tops: readonly number[], value: Float64Array): number {
   let sum = 0;
   for (const node of tops) sum += value[node];
   return sum;
-}
-
-/**
- * Which nodes to light: those whose label is in `found`, else those of `stage`; null for all.
- * The stage "" is that of frames that only carry others, and means here that none was chosen.
- */
-export function lampsOf(data: FlameData, found: Uint8Array | null, stage: string): Lamps | null {
-  if (found) return { lit: found, of: data.label };
-  const index = stage === "" ? -1 : data.stages.indexOf(stage);
-  if (index < 0) return null;
-  return { lit: Uint8Array.from(data.stages, (_, i) => Number(i === index)), of: data.stage };
-}
-
-/** What is kept of a level between searches, so that the next one neither allocates nor looks boxes up again. */
-interface Kept {
-  /** What the sums are of. */
-  lamps: Lamps | null;
-  readonly sums: Float64Array;
-  /** The column `of` of the lamps, in the order of the boxes. */
-  of: Lamps["of"];
-  readonly placed: Uint32Array;
-}
-
-const keptOf = new WeakMap<Level, Kept>();
-
-function kept(level: Level): Kept {
-  const known = keptOf.get(level);
-  if (known) return known;
-  const { count } = level;
-  const sums = new Float64Array(count + 1);
-  const fresh = { lamps: null, sums, of: NOTHING, placed: new Uint32Array(count) };
-  keptOf.set(level, fresh);
-  return fresh;
-}
-
-const NOTHING = new Uint32Array(0);
-
-/** Lights nodes for the rasteriser. Sums of a level are made when it is drawn: most are not in view. */
-export function light(layout: Layout, lamps: Lamps): Lit {
-  return { ...lamps, cum: (depth) => litSums(layout.levels[depth], lamps) };
-}
-
-/** The weight of lit boxes among the first k of a level, for each k. Valid until other lamps are asked for. */
-function litSums(level: Level, lamps: Lamps): Float64Array {
-  const place = kept(level);
-  if (place.lamps === lamps) return place.sums;
-  const { count, node, cum } = level;
-  const { sums, placed } = place;
-  if (place.of !== lamps.of) {
-    for (let k = 0; k < count; k++) placed[k] = lamps.of[node[k]];
-    place.of = lamps.of;
-  }
-  const { lit } = lamps;
-  let sum = 0;
-  for (let k = 0; k < count; k++) {
-    if (lit[placed[k]] === 1) sum += cum[k + 1] - cum[k];
-    sums[k + 1] = sum;
-  }
-  place.lamps = lamps;
-  return sums;
 }
 
 function oneOf(names: readonly string[]): string {

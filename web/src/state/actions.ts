@@ -1,8 +1,9 @@
 // What a reader can do with the flame graph, as steps that Back undoes.
 
+import { litNodes } from "../flame/lit";
 import { spanOf } from "../flame/model";
 import { commonAncestor, heaviestChild, sibling } from "../flame/navigate";
-import { matchLabels, queryFor, queryForBase, topMatches } from "../flame/search";
+import { matchLabels, outermost, queryFor, queryForBase } from "../flame/search";
 import type { Colour, FlameEvent, PageState } from "./hash";
 import { adjust, back, go, page, samples, timeline } from "./store";
 import { cursor, found, model, sandwiched, view, zoomed } from "./view";
@@ -29,7 +30,7 @@ export function showStacks(frames: readonly string[]): void {
   let zoom = 0;
   if (m) {
     const labels = matchLabels(m.data.ownNames, new RegExp(query, "i"));
-    zoom = commonAncestor(m.tree, topMatches(m.tree, m.data.label, labels));
+    zoom = commonAncestor(m.tree, outermost(m.tree, litNodes({ lit: labels, of: m.data.label })));
   }
   go({ query, stage: "", zoom, node: zoom, range: null, mode: "flame" });
 }

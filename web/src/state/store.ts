@@ -63,32 +63,48 @@ function steps(): number {
   return typeof state.steps === "number" ? state.steps : 0;
 }
 
-function write(next: PageState, push: boolean): void {
-  const hash = `#${formatHash(next)}`;
-  if (push) window.history.pushState({ steps: steps() + 1 }, "", hash);
-  else window.history.replaceState({ steps: steps() }, "", hash);
-  page.value = next;
+/** Small changes come as fast as keys repeat, and a browser takes long over an address: it follows when they pause. */
+const PAUSE_MS = 100;
+let due: number | null = null;
+
+/** The address says where the page is. Called before anything that leaves or reads it. */
+export function settleAddress(): void {
+  if (due === null) return;
+  forget();
+  window.history.replaceState({ steps: steps() }, "", `#${formatHash(page.value)}`);
+}
+
+function forget(): void {
+  if (due !== null) window.clearTimeout(due);
+  due = null;
 }
 
 /** A step that Back undoes. */
 export function go(change: Partial<PageState>): void {
   const next = { ...page.value, ...change };
-  if (formatHash(next) !== formatHash(page.value)) write(next, true);
+  if (formatHash(next) === formatHash(page.value)) return;
+  settleAddress();
+  window.history.pushState({ steps: steps() + 1 }, "", `#${formatHash(next)}`);
+  page.value = next;
 }
 
 /** A small change that Back does not stop at: a cursor, a letter typed, a theme. */
 export function adjust(change: Partial<PageState>): void {
-  write({ ...page.value, ...change }, false);
+  page.value = { ...page.value, ...change };
+  forget();
+  due = window.setTimeout(settleAddress, PAUSE_MS);
 }
 
 /** Undoes the last step of this page; false when there is none. */
 export function back(): boolean {
   if (steps() === 0) return false;
+  settleAddress();
   window.history.back();
   return true;
 }
 
 function follow(): void {
+  forget();
   page.value = parseHash(window.location.hash);
 }
 
@@ -96,4 +112,5 @@ function follow(): void {
 export function followAddress(): void {
   window.addEventListener("popstate", follow);
   window.addEventListener("hashchange", follow);
+  window.addEventListener("pagehide", settleAddress);
 }

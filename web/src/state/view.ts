@@ -3,6 +3,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { chart } from "../flame/chart";
 import { levelsWithin } from "../flame/layout";
+import { type Lit, lampsOf, light, litNodes } from "../flame/lit";
 import { buildModel, type FlameModel, reweigh, shareOf, spanOf } from "../flame/model";
 import {
   diffPalette,
@@ -11,9 +12,9 @@ import {
   type Palette,
   stagePalette,
 } from "../flame/palette";
-import type { Lit, Paint, View } from "../flame/raster";
+import type { Paint, View } from "../flame/raster";
 import { changesNothing, type Reshape, reshape } from "../flame/reshape";
-import { lampsOf, light, matchLabels, parseQuery, topMatches, weightOf } from "../flame/search";
+import { matchLabels, outermost, parseQuery, weightOf } from "../flame/search";
 import { selected } from "../flame/select";
 import { dark, event, flame, page, samples } from "./store";
 
@@ -133,7 +134,8 @@ export interface Found {
   /** 1 for each label that matches. */
   readonly labels: Uint8Array;
   readonly names: number;
-  /** Outermost matching nodes. */
+  /** Matching nodes, in preorder, and the outermost of them. */
+  readonly nodes: Uint32Array;
   readonly tops: readonly number[];
   /** Fraction of all. */
   readonly share: number;
@@ -147,13 +149,18 @@ export const found = computed<Found | null>(() => {
   // Only names that occur count: a label table may hold others.
   let names = 0;
   for (let i = 0; i < labels.length; i++) if (m.functions.total[i] > 0) names += labels[i];
-  const tops = topMatches(m.tree, m.data.label, labels);
-  return { labels, names, tops, share: shareOf(m, weightOf(tops, m.weight)) };
+  const nodes = litNodes({ lit: labels, of: m.data.label });
+  const tops = outermost(m.tree, nodes);
+  return { labels, names, nodes, tops, share: shareOf(m, weightOf(tops, m.weight)) };
 });
 
-function litOf(m: FlameModel, labels: Uint8Array | null): Lit | null {
-  const lamps = lampsOf(m.data, labels, stageName.value);
-  return lamps && light(m.layout, lamps);
+function litOf(m: FlameModel): Lit | null {
+  const sought = found.value;
+  const lamps = lampsOf(m.data, sought?.labels ?? null, stageName.value);
+  if (!lamps) return null;
+  // What was found is of the main graph; the callers above it are another tree.
+  const nodes = sought && m === model.value ? sought.nodes : litNodes(lamps);
+  return light(m.layout, m.data.level, m.weight, lamps, nodes);
 }
 
 /** Colour of each module, by its weight in all samples, so that it stays when a part is selected. */
@@ -184,7 +191,7 @@ function paletteOf(m: FlameModel): Palette {
 
 /** How a model is painted; what changes less often is not computed again with what changes more often. */
 export function painting(of: ReadonlySignal<FlameModel | null>): ReadonlySignal<Paint | null> {
-  const lit = computed(() => of.value && litOf(of.value, found.value?.labels ?? null));
+  const lit = computed(() => of.value && litOf(of.value));
   const entry = computed(() => (of.value ? entriesOf(of.value) : new Uint16Array(0)));
   const palette = computed(() => of.value && paletteOf(of.value));
   return computed(() => palette.value && { ...palette.value, entry: entry.value, lit: lit.value });

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { foldedOf, functionsCsv, pprofOf, speedscopeOf, svgOf } from "../data/exports";
 import type { FlameModel } from "../flame/model";
+import { settleAddress } from "../state/store";
 import { depth, icicle, model, paint, view } from "../state/view";
 import { copyText } from "./copy";
 
@@ -60,6 +61,7 @@ export function Save() {
   const m = model.value;
   if (!m || m.comparison) return null;
   const link = async () => {
+    settleAddress();
     const done = await copyText(window.location.href);
     said.value = done ? "Copied." : "Copying is not allowed here: take it from the address bar.";
   };

@@ -90,8 +90,9 @@ export async function settled(page: Page): Promise<void> {
   );
 }
 
-/** The state of the page as its address has it now; the browser tells others of it later. */
+/** The state of the page as its address has it when somebody leaves it now; else it follows a moment later. */
 export async function hashOf({ page }: Opened): Promise<URLSearchParams> {
+  await page.evaluate(() => window.dispatchEvent(new Event("pagehide")));
   return new URLSearchParams(await page.evaluate(() => window.location.hash.slice(1)));
 }
 

@@ -3,17 +3,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeFlame } from "../../src/data/flame";
+import { type Lamps, light, litNodes } from "../../src/flame/lit";
 import { buildModel, type FlameModel, spanOf } from "../../src/flame/model";
 import { diffEntries, diffPalette, stageEntries, stagePalette } from "../../src/flame/palette";
-import {
-  type Lamps,
-  mix,
-  type Paint,
-  type Raster,
-  rasterise,
-  type View,
-} from "../../src/flame/raster";
-import { light } from "../../src/flame/search";
+import { mix, type Paint, type Raster, rasterise, type View } from "../../src/flame/raster";
 import { diffBlock, flameBlock } from "../sample/encryption";
 import { type Block, blockOf, encode, type Stack } from "../sample/flame";
 import { stacks } from "./arbitrary";
@@ -66,6 +59,10 @@ function naiveCoverage(m: FlameModel, depth: number, view: View, width: number):
 /** A lamp for each node. */
 function one(lit: Uint8Array): Lamps {
   return { lit, of: Uint32Array.from(lit, (_, i) => i) };
+}
+
+function lit(m: FlameModel, lamps: Lamps) {
+  return light(m.layout, m.data.level, m.weight, lamps, litNodes(lamps));
 }
 
 /** Many boxes much narrower than a pixel, with gaps. */
@@ -123,7 +120,7 @@ describe("rasterise", () => {
     const m = modelOf(wide(60_000));
     const lamps = new Uint8Array(m.data.nodes);
     lamps[30_000] = 1;
-    const paint = { ...plain(m), lit: light(m.layout, one(lamps)) };
+    const paint = { ...plain(m), lit: lit(m, one(lamps)) };
     const width = 20;
     const { pixels, rows } = draw(m, spanAround(m, 30_000, 400), width, paint);
     const bright = rows.flatMap((row) =>
@@ -193,10 +190,10 @@ describe("golden pixels", () => {
     const lamps = Uint8Array.from(m.data.label, (label) =>
       m.data.labels[label].startsWith("kfpu") ? 1 : 0,
     );
-    const lit = { ...paint(true), lit: light(m.layout, one(lamps)) };
+    const dimmed = { ...paint(true), lit: lit(m, one(lamps)) };
     expectGolden(
       "encryption_64px_dark_find_kfpu.txt",
-      picture(draw(m, whole(m), 64, lit).pixels, 64),
+      picture(draw(m, whole(m), 64, dimmed).pixels, 64),
     );
   });
 

@@ -5,17 +5,15 @@ import { describe, expect, it } from "vitest";
 import { decodeFlame } from "../../src/data/flame";
 import { sumByFunction } from "../../src/flame/functions";
 import { firstAbove, levelsWithin, nodeAt } from "../../src/flame/layout";
+import { isLit, type Lamps, lampsOf, light, litNodes } from "../../src/flame/lit";
 import { buildModel, type FlameModel, spanOf } from "../../src/flame/model";
 import { children, commonAncestor, heaviestChild, pathTo, sibling } from "../../src/flame/navigate";
-import { isLit, type Lamps } from "../../src/flame/raster";
 import {
-  lampsOf,
-  light,
   matchLabels,
+  outermost,
   parseQuery,
   queryFor,
   queryForBase,
-  topMatches,
   weightOf,
 } from "../../src/flame/search";
 import { blockOf, encode, folded, type Stack } from "../sample/flame";
@@ -113,7 +111,10 @@ describe("search", () => {
           const m = modelOf(list);
           const query = parseQuery(text);
           if (query.kind !== "regex") throw new Error("must be a regular expression");
-          const tops = topMatches(m.tree, m.data.label, matchLabels(m.data.labels, query.regex));
+          const tops = outermost(
+            m.tree,
+            litNodes({ lit: matchLabels(m.data.labels, query.regex), of: m.data.label }),
+          );
           expect(weightOf(tops, m.weight)).toBe(naiveShare(list, (name) => query.regex.test(name)));
         },
       ),
@@ -160,12 +161,46 @@ describe("search", () => {
   it("sums what is lit, level by level", () => {
     const m = modelOf(folded("a;b 3\na;c 2\nb 5"));
     const lit = Uint8Array.from(m.data.labels, (label) => Number(label === "b"));
-    const { cum } = light(m.layout, { lit, of: m.data.label });
-    expect([0, 1, 2].map((level) => [...cum(level)])).toEqual([
-      [0, 0],
-      [0, 0, 5],
-      [0, 3, 3],
+    const lamps = { lit, of: m.data.label };
+    const { levels } = light(m.layout, m.data.level, m.weight, lamps, litNodes(lamps));
+    expect(levels.map(({ slot, cum }) => [[...slot], [...cum]])).toEqual([
+      [[], [0]],
+      [[1], [0, 5]],
+      [[0], [0, 3]],
     ]);
+  });
+
+  it("lights the nodes of its labels, in order", () => {
+    const column = fc.array(fc.nat(9), { minLength: 1, maxLength: 200 });
+    fc.assert(
+      fc.property(
+        column,
+        fc.uint8Array({ minLength: 10, maxLength: 10, max: 1 }),
+        (labels, lit) => {
+          const of = Uint32Array.from(labels);
+          const expected = labels.flatMap((label, i) => (lit[label] === 1 ? [i] : []));
+          expect([...litNodes({ lit, of })]).toEqual(expected);
+          // What the first search leaves does not show in the next.
+          const other = Uint8Array.from({ length: 10 }, (_, label) => Number(label === labels[0]));
+          const first = labels.flatMap((label, i) => (label === labels[0] ? [i] : []));
+          expect([...litNodes({ lit: other, of })]).toEqual(first);
+        },
+      ),
+    );
+  });
+
+  it("finds plain text as the regular expression of it does", () => {
+    const names = fc.array(fc.stringMatching(/^[aAbB_. -]{0,6}$/), { maxLength: 12 });
+    fc.assert(
+      fc.property(names, fc.stringMatching(/^[aAbB_ -]{1,3}$/), (list, text) => {
+        const expected = list.map((name) => Number(new RegExp(text, "i").test(name)));
+        expect([...matchLabels(list, new RegExp(text, "i"))]).toEqual(expected);
+      }),
+    );
+    const odd = ["a\nb", "\u0130", "\u212a", "plain k", ""];
+    const matches = (text: string) => [...matchLabels(odd, new RegExp(text, "i"))];
+    expect(matches("k")).toEqual([0, 0, 0, 1, 0]);
+    expect(matches("b")).toEqual([1, 0, 0, 0, 0]);
   });
 });
 
