@@ -1,4 +1,4 @@
-// Builds the page into a folder of its own and gives back its text.
+// Builds a page into a folder of its own and gives back its text.
 
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,15 +7,25 @@ import { fileURLToPath } from "node:url";
 import { build } from "vite";
 
 export const WEB = fileURLToPath(new URL("..", import.meta.url));
-export const TEMPLATE = fileURLToPath(
-  new URL("../../crates/report/template/report.html", import.meta.url),
-);
 
-export async function buildPage() {
+const template = (name) =>
+  fileURLToPath(new URL(`../../crates/report/template/${name}`, import.meta.url));
+
+export const TEMPLATE = template("report.html");
+
+/** What is built, where the Rust side embeds it, and how large it may be gzipped. */
+export const PAGES = [
+  { entry: "index.html", template: TEMPLATE, budget: 120_000 },
+  { entry: "lab.html", template: template("lab.html"), budget: 40_000 },
+];
+
+export async function buildPage(entry) {
   const outDir = await mkdtemp(join(tmpdir(), "zwhy-page-"));
   try {
-    await build({ root: WEB, logLevel: "warn", build: { outDir, emptyOutDir: true } });
-    return await readFile(join(outDir, "index.html"), "utf8");
+    const input = join(WEB, entry);
+    const options = { outDir, emptyOutDir: true, rolldownOptions: { input } };
+    await build({ root: WEB, logLevel: "warn", build: options });
+    return await readFile(join(outDir, entry), "utf8");
   } finally {
     await rm(outDir, { recursive: true, force: true });
   }

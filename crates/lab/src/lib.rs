@@ -10,6 +10,7 @@ mod engine;
 mod error;
 mod estimate;
 mod io;
+mod page;
 mod plan;
 mod pool;
 mod recorder;
@@ -28,6 +29,9 @@ pub use engine::parent::{ChildProgram, RunStep};
 pub use engine::protocol::{Failure, Fault};
 pub use error::LabError;
 pub use estimate::{Estimate, estimate};
+pub use page::{
+    Dot, LabPage, PageCapture, PageCell, PageCommand, PageFigure, StageBar, StagePart, StageShare,
+};
 pub use plan::PlannedRun;
 pub use pool::PoolChoice;
 pub use pool::cleanup::{Cleaned, cleanup};

@@ -12,6 +12,9 @@ use std::io::Write;
 /// Built from `web/` and checked in, so that building zwhy needs no Node.
 static TEMPLATE: &str = include_str!("../template/report.html");
 
+/// The page of an experiment, built and checked in alike.
+static LAB_TEMPLATE: &str = include_str!("../template/lab.html");
+
 /// Where the template wants its data.
 const MARKER: &str = "<!--zwhy:data-->";
 
@@ -52,9 +55,18 @@ impl Block {
 
 /// The page as bytes to write to a file.
 pub fn page(blocks: &[Block]) -> Result<String, PageError> {
-    let (head, tail) = TEMPLATE.split_once(MARKER).ok_or(PageError::Template)?;
+    filled(TEMPLATE, blocks)
+}
+
+/// The page of one experiment, whose data is its [`Block`] called `lab`.
+pub fn lab_page(data: &impl serde::Serialize) -> Result<String, PageError> {
+    filled(LAB_TEMPLATE, &[Block::json("lab", data)?])
+}
+
+fn filled(template: &str, blocks: &[Block]) -> Result<String, PageError> {
+    let (head, tail) = template.split_once(MARKER).ok_or(PageError::Template)?;
     let mut out = String::with_capacity(
-        TEMPLATE.len() + blocks.iter().map(|b| b.gzip.len() * 4 / 3).sum::<usize>() + 1024,
+        template.len() + blocks.iter().map(|b| b.gzip.len() * 4 / 3).sum::<usize>() + 1024,
     );
     out.push_str(head);
     for block in blocks {

@@ -11,6 +11,7 @@ mod doctor;
 mod inputs;
 mod knowledge;
 mod lab;
+mod lab_page;
 mod limits;
 mod notes;
 mod output;

@@ -245,10 +245,10 @@ impl Session<'_> {
     /// Everything that is computed from the runs.
     fn conclude(&self, result: &mut ExperimentResult, labels: &[String]) {
         result.summary = summarise(labels, &result.runs);
-        (result.answer, result.as_expected) = answer(&self.plan.experiment.compare, result);
         result.noise = noise(result);
         result.drift = drift(result, labels);
         result.growth = grows(result);
+        (result.answer, result.as_expected) = answer(&self.plan.experiment.compare, result);
         result.checks = check(result);
     }
 

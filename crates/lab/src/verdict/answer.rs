@@ -1,5 +1,6 @@
 //! One sentence that answers the question of an experiment with its figures.
 
+use super::table::law;
 use crate::result::ExperimentResult;
 use crate::spec::{Compare, Measure};
 use crate::stats::{Ratio, paired};
@@ -7,8 +8,12 @@ use crate::stats::{Ratio, paired};
 /// The sentence, and whether the figures come in the expected order.
 ///
 /// The order counts only where the runs show it: with several repetitions the interval of each neighbour's
-/// ratio must lie above 1. A single run of each cell can only be compared as it is.
+/// ratio must lie above 1. A single run of each cell can only be compared as it is. Where sizes were compared
+/// and no order is expected, the laws of growth answer.
 pub fn answer(compare: &Compare, result: &ExperimentResult) -> (String, Option<bool>) {
+    if compare.largest_first.len() < 2 && !result.growth.is_empty() {
+        return (growth(compare, result), None);
+    }
     let cells: Vec<Cell> = ordered_labels(compare, result)
         .into_iter()
         .filter_map(|label| Cell::of(compare, result, label))
@@ -43,6 +48,18 @@ pub fn answer(compare: &Compare, result: &ExperimentResult) -> (String, Option<b
         text += &format!(" This is not the expected order ({expected}), or the runs do not separate it.");
     }
     (text, Some(in_order))
+}
+
+/// `CPU ms per operation in destroy, by n: newest-first grows as n (exponent 0.9 [0.8, 1.0]), …`
+fn growth(compare: &Compare, result: &ExperimentResult) -> String {
+    let factors: std::collections::BTreeSet<&str> = result.growth.iter().map(|g| g.factor.as_str()).collect();
+    let of_factor = |factor: &str| {
+        let curves = result.growth.iter().filter(|g| g.factor == factor);
+        let told: Vec<String> =
+            curves.map(|g| format!("{} {}", g.of, law(&g.fit)).trim().to_owned()).collect();
+        format!("{} in {}, by {factor}: {}.", compare.measure.unit(), compare.step, told.join(", "))
+    };
+    factors.into_iter().map(of_factor).collect::<Vec<_>>().join(" ")
 }
 
 /// A cell with what each of its repetitions measured.

@@ -10,4 +10,4 @@ pub use answer::{answer, number};
 pub use checks::{CheckResult, Outcome, check};
 pub use compare::{Compared, compare};
 pub use grows::grows;
-pub use table::table;
+pub use table::{growth_line, table, trust};

@@ -4,6 +4,7 @@ use super::checks::Outcome;
 use super::number;
 use crate::Engine;
 use crate::result::{ExperimentResult, GrowthResult, SummaryStep, ThreadGroup};
+use crate::stats::{Growth, Interval, Model};
 use std::fmt::Write;
 
 /// Threads below this share of a step are not worth a column.
@@ -24,7 +25,9 @@ pub fn table(result: &ExperimentResult) -> String {
     );
     out += &cells(result);
     let _ = writeln!(out, "\n{}", result.answer);
-    out += &trust(result);
+    for sentence in trust(result) {
+        let _ = writeln!(out, "{sentence}");
+    }
     for growth in &result.growth {
         let _ = writeln!(out, "{}", growth_line(growth));
     }
@@ -110,52 +113,53 @@ fn busiest(threads: &[ThreadGroup]) -> String {
     parts.join(", ")
 }
 
-/// How far the figures can be relied on.
-fn trust(result: &ExperimentResult) -> String {
-    let mut out = String::new();
-    match result.size_spec.repetitions {
+/// How far the figures can be relied on, in sentences.
+pub fn trust(result: &ExperimentResult) -> Vec<String> {
+    let mut out = vec![match result.size_spec.repetitions {
         1 => {
-            out +=
-                "One run of each cell: a second one may differ. Five pairs (--repeats 5) make an interval.\n"
+            "One run of each cell: a second one may differ. Five pairs (--repeats 5) make an interval.".into()
         }
-        n if n < 5 => {
-            _ = writeln!(out, "Medians of {n} runs; five pairs (--repeats 5) make a narrower interval.")
-        }
-        n => _ = writeln!(out, "Medians of {n} runs, ratios of pairs with their 95 % interval."),
-    }
+        n if n < 5 => format!("Medians of {n} runs; five pairs (--repeats 5) make a narrower interval."),
+        n => format!("Medians of {n} runs, ratios of pairs with their 95 % interval."),
+    }];
     if let Some(noise) = result.noise.filter(|noise| *noise > QUIET) {
-        let _ =
-            writeln!(out, "Runs of the same cell differ by {:.0} % on this machine.", (noise - 1.0) * 100.0);
+        out.push(format!("Runs of the same cell differ by {:.0} % on this machine.", (noise - 1.0) * 100.0));
     }
     if let Some(drift) = result.drift {
         let change = if drift > 1.0 { "more" } else { "less" };
-        let _ = writeln!(
-            out,
+        out.push(format!(
             "The machine changed: later runs took {:.0} % {change} than earlier ones. Ratios of pairs still hold.",
             (drift - 1.0).abs() * 100.0
-        );
+        ));
     }
     out
 }
 
-fn growth_line(growth: &GrowthResult) -> String {
+/// The law in a sentence, with what it predicts.
+pub fn growth_line(growth: &GrowthResult) -> String {
     const FURTHER: f64 = 10.0;
     let of = if growth.of.is_empty() { String::new() } else { format!("{}: ", growth.of) };
     let largest = growth.points.iter().map(|(n, _)| *n).fold(0.0, f64::max);
-    let exponent = growth.fit.exponent;
     format!(
-        "{of}{} in {} grow with {}: {} (exponent {:.2} [{:.2}, {:.2}]); at {} = {:.0} that would be {}.",
+        "{of}{} in {}, by {}: {}; at {} = {:.0} that would be {}.",
         growth.measure.unit(),
         growth.step,
         growth.factor,
-        growth.fit.model.name(),
-        exponent.value,
-        exponent.low,
-        exponent.high,
+        law(&growth.fit),
         growth.factor,
         largest * FURTHER,
         number(growth.fit.at(largest * FURTHER)),
     )
+}
+
+/// `grows as n log n (exponent 1.1 [1.0, 1.2])`
+pub fn law(fit: &Growth) -> String {
+    let Interval { value, low, high } = fit.exponent;
+    let law = match fit.model {
+        Model::Constant => "is constant".to_owned(),
+        model => format!("grows as {}", model.name()),
+    };
+    format!("{law} (exponent {value:.2} [{low:.2}, {high:.2}])")
 }
 
 fn signature(result: &ExperimentResult) -> String {

@@ -2,6 +2,7 @@
 
 mod captures;
 mod cleanup;
+mod page;
 mod plan;
 mod runs;
 mod verdict;
@@ -36,6 +37,8 @@ enum Command {
     Check(FolderArgs),
     /// Compare two results of the same experiment, cell by cell.
     Compare(verdict::CompareArgs),
+    /// Write the result as one offline page: the answer, every run, CPU by stage, order, noise and commands.
+    Report(page::ReportArgs),
     /// Take away what killed experiments with --engine pool left on this host.
     Cleanup(cleanup::CleanupArgs),
 }
@@ -65,6 +68,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         Command::Result(args) => verdict::result(args),
         Command::Check(args) => verdict::check(args),
         Command::Compare(args) => verdict::compare(args),
+        Command::Report(args) => page::report(args),
         Command::Cleanup(args) => cleanup::run(args),
     }
 }

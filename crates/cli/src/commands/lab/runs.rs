@@ -100,6 +100,7 @@ fn tell(result: &ExperimentResult, folder: &Path, explain: Option<&str>, json: b
     } else {
         output::print(&zwhy_lab::table(result))?;
         explain_captures(result, folder, explain)?;
+        output::print(&page_hint(folder))?;
     }
     let Some(first) = result.failed.first() else { return Ok(ExitCode::SUCCESS) };
     bail!(
@@ -108,6 +109,17 @@ fn tell(result: &ExperimentResult, folder: &Path, explain: Option<&str>, json: b
         result.failed.len() + result.runs.len(),
         folder.display(),
         first.error
+    )
+}
+
+/// How to see every run.
+fn page_hint(folder: &Path) -> String {
+    let folder = folder.display().to_string();
+    let page = format!("{}.html", folder.trim_end_matches('/'));
+    format!(
+        "\nEvery run on one page: zwhy lab report {} -o {}\n",
+        zwhy_report::shell_word(&folder),
+        zwhy_report::shell_word(&page)
     )
 }
 

@@ -1,0 +1,67 @@
+// Every number of every run: steps, threads and counters. Long, so it is made when it is opened.
+
+import { useSignal } from "@preact/signals";
+import type { Run } from "../../data/lab";
+import { visible } from "../../text";
+
+/** As it is in the result, without digits that no clock has. */
+function exact(value: number): string {
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(9)));
+}
+
+export function AllFigures({ runs }: { runs: readonly Run[] }) {
+  const open = useSignal(false);
+  if (runs.length === 0) return null;
+  return (
+    <section aria-labelledby="all-title">
+      <h2 id="all-title">All figures</h2>
+      <details
+        onToggle={(event) => {
+          open.value = event.currentTarget.open;
+        }}
+      >
+        <summary>Steps, threads and counters of each run</summary>
+        {open.value && runs.map((run, i) => <OneRun key={i} run={run} />)}
+      </details>
+    </section>
+  );
+}
+
+function OneRun({ run }: { run: Run }) {
+  return (
+    <details class="one-run">
+      <summary>
+        {run.position + 1}. {visible(run.cell, 80)}, run {run.repetition}
+      </summary>
+      {run.steps.map((step, i) => (
+        <div key={i}>
+          <h3>{visible(step.name, 60)}</h3>
+          <dl class="figures">
+            {step.figures.map(([name, value], at) => (
+              <Pair key={at} name={name} value={exact(value)} />
+            ))}
+            {step.threads.map((group, at) => (
+              <Pair
+                key={at}
+                name={`CPU seconds of ${visible(group.comm, 40) || "(unnamed)"} (${group.threads})`}
+                value={exact(group.cpu_s)}
+              />
+            ))}
+            {step.counters.map(([name, value], at) => (
+              <Pair key={at} name={name} value={exact(value)} />
+            ))}
+          </dl>
+        </div>
+      ))}
+    </details>
+  );
+}
+
+function Pair({ name, value }: { name: string; value: string }) {
+  return (
+    <div>
+      <dt>{visible(name, 80)}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+// What was expected, what failed, how the runs were made, and where their figures differ from a kernel's.
+
+import type { LabData } from "../../data/lab";
+import { prose, visible } from "../../text";
+
+const OUTCOMES: ReadonlyMap<string, string> = new Map([
+  ["holds", "holds"],
+  ["fails", "fails"],
+  ["not_measured", "not measured"],
+]);
+
+export function Failed({ failed }: { failed: LabData["failed"] }) {
+  if (failed.length === 0) return null;
+  return (
+    <section class="notice" aria-labelledby="failed-title">
+      <h2 id="failed-title">Runs that did not end</h2>
+      <ul class="plain">
+        {failed.map((one, i) => (
+          <li key={i}>
+            <b>{visible(one.cell, 80)}</b>, run {one.repetition}: {prose(one.error)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+export function Expected({ data }: { data: LabData }) {
+  const held = data.checks.filter((check) => check.outcome === "holds").length;
+  return (
+    <section aria-labelledby="expected-title">
+      <h2 id="expected-title">What was expected</h2>
+      <p class="readable">{prose(data.expectation)}</p>
+      {data.checks.length > 0 && (
+        <>
+          <p>
+            {held === data.checks.length ? "All" : `${held} of`} {data.checks.length} expectations
+            hold.
+          </p>
+          <ul class="checks">
+            {data.checks.map((check, i) => (
+              <li key={i}>
+                <span class={`outcome ${check.outcome === "holds" ? "" : "not"}`}>
+                  {OUTCOMES.get(check.outcome) ?? "unknown"}
+                </span>
+                <span>
+                  {prose(check.say)} <span class="faint">{prose(check.found)}</span>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {data.references.length > 0 && (
+        <ul class="references plain">
+          {data.references.map((reference, i) => (
+            <li key={i}>{visible(reference, 300)}</li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+export function HowItRan({ data }: { data: LabData }) {
+  return (
+    <section aria-labelledby="how-title">
+      <h2 id="how-title">How it was run</h2>
+      <dl class="about">
+        {data.about.map(([name, value], i) => (
+          <div key={i}>
+            <dt>{name}</dt>
+            <dd>{visible(value, 300)}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+export function Distortions({ data }: { data: LabData }) {
+  if (data.distortions.length + data.cures.length === 0) return null;
+  return (
+    <section aria-labelledby="distortions-title">
+      <h2 id="distortions-title">What to know of these figures</h2>
+      <ul class="readable">
+        {data.distortions.map((one, i) => (
+          <li key={i}>{prose(one)}</li>
+        ))}
+      </ul>
+      {data.cures.length > 0 && (
+        <details>
+          <summary>What the lab did about other differences to a kernel</summary>
+          <ul class="readable">
+            {data.cures.map((one, i) => (
+              <li key={i}>
+                {prose(one.distortion)}: {prose(one.cure)}
+                {!one.applied && " (this did not work here)"}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
