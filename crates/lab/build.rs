@@ -3,11 +3,22 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-const SOURCES: [&str; 3] =
-    ["src/user/shim/shim.c", "src/user/shim/offload.c", "src/user/shim/offload_raidz.c"];
+const SOURCES: [&str; 8] = [
+    "src/user/shim/shim.c",
+    "src/user/shim/offload.c",
+    "src/user/shim/offload_checksum.c",
+    "src/user/shim/offload_isal.c",
+    "src/user/shim/offload_plugin.c",
+    "src/user/shim/offload_raidz.c",
+    "src/user/shim/offload_remote.c",
+    "src/user/shim/offload_replay.c",
+];
+
+/// What providers outside of the lab are compiled against.
+const INTERFACE: &str = "../../plugins";
 
 fn main() {
-    for source in SOURCES.into_iter().chain(["src/user/shim/offload.h"]) {
+    for source in SOURCES.into_iter().chain(["src/user/shim/offload.h", "../../plugins/zwhy_offload.h"]) {
         println!("cargo:rerun-if-changed={source}");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("shim.so");
@@ -22,7 +33,15 @@ fn main() {
         .warnings(true)
         .get_compiler()
         .to_command()
-        .args(["-std=gnu11", "-shared", "-fvisibility=hidden", "-fno-omit-frame-pointer", "-o"])
+        .args([
+            "-std=gnu11",
+            "-shared",
+            "-fvisibility=hidden",
+            "-fno-omit-frame-pointer",
+            "-I",
+            INTERFACE,
+            "-o",
+        ])
         .arg(&out)
         .args(SOURCES)
         .args(["-ldl", "-lpthread"])

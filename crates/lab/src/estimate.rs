@@ -68,7 +68,7 @@ fn of_cell(variant: &Variant, all: Bytes) -> (u64, f64) {
             }
             Action::Destroy { .. } => seconds += f64::from(snapshots) * SNAPSHOT_S,
             Action::Idle { seconds: idle, .. } => seconds += f64::from(idle),
-            Action::Reimport => {}
+            Action::Reimport | Action::Lose { .. } | Action::Regain => {}
         }
     }
     let modelled = variant.setup.device.filter(|device| device.mb_per_s > 0.0);

@@ -225,13 +225,21 @@ impl Data {
             drop(finished);
             let mut left = self.objects.len();
             let mut group = ThreadGroup { comm: name.into(), threads: left as u32, cpu_s: 0.0 };
+            let mut told = 0;
             while left > 0 {
                 match wait.recv_timeout(REPORT_EVERY) {
                     Ok(result) => {
                         group.cpu_s += result?.as_secs_f64();
                         left -= 1;
                     }
-                    Err(RecvTimeoutError::Timeout) => report(done.load(Ordering::Relaxed), total),
+                    // Nothing is said where nothing moves: a hang has to be seen as one.
+                    Err(RecvTimeoutError::Timeout) => {
+                        let now = done.load(Ordering::Relaxed);
+                        if now != told {
+                            report(now, total);
+                            told = now;
+                        }
+                    }
                     Err(RecvTimeoutError::Disconnected) => {
                         return Err(Failure::other("finish the I/O", "a thread ended without a result"));
                     }

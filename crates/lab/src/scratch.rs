@@ -60,7 +60,8 @@ impl Scratch {
         let Ok(entries) = fs::read_dir(path) else { return Ok(()) };
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let disk = name.strip_prefix(DISK).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
+            let kept = name.strip_suffix(LOST).unwrap_or(&name);
+            let disk = kept.strip_prefix(DISK).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
             let ours = disk || name.starts_with("zpool.cache") || name == format!("{DISK}.probe");
             if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
                 fs::remove_file(entry.path()).map_err(io)?;
@@ -111,6 +112,9 @@ impl Drop for Scratch {
 
 /// Files that play disks are called so, with a number.
 pub const DISK: &str = "vdev";
+
+/// Ends the name of a disk that is gone from its pool.
+pub const LOST: &str = ".lost";
 
 /// Size of each file that plays a disk: the data and what is written again below snapshots, parity and
 /// copies, metadata, the room OpenZFS keeps free (1/32), and the labels.
@@ -186,7 +190,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pool");
         fs::create_dir(&path).unwrap();
-        for name in ["vdev0", "vdev17", "zpool.cache", "vdev.probe"] {
+        for name in ["vdev0", "vdev17", "vdev2.lost", "zpool.cache", "vdev.probe"] {
             fs::write(path.join(name), "x").unwrap();
         }
         Scratch::reclaim(&path).unwrap();

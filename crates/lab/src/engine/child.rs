@@ -15,6 +15,9 @@ use std::fs::File;
 use std::io::{BufRead, StdinLock, Write};
 use std::time::Duration;
 
+/// Counts 1 in the step in which a provider went away.
+const SWITCHED_OFF: &str = "offload.switched_off";
+
 /// Runs the child; the program calls this for its hidden command and exits with what it returns.
 ///
 /// The plan comes by standard input, results go to standard output, last words to standard error.
@@ -96,6 +99,9 @@ fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
         stage.session.begin();
         let Outcome { moved, operations } = stage.step(link, step)?;
         let Measured { mut clocks, counters, not_counted } = stage.session.end();
+        if counters.contains_key(SWITCHED_OFF) {
+            link.mark("provider", "switched off: it is gone, and OpenZFS does all stages from here on");
+        }
         let (bytes, blocks) = moved.as_ref().map_or((0, 0), |moved| (moved.bytes, moved.blocks));
         if let Some(moved) = moved {
             clocks.set_group(moved.threads);
@@ -162,6 +168,14 @@ impl Stage<'_> {
             }
             Action::Snapshot { count, bytes } => self.snapshot(link, *count, *bytes),
             Action::Destroy { order } => self.destroy(link, *order),
+            Action::Lose { count } => {
+                link.mark("lose", &format!("{count} of the disks are gone"));
+                self.session.lose(*count).map(|()| Outcome::default())
+            }
+            Action::Regain => {
+                link.mark("regain", "the disks are back");
+                self.session.regain().map(|()| Outcome::default())
+            }
             Action::Idle { seconds, available } => {
                 self.idle(link, *seconds, *available);
                 Ok(Outcome::default())

@@ -94,6 +94,22 @@ pub trait Session {
     /// What OpenZFS refused.
     fn destroy(&self, numbers: &[u32]) -> Result<(), Failure>;
 
+    /// Takes the pool out and in again without so many of its disks. Engines that cannot are never asked.
+    ///
+    /// # Errors
+    /// What OpenZFS refused.
+    fn lose(&mut self, _count: u32) -> Result<(), Failure> {
+        Err(Failure::other("take disks away", "this engine cannot"))
+    }
+
+    /// The same with all disks, and waits until what they missed is on them again.
+    ///
+    /// # Errors
+    /// What OpenZFS refused.
+    fn regain(&mut self) -> Result<(), Failure> {
+        Err(Failure::other("bring disks back", "this engine cannot"))
+    }
+
     /// Lets OpenZFS see so much memory left; `None` for what there is.
     fn memory_left(&self, bytes: Option<i64>);
 

@@ -78,6 +78,12 @@ fn of_cell(variant: &Variant, choice: &PoolChoice) -> Vec<String> {
             "an idle step with available memory: the lab takes no memory from a host that others use".into(),
         );
     }
+    let without = |action: &Action| matches!(action, Action::Lose { .. } | Action::Regain);
+    if variant.steps.iter().any(|step| without(&step.action)) {
+        reasons.push(
+            "the steps lose and regain: they move files away that play disks, in user space only".into(),
+        );
+    }
     let parameters = setup.parameters.keys().chain(setup.implementations.keys());
     let names: Vec<&str> = parameters.map(String::as_str).collect();
     if !names.is_empty() && !choice.allow_parameters {

@@ -175,7 +175,11 @@ fn moved(action: &Action, all: Bytes) -> u64 {
         Action::Write | Action::Verify => all.0,
         Action::Read { bytes, .. } | Action::Overwrite { bytes, .. } => bytes.unwrap_or(all).0,
         Action::Snapshot { count, bytes } => u64::from(*count) * bytes.0,
-        Action::Reimport | Action::Destroy { .. } | Action::Idle { .. } => 0,
+        Action::Reimport
+        | Action::Destroy { .. }
+        | Action::Lose { .. }
+        | Action::Regain
+        | Action::Idle { .. } => 0,
     }
 }
 

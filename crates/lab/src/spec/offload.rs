@@ -3,15 +3,23 @@
 //! Switches are named as in Z.I.A. (`zia_compress`, `zia_decompress`), results as in DPUSM.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Offload {
     pub provider: Provider,
+    /// The shared object of a provider of the user's own.
+    pub plugin: Option<PathBuf>,
     /// Compression is handed over; so far that is gzip.
     pub compress: bool,
     pub decompress: bool,
-    /// The parity of RAID-Z is handed over, to providers that have it (software and isal).
+    /// Checksums: fletcher4 and SHA-256.
+    pub checksum: bool,
+    /// The parity of RAID-Z.
     pub raidz_gen: bool,
+    /// Reconstruction of columns of RAID-Z.
+    pub raidz_rec: bool,
     /// Of the modelled device: from the last byte of the answer until the caller has it, microseconds.
     pub us: f64,
     /// GB a second over the link, each way; 0 for no limit.
@@ -21,8 +29,12 @@ pub struct Offload {
     pub engines: u32,
     /// What the provider says to every call instead of working, to see what OpenZFS then does.
     pub answers: Answer,
-    /// OpenZFS computes parity too, and differences are counted.
+    /// OpenZFS computes parity, lost columns and checksums too, and differences are counted.
     pub check: bool,
+    /// What is not brought back from the provider is spoilt.
+    pub strict: bool,
+    /// The process of the provider `remote` is killed at its call of this number; 0: never.
+    pub dies_after: u32,
 }
 
 /// Who does the work.
@@ -39,9 +51,14 @@ pub enum Provider {
     Ideal,
     /// The same, after the time that a device and its link would take; the caller sleeps meanwhile.
     Model,
+    /// Another process that shares memory with OpenZFS.
+    Remote,
+    /// A shared object with the interface of `plugins/zwhy_offload.h`.
+    Plugin,
 }
 
-pub const PROVIDERS: [&str; 5] = ["none", "software", "isal", "ideal", "model"];
+/// Without `Plugin`, which is named by its path.
+pub const PROVIDERS: [&str; 6] = ["none", "software", "isal", "ideal", "model", "remote"];
 
 /// DPUSM's results, in the order of its numbers (include/dpusm/common.h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,37 +88,69 @@ pub const ANSWERS: [&str; 9] = [
 ];
 
 /// Settings of the provider.
-pub const SETTINGS: [&str; 10] = [
+pub const SETTINGS: [&str; 14] = [
     "provider",
     "provider_answers",
     "provider_check",
+    "provider_dies_after",
     "provider_engines",
     "provider_gb_per_s",
     "provider_link_gb_per_s",
+    "provider_strict",
     "provider_us",
+    "zia_checksum",
     "zia_compress",
     "zia_decompress",
     "zia_raidz_gen",
+    "zia_raidz_rec",
 ];
 
 impl Default for Offload {
     fn default() -> Offload {
         Offload {
             provider: Provider::None,
+            plugin: None,
             compress: true,
             decompress: true,
+            checksum: false,
             raidz_gen: true,
+            raidz_rec: true,
             us: 0.0,
             link_gb_per_s: 0.0,
             gb_per_s: 0.0,
             engines: 1,
             answers: Answer::Ok,
             check: false,
+            strict: false,
+            dies_after: 0,
         }
     }
 }
 
 impl Offload {
+    /// A provider by its name, or by the path of its shared object.
+    ///
+    /// # Errors
+    /// A name that no provider has.
+    pub fn set_provider(&mut self, text: &str) -> Result<(), String> {
+        if text.ends_with(".so") {
+            self.provider = Provider::Plugin;
+            self.plugin = Some(std::path::absolute(text).map_err(|e| format!("provider is {text:?}: {e}"))?);
+            return Ok(());
+        }
+        self.plugin = None;
+        self.provider = match serde_json::from_value(text.into()) {
+            Ok(provider) if PROVIDERS.contains(&text) => provider,
+            _ => {
+                return Err(format!(
+                    "provider is {text:?}; it must be {}, or the path of a shared object that ends in .so",
+                    PROVIDERS.join(", ")
+                ));
+            }
+        };
+        Ok(())
+    }
+
     /// # Errors
     /// What a provider cannot work with.
     pub fn check(&self, property: impl Fn(&str) -> String) -> Result<(), String> {
@@ -118,10 +167,23 @@ impl Offload {
             }
         }
         let compression = property("compression");
-        if compression != "off" && !compression.starts_with("gzip") {
+        let compresses = self.compress || self.decompress;
+        if compresses && compression != "off" && !compression.starts_with("gzip") {
             return Err(format!(
-                "provider with compression={compression}: only gzip can be handed over, at the calls of zlib"
+                "provider with compression={compression}: only gzip can be handed over, at the calls of zlib; \
+                 zia_compress=0 and zia_decompress=0 leave it to OpenZFS"
             ));
+        }
+        let checksum = property("checksum");
+        if self.checksum && !["on", "fletcher4", "sha256"].contains(&checksum.as_str()) {
+            return Err(format!(
+                "zia_checksum with checksum={checksum}: only fletcher4 and sha256 can be handed over"
+            ));
+        }
+        if self.dies_after > 0 && self.provider != Provider::Remote {
+            return Err(
+                "provider_dies_after is for provider=remote: the others have no process to kill".into()
+            );
         }
         if self.engines == 0 || self.engines > 64 {
             return Err(format!("provider_engines is {}; it must be 1 to 64", self.engines));
@@ -166,7 +228,26 @@ mod tests {
             assert!(isal.check(with(name, value)).unwrap_err().contains(says), "{name}");
             assert!(Offload::default().check(with(name, value)).is_ok());
         }
-        let model = Offload { provider: Provider::Model, ..isal };
+        let model = Offload { provider: Provider::Model, ..isal.clone() };
         assert!(model.check(with("dedup", "off")).unwrap_err().contains("provider_us"));
+        let mortal = Offload { dies_after: 3, ..isal.clone() };
+        assert!(mortal.check(with("dedup", "off")).unwrap_err().contains("provider=remote"));
+        let sums = Offload { checksum: true, ..isal.clone() };
+        assert!(sums.check(with("checksum", "sha256")).is_ok());
+        assert!(sums.check(with("checksum", "blake3")).unwrap_err().contains("fletcher4 and sha256"));
+        let parity = Offload { compress: false, decompress: false, ..isal };
+        assert!(parity.check(with("compression", "lz4")).is_ok());
+    }
+
+    #[test]
+    fn a_provider_is_a_name_or_a_shared_object() {
+        let mut offload = Offload::default();
+        offload.set_provider("./x.so").unwrap();
+        assert_eq!(offload.provider, Provider::Plugin);
+        assert!(offload.plugin.as_ref().is_some_and(|path| path.is_absolute()));
+        offload.set_provider("remote").unwrap();
+        assert_eq!((offload.provider, &offload.plugin), (Provider::Remote, &None));
+        // Only with its path.
+        assert!(offload.set_provider("plugin").unwrap_err().contains("ends in .so"));
     }
 }

@@ -43,6 +43,10 @@ pub enum Verb {
     Snapshot,
     /// Destroy all snapshots, in `order`.
     Destroy,
+    /// `count` disks of the pool are gone, at most as many as its layout can do without.
+    Lose,
+    /// The disks that were gone are back; what they missed is resilvered.
+    Regain,
     /// Do nothing for `seconds`, while the host seems to have `available` memory left.
     Idle,
 }
@@ -57,6 +61,8 @@ impl Verb {
             Verb::Verify => "verify",
             Verb::Snapshot => "snapshot",
             Verb::Destroy => "destroy",
+            Verb::Lose => "lose",
+            Verb::Regain => "regain",
             Verb::Idle => "idle",
         }
     }
@@ -64,7 +70,8 @@ impl Verb {
     /// Names of the arguments it takes.
     fn takes(self) -> &'static [&'static str] {
         match self {
-            Verb::Write | Verb::Reimport | Verb::Verify => &[],
+            Verb::Write | Verb::Reimport | Verb::Verify | Verb::Regain => &[],
+            Verb::Lose => &["count"],
             Verb::Overwrite | Verb::Read => &["order", "bytes"],
             Verb::Snapshot => &["count", "bytes"],
             Verb::Destroy => &["order"],
@@ -134,6 +141,11 @@ pub enum Action {
     Destroy {
         order: Age,
     },
+    /// Disks that are gone.
+    Lose {
+        count: u32,
+    },
+    Regain,
     /// `available`: bytes of memory left, negative when the host is short of them; `None`: plenty.
     Idle {
         seconds: u32,
@@ -211,12 +223,24 @@ impl StepSpec {
                 bytes: bytes(&self.bytes)?.unwrap_or(setup.recordsize()),
             },
             Verb::Destroy => Action::Destroy { order: one_of("order", &self.order, setup)? },
+            Verb::Lose => Action::Lose { count: lost(number("count", &self.count, setup)?, setup)? },
+            Verb::Regain => Action::Regain,
             Verb::Idle => Action::Idle {
                 seconds: number("seconds", &self.seconds, setup)?.ok_or("seconds is missing")?,
                 available: self.available.as_ref().map(|w| signed(&w.text(setup)?)).transpose()?,
             },
         })
     }
+}
+
+/// As many disks as the layout can do without, or fewer.
+fn lost(wanted: Option<u32>, setup: &Setup) -> Result<u32, String> {
+    let most = setup.layout.redundant(setup.disks);
+    let count = wanted.unwrap_or(most);
+    if count == 0 || count > most {
+        return Err(format!("count is {count}; this layout of {} disks can do without {most}", setup.disks));
+    }
+    Ok(count)
 }
 
 fn number<T: FromStr>(name: &str, word: &Option<Word>, setup: &Setup) -> Result<Option<T>, String> {
@@ -286,6 +310,7 @@ mod tests {
             ("do = \"snapshot\"", "count is missing"),
             ("do = \"destroy\"\norder = \"random\"", "oldest-first"),
             ("do = \"idle\"\nseconds = \"long\"", "whole number"),
+            ("do = \"lose\"", "can do without 0"),
         ];
         for (text, says) in wrong {
             let error = step(text).resolve(&setup(&[])).unwrap_err();

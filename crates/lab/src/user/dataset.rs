@@ -158,6 +158,25 @@ impl<'a> Dataset<'a> {
         )
     }
 
+    /// Waits until disks that came back with the last import have what they missed.
+    pub fn await_resilver(&self) {
+        type Resilvering = unsafe extern "C" fn(*mut super::abi::DslPool) -> c_int;
+        /// OpenZFS begins in one of the first transaction groups after an import.
+        const BEGINS: u32 = 10;
+        let Some(address) = self.zpool.address("dsl_scan_resilvering") else { return };
+        let mut idle = 0;
+        while idle < BEGINS {
+            self.sync();
+            // SAFETY: `dsl_scan_resilvering(pool)` in all releases; the objset is open.
+            let goes_on = unsafe {
+                let pool = (self.zpool.call.dmu_objset_pool)(self.objset);
+                std::mem::transmute::<*mut c_void, Resilvering>(address)(pool)
+            };
+            idle = if goes_on == 0 { idle + 1 } else { 0 };
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+    }
+
     /// Waits until all that was written is on disk.
     pub fn sync(&self) {
         // SAFETY: the objset is open; 0 means the newest transaction group.

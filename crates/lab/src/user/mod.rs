@@ -10,6 +10,7 @@
 pub mod abi;
 pub mod cures;
 pub mod dataset;
+pub mod disks;
 pub mod dmu;
 pub mod engine;
 pub mod features;

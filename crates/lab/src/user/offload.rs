@@ -1,57 +1,67 @@
 //! Sets the provider up that the interposers hand stages to.
 
 use super::abi::Zpool;
+use super::nvlist::c_string;
 use super::shim;
 use crate::engine::protocol::Failure;
 use crate::spec::{Layout, Provider, Setup};
-use std::ffi::{c_double, c_int, c_void};
+use std::ffi::{CStr, c_char, c_double, c_int, c_void};
 
 /// As `struct zwhy_offload` of offload.c.
 #[repr(C)]
 struct Wanted {
     provider: c_int,
-    compress: c_int,
-    decompress: c_int,
-    raidz_gen: c_int,
+    /// Compress, decompress, checksum, parity, reconstruction.
+    on: [c_int; 5],
     answers: c_int,
     engines: c_int,
     parity: c_int,
     check: c_int,
+    strict: c_int,
+    dies_after: c_int,
     latency_ns: c_double,
     link_bytes_per_ns: c_double,
     engine_bytes_per_ns: c_double,
+    plugin: *const c_char,
 }
 
+/// Makes the provider ready; one in another process is started.
+///
 /// # Errors
 /// A provider that this machine does not have.
-pub fn prepare(zpool: &Zpool, setup: &Setup) -> Result<(), Failure> {
+pub fn prepare(setup: &Setup) -> Result<(), Failure> {
+    type Set = unsafe extern "C" fn(*const Wanted) -> *const c_char;
     let offload = &setup.offload;
-    hand_over(zpool);
-    type Set = unsafe extern "C" fn(*const Wanted) -> c_int;
     if offload.provider == Provider::None {
         return Ok(());
     }
     let doing = "hand stages to the provider";
     let found = shim::function(c"zwhy_shim_offload")
         .ok_or_else(|| Failure::other(doing, "the interposers are not there"))?;
+    let plugin = c_string(&offload.plugin.as_deref().map_or_else(Default::default, |p| p.to_string_lossy()));
+    let on = [offload.compress, offload.decompress, offload.checksum, offload.raidz_gen, offload.raidz_rec];
     let wanted = Wanted {
         provider: offload.provider as c_int,
-        compress: offload.compress.into(),
-        decompress: offload.decompress.into(),
-        raidz_gen: offload.raidz_gen.into(),
+        on: on.map(c_int::from),
         answers: offload.answers as c_int,
         engines: offload.engines as c_int,
         parity: parity(setup.layout),
         check: offload.check.into(),
+        strict: offload.strict.into(),
+        dies_after: c_int::try_from(offload.dies_after).unwrap_or(0),
         latency_ns: offload.us * 1e3,
         link_bytes_per_ns: offload.link_gb_per_s,
         engine_bytes_per_ns: offload.gb_per_s,
+        plugin: plugin.as_ptr(),
     };
-    // SAFETY: the function of offload.c, which has this signature and copies what it is given.
-    let there = unsafe { std::mem::transmute::<*mut c_void, Set>(found)(&wanted) };
-    match there {
-        0 => Err(Failure::other(doing, "libisal.so.2 is missing: apt install libisal2")),
-        _ => Ok(()),
+    // SAFETY: the function of offload.c, which has this signature and copies what it is given; a reason is a text that
+    // stays.
+    unsafe {
+        let why = std::mem::transmute::<*mut c_void, Set>(found)(&wanted);
+        match why.is_null() {
+            true => Ok(()),
+            false => Err(Failure::other(doing, CStr::from_ptr(why).to_string_lossy())),
+        }
     }
 }
 
@@ -65,31 +75,39 @@ fn parity(layout: Layout) -> c_int {
     }
 }
 
-/// The interposers stand before these functions of libzpool, and call them.
-fn hand_over(zpool: &Zpool) {
-    type Set = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, c_int, *mut c_void, *mut c_void);
-    let names = [
-        "vdev_raidz_math_generate",
-        "abd_iterate_func2",
-        "abd_raidz_gen_iterate",
-        "abd_copy_to_buf_off",
-        "abd_copy_from_buf_off",
-    ];
-    let [generate, iterate2, iterate_parity, to, from] =
-        names.map(|name| zpool.address(name).unwrap_or(std::ptr::null_mut()));
+/// The interposers stand before functions of libzpool, and call them.
+pub fn hand_over(zpool: &Zpool) {
+    type Raidz = unsafe extern "C" fn(
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        *mut c_void,
+        c_int,
+        *mut c_void,
+        *mut c_void,
+    );
+    type Checksum = unsafe extern "C" fn(*mut c_void, *mut c_void);
+    let address = |name| zpool.address(name).unwrap_or(std::ptr::null_mut());
     // abd_raidz_gen_iterate takes an offset since 2.3, which brought this function too.
     let has_offset = c_int::from(zpool.address("dmu_write_abd").is_some());
-    if let Some(found) = shim::function(c"zwhy_shim_raidz") {
-        // SAFETY: the function of offload_raidz.c, which has this signature; all are functions of libzpool.
-        unsafe {
-            std::mem::transmute::<*mut c_void, Set>(found)(
-                generate,
-                iterate2,
-                iterate_parity,
+    // Its name before 2.2.
+    let sha256 = zpool.address("abd_checksum_sha256").unwrap_or_else(|| address("abd_checksum_SHA256"));
+    // SAFETY: the functions of offload_raidz.c and offload_checksum.c, which have these signatures; all that is handed
+    // over are functions of libzpool.
+    unsafe {
+        if let Some(found) = shim::function(c"zwhy_shim_raidz") {
+            std::mem::transmute::<*mut c_void, Raidz>(found)(
+                address("vdev_raidz_math_generate"),
+                address("vdev_raidz_math_reconstruct"),
+                address("abd_iterate_func2"),
+                address("abd_raidz_gen_iterate"),
                 has_offset,
-                to,
-                from,
+                address("abd_copy_to_buf_off"),
+                address("abd_copy_from_buf_off"),
             );
+        }
+        if let Some(found) = shim::function(c"zwhy_shim_checksum") {
+            std::mem::transmute::<*mut c_void, Checksum>(found)(address("abd_fletcher_4_native"), sha256);
         }
     }
 }

@@ -86,9 +86,10 @@ impl<'a> Pool<'a> {
         Ok(Pool { zpool, name })
     }
 
-    /// Takes the pool out and in again: what was cached of it is gone.
-    pub fn reimport(&self) -> Result<(), Failure> {
+    /// Takes the pool out and in again: what was cached of it is gone. `between` changes its disks.
+    pub fn reimport(&self, between: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
         let config = self.export()?;
+        between()?;
         // SAFETY: name and config are valid; OpenZFS copies both.
         let error = unsafe {
             (self.zpool.call.spa_import)(self.name.as_ptr().cast_mut(), config.as_ptr(), null_mut(), 0)

@@ -2,6 +2,7 @@
 
 use super::abi::Zpool;
 use super::dataset::Dataset;
+use super::disks::Disks;
 use super::dmu::{self, Objects};
 use super::kstats::Counters;
 use super::nvlist::c_string;
@@ -20,6 +21,7 @@ struct UserSession {
     pool: Pool<'static>,
     dataset: Dataset<'static>,
     objects: Vec<u64>,
+    disks: Disks,
     /// Of the step that is measured.
     begun: (Snapshot, Counters),
 }
@@ -30,13 +32,16 @@ struct UserSession {
 /// What OpenZFS refused.
 pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<cures::Cure>), Failure> {
     let setup = &plan.setup;
+    // Before there is much memory, which a provider in a process of its own would share.
+    offload::prepare(setup)?;
+    offload::pause(true);
     let mut done = vec![cures::tame_malloc(), cures::prefault(heap_needed(plan))];
     let zpool = Zpool::open(&own.library).map_err(|found| Failure::other("open OpenZFS", found))?;
     // For as long as the process lives.
     let zpool: &'static Zpool = Box::leak(Box::new(zpool));
     done.extend(cures::apply(zpool, &own.library, setup, &pool::vdev_prefix(&plan.scratch)));
     dmu::prepare(zpool, setup.io)?;
-    offload::prepare(zpool, setup)?;
+    offload::hand_over(zpool);
     tune::parameters(zpool, &own.parameters)?;
     pool::start(zpool, &plan.scratch)?;
     cures::confirm_arc(&mut done, setup);
@@ -54,7 +59,9 @@ pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<c
         shim::device(device);
     }
     let begun = (Snapshot::take(), Counters::read());
-    Ok((Box::new(UserSession { zpool, pool, dataset, objects, begun }), done))
+    offload::pause(false);
+    let disks = Disks::new(&plan.scratch, setup.disks);
+    Ok((Box::new(UserSession { zpool, pool, dataset, objects, disks, begun }), done))
 }
 
 /// The ARC as far as the data fills it (compressed and plain), two copies (plain and encrypted) of the dirty
@@ -82,10 +89,28 @@ impl Session for UserSession {
     fn reimport(&mut self, mark: &mut dyn FnMut(&str, &str)) -> Result<(), Failure> {
         self.dataset.close();
         mark("reimport", "export and import the pool");
-        self.pool.reimport()?;
+        self.pool.reimport(|| Ok(()))?;
         mark("key", "load the key, open the dataset");
         self.dataset.load_key()?;
         self.dataset.open()
+    }
+
+    fn lose(&mut self, count: u32) -> Result<(), Failure> {
+        let disks = &self.disks;
+        self.dataset.close();
+        self.pool.reimport(|| disks.lose(count))?;
+        self.dataset.load_key()?;
+        self.dataset.open()
+    }
+
+    fn regain(&mut self) -> Result<(), Failure> {
+        let disks = &self.disks;
+        self.dataset.close();
+        self.pool.reimport(|| disks.regain())?;
+        self.dataset.load_key()?;
+        self.dataset.open()?;
+        self.dataset.await_resilver();
+        Ok(())
     }
 
     fn snapshot(&self, number: u32) -> Result<(), Failure> {

@@ -1,6 +1,9 @@
 //! Stages handed to a provider, on real OpenZFS: who did the work, and that the data is right whoever did it.
 
 use crate::harness::{Test, options};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 use zwhy_lab::{Experiment, ExperimentResult, NullRecorder, Silent, StepResult, run};
 
 pub const TESTS: &[Test] = &[
@@ -10,7 +13,16 @@ pub const TESTS: &[Test] = &[
     ),
     ("an_ideal_provider_replays_what_it_has_learnt", an_ideal_provider_replays_what_it_has_learnt),
     ("a_modelled_device_takes_its_time", a_modelled_device_takes_its_time),
-    ("parity_of_isal_is_that_of_openzfs", parity_of_isal_is_that_of_openzfs),
+    ("rows_of_isal_are_those_of_openzfs", rows_of_isal_are_those_of_openzfs),
+    ("lost_disks_are_resilvered_by_the_provider", lost_disks_are_resilvered_by_the_provider),
+    ("a_provider_that_dies_costs_no_byte", a_provider_that_dies_costs_no_byte),
+    ("nothing_is_used_that_was_not_brought_back", nothing_is_used_that_was_not_brought_back),
+    ("checksums_of_a_provider_are_those_of_openzfs", checksums_of_a_provider_are_those_of_openzfs),
+    ("the_example_of_a_provider_works", the_example_of_a_provider_works),
+    (
+        "a_provider_that_crashes_or_hangs_fails_its_cell_only",
+        a_provider_that_crashes_or_hangs_fails_its_cell_only,
+    ),
     ("each_result_of_a_provider_has_its_consequence", each_result_of_a_provider_has_its_consequence),
 ];
 
@@ -22,15 +34,28 @@ fn play(factors: &str, fixed: &str) -> ExperimentResult {
         true => fixed.to_owned(),
         false => format!("compression = \"gzip-6\"\nrecordsize = \"1M\"\n{fixed}"),
     };
+    play_steps(factors, &fixed, "8M", &["write", "overwrite", "reimport", "read", "verify"])
+}
+
+/// A step that comes again is written as `lose:again`.
+fn specified(factors: &str, fixed: &str, bytes: &str, steps: &[&str]) -> Experiment {
+    let step = |step: &&str| match step.split_once(':') {
+        Some((verb, name)) => format!("[[steps]]\ndo = \"{verb}\"\nname = \"{name}\"\n"),
+        None => format!("[[steps]]\ndo = \"{step}\"\n"),
+    };
     let text = format!(
         "name = \"own\"\ntitle = \"Own\"\nquestion = \"?\"\nexpectation = \"?\"\nengine = \"user\"\n\
-         [factors]\n{factors}\n[fixed]\narc_max = \"64M\"\ndata = \"half\"\n{fixed}\n[[steps]]\ndo = \"write\"\n[[steps]]\ndo = \"overwrite\"\n[[steps]]\n\
-         do = \"reimport\"\n[[steps]]\ndo = \"read\"\n[[steps]]\ndo = \"verify\"\n[size]\n\
-         quick = {{ bytes = \"8M\", repetitions = 1 }}\nfull = {{ bytes = \"8M\", repetitions = 1 }}\n\
-         [compare]\nstep = \"write\"\nmeasure = \"cpu_s_per_gb\"\n"
+         [factors]\n{factors}\n[fixed]\narc_max = \"64M\"\ndata = \"half\"\n{fixed}\n{}[size]\n\
+         quick = {{ bytes = \"{bytes}\", repetitions = 1 }}\nfull = {{ bytes = \"{bytes}\", repetitions = 1 }}\n\
+         [compare]\nstep = \"write\"\nmeasure = \"cpu_s_per_gb\"\n",
+        steps.iter().map(step).collect::<String>()
     );
+    Experiment::parse(&text, "own").unwrap()
+}
+
+fn play_steps(factors: &str, fixed: &str, bytes: &str, steps: &[&str]) -> ExperimentResult {
     let dir = tempfile::tempdir().unwrap();
-    let experiment = Experiment::parse(&text, "own").unwrap();
+    let experiment = specified(factors, fixed, bytes, steps);
     let result = run(&experiment, &options(&dir.path().join("out")), &mut NullRecorder, &mut Silent).unwrap();
     assert!(result.failed.is_empty(), "{:?}", result.failed);
     result
@@ -86,17 +111,161 @@ fn a_modelled_device_takes_its_time() {
     assert_eq!(count(overwrite, "offload_compress.replayed"), BLOCKS);
 }
 
-fn parity_of_isal_is_that_of_openzfs() {
-    // Small records of odd widths: rows of unequal columns, and many of them.
-    let fixed = "provider = \"isal\"\nprovider_check = 1\ndisks = 7\nrecordsize = \"16K\"\nio_size = \"16K\"";
-    let fixed = format!("compression = \"off\"\n{fixed}");
-    let result = play("layout = [\"raidz1\", \"raidz2\", \"raidz3\"]", &fixed);
+/// Rows of 8 disks with 8 sectors of data: in each layout some columns are longer than others.
+const ROWS: &str = "compression = \"off\"\nrecordsize = \"32K\"\nio_size = \"32K\"\ndisks = 8";
+
+fn rows_of_isal_are_those_of_openzfs() {
+    let fixed = format!("{ROWS}\nprovider = \"isal\"\nprovider_check = 1");
+    let layouts = "layout = [\"raidz1\", \"raidz2\", \"raidz3\"]";
+    let result = play_steps(layouts, &fixed, "56M", &["write", "overwrite", "lose", "read", "verify"]);
+    let mut generated = 0;
     for layout in ["raidz1", "raidz2", "raidz3"] {
-        let write = step(&result, layout, "write");
-        let rows = count(write, "offload_raidz_gen.calls");
-        assert!(rows >= 512, "{layout}: {rows} rows of 512 records");
-        assert_eq!(count(write, "offload_raidz_gen.fallbacks"), 0, "{layout}");
-        assert_eq!(count(write, "offload_raidz_gen.differences"), 0, "{layout}: of {rows} rows");
+        let all = |name: &str| {
+            let own = result.runs.iter().find(|r| r.variant == layout).unwrap();
+            own.steps.iter().map(|step| count(step, name)).sum::<i64>()
+        };
+        generated += all("offload_raidz_gen.calls");
+        assert!(all("offload_raidz_gen.unequal_columns") > 3000, "{layout}");
+        // Each block has data on some of the lost disks, but for those whose parity was there.
+        let rebuilt = all("offload_raidz_rec.calls");
+        assert!(rebuilt > 1000, "{layout}: {rebuilt} rows were reconstructed");
+        for verb in ["offload_raidz_gen", "offload_raidz_rec"] {
+            assert_eq!(all(&format!("{verb}.differences")), 0, "{layout}: {verb}");
+            assert_eq!(all(&format!("{verb}.fallbacks")), 0, "{layout}: {verb}");
+        }
+    }
+    assert!(generated >= 10_000, "{generated} rows");
+}
+
+fn lost_disks_are_resilvered_by_the_provider() {
+    let fixed = format!("{ROWS}\nprovider = \"isal\"");
+    // Other disks are lost the second time: what was resilvered is needed to read the rest.
+    let steps = ["write", "lose", "overwrite", "regain", "lose:lose others", "read", "verify"];
+    let result = play_steps("layout = [\"raidz1\", \"raidz2\", \"raidz3\"]", &fixed, "8M", &steps);
+    for layout in ["raidz1", "raidz2", "raidz3"] {
+        let rebuilt = count(step(&result, layout, "regain"), "offload_raidz_rec.calls");
+        assert!(rebuilt > 0, "{layout}: nothing was resilvered");
+        assert!(count(step(&result, layout, "read"), "offload_raidz_rec.calls") > 0, "{layout}");
+    }
+}
+
+fn a_provider_that_dies_costs_no_byte() {
+    // At the first call of all, inside the write, and later.
+    let deaths = [1, 2, 9, 14, 25, 40];
+    let fixed = "provider = \"remote\"\ncompression = \"gzip-6\"\nrecordsize = \"128K\"\nlayout = \"raidz2\"\ndisks = 5";
+    let factor = format!("provider_dies_after = {deaths:?}");
+    let result = play_steps(&factor, fixed, "4M", &["write", "overwrite", "reimport", "read", "verify"]);
+    for death in deaths {
+        let run = result.runs.iter().find(|r| r.factors["provider_dies_after"] == death.to_string()).unwrap();
+        // Its death is counted and marked in one step; the data was compared by `verify`.
+        let all = |name: &str| run.steps.iter().map(|step| count(step, name)).sum::<i64>();
+        assert_eq!(all("offload.switched_off"), 1, "{death}");
+        assert_eq!(run.steps.iter().flat_map(|s| &s.marks).filter(|m| m.name == "provider").count(), 1);
+        let calls = all("offload_compress.calls") + all("offload_raidz_gen.calls");
+        // What was under way at that moment may have been answered just in time.
+        assert!(calls <= death + 8, "{death}: {calls} calls were answered");
+    }
+}
+
+fn nothing_is_used_that_was_not_brought_back() {
+    let fixed = "provider_strict = 1\nzia_checksum = 1\ncompression = \"gzip-6\"\nrecordsize = \"128K\"\nlayout = \"raidz3\"\ndisks = 6";
+    let steps = ["write", "overwrite", "lose", "read", "verify"];
+    let result = play_steps("provider = [\"software\", \"isal\", \"remote\"]", fixed, "8M", &steps);
+    for provider in ["isal", "remote"] {
+        let calls = |name: &str, counter: &str| count(step(&result, provider, name), counter);
+        assert_eq!(calls("overwrite", "offload_compress.calls"), 64, "{provider}");
+        assert!(calls("overwrite", "offload_raidz_gen.calls") >= 64, "{provider}");
+        assert!(calls("read", "offload_raidz_rec.calls") > 0, "{provider}");
+        assert_eq!(calls("read", "offload_decompress.calls"), 64, "{provider}");
+    }
+}
+
+fn checksums_of_a_provider_are_those_of_openzfs() {
+    let fixed = "zia_checksum = 1\nprovider_check = 1\nrecordsize = \"128K\"\ncompression = \"off\"";
+    let factors = "provider = [\"software\", \"remote\", \"ideal\"]\nchecksum = [\"fletcher4\", \"sha256\"]";
+    let result = play(factors, fixed);
+    for (cell, done) in [
+        ("fletcher4 software", true),
+        ("sha256 software", true),
+        ("fletcher4 remote", true),
+        ("sha256 ideal", true),
+        // Where a provider has no such checksum, or cannot find results sooner than they are made.
+        ("sha256 remote", false),
+        ("fletcher4 ideal", false),
+    ] {
+        let write = step(&result, cell, "overwrite");
+        let (calls, fallbacks) =
+            (count(write, "offload_checksum.calls"), count(write, "offload_checksum.fallbacks"));
+        assert_eq!(count(write, "offload_checksum.differences"), 0, "{cell}");
+        assert!(if done { calls >= 64 } else { fallbacks >= 64 }, "{cell}: {calls} and {fallbacks}");
+    }
+    assert!(count(step(&result, "sha256 ideal", "overwrite"), "offload_checksum.replayed") >= 64);
+}
+
+/// Compiles a provider from the repository, or from a text.
+fn compile(source: &Path, folder: &Path, name: &str) -> PathBuf {
+    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
+    let library = folder.join(name);
+    let status = Command::new("cc")
+        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"])
+        .arg(&plugins)
+        .arg("-o")
+        .args([&library, &plugins.join(source)])
+        .status()
+        .unwrap();
+    assert!(status.success());
+    library
+}
+
+fn the_example_of_a_provider_works() {
+    let dir = tempfile::tempdir().unwrap();
+    let library = compile("example.c".as_ref(), dir.path(), "example.so");
+    let fixed = format!("{ROWS}\nprovider_check = 1\nzia_checksum = 1\nprovider = {library:?}");
+    let steps = ["write", "lose", "read", "verify"];
+    let result = play_steps("layout = [\"raidz1\", \"raidz2\"]", &fixed, "8M", &steps);
+    for layout in ["raidz1", "raidz2"] {
+        let calls = |name: &str, counter: &str| count(step(&result, layout, name), counter);
+        assert!(calls("write", "offload_raidz_gen.calls") >= 256, "{layout}");
+        assert!(calls("write", "offload_checksum.calls") >= 256, "{layout}");
+        assert!(calls("read", "offload_raidz_rec.calls") > 0, "{layout}");
+        for verb in ["raidz_gen", "raidz_rec", "checksum"] {
+            for name in ["write", "read"] {
+                assert_eq!(calls(name, &format!("offload_{verb}.differences")), 0, "{layout} {name} {verb}");
+            }
+        }
+    }
+    // Two columns at once are left to OpenZFS.
+    assert!(count(step(&result, "raidz2", "read"), "offload_raidz_rec.fallbacks") > 0);
+}
+
+fn a_provider_that_crashes_or_hangs_fails_its_cell_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let provider = |name: &str, does: &str| {
+        let source = dir.path().join(format!("{name}.c"));
+        let text = format!(
+            "#include <stdlib.h>\n#include <unistd.h>\n#include \"zwhy_offload.h\"\n\
+             static enum zwhy_result compress(void *to, size_t *room, const void *from, size_t size, int level)\n\
+             {{ (void)to; (void)room; (void)from; (void)size; (void)level; {does} return ZWHY_ERROR; }}\n\
+             const struct zwhy_provider *zwhy_offload_provider(void)\n\
+             {{ static const struct zwhy_provider own = {{ .version = ZWHY_OFFLOAD_VERSION, .compress = compress }}; \
+             return &own; }}\n"
+        );
+        std::fs::write(&source, text).unwrap();
+        compile(&source, dir.path(), &format!("{name}.so"))
+    };
+    let (crash, hang) = (provider("crash", "abort();"), provider("hang", "for (;;) pause();"));
+    let absent = dir.path().join("absent.so");
+    let factors = format!("provider = [{crash:?}, {hang:?}, {absent:?}, \"none\"]");
+    let experiment = specified(&factors, "compression = \"gzip-6\"", "8M", &["write", "verify"]);
+    let mut options = options(&dir.path().join("out"));
+    options.silence = Duration::from_secs(4);
+    let result = run(&experiment, &options, &mut NullRecorder, &mut Silent).unwrap();
+    assert_eq!(result.runs.iter().map(|r| r.variant.as_str()).collect::<Vec<_>>(), ["none"]);
+    for (name, says) in
+        [("crash.so", "SIGABRT"), ("hang.so", "said nothing for 4 s"), ("absent.so", "No such file")]
+    {
+        let failed = result.failed.iter().find(|f| f.variant.ends_with(name)).unwrap();
+        assert!(failed.error.contains(says), "{name}: {}", failed.error);
     }
 }
 

@@ -204,6 +204,9 @@ fn words(action: &Action, all: Bytes) -> String {
             format!("take {count} snapshots, with {bytes} written before each")
         }
         Action::Destroy { .. } => "destroy all snapshots".into(),
+        Action::Lose { count: 1 } => "take 1 disk away".into(),
+        Action::Lose { count } => format!("take {count} disks away"),
+        Action::Regain => "bring the disks back, wait until they are resilvered".into(),
         Action::Idle { seconds, .. } => format!("do nothing for {seconds} s"),
     }
 }

@@ -4,32 +4,26 @@
 
 #include <stdint.h>
 
+/* Verbs and results as a provider outside of the lab has them. */
+#include "zwhy_offload.h"
+
 #define EXPORT __attribute__((visibility("default")))
 
-/* What a provider says to a verb; the order is DPUSM's (include/dpusm/common.h). */
-enum result {
-	OK,
-	ERROR,
-	PROVIDER_NOT_EXISTS,
-	PROVIDER_UNREGISTERED,
-	PROVIDER_INVALIDATED,
-	PROVIDER_MISMATCH,
-	NOT_IMPLEMENTED,
-	NOT_SUPPORTED,
-	BAD_RESULT,
-};
-
-enum verb { COMPRESS, DECOMPRESS, RAIDZ_GEN, VERBS };
+enum verb { COMPRESS, DECOMPRESS, CHECKSUM, RAIDZ_GEN, RAIDZ_REC, VERBS };
 
 /* The provider `none` has no hooks at all: calls go where they went before. */
-enum provider { NONE, SOFTWARE, ISAL, IDEAL, MODEL };
+enum provider { NONE, SOFTWARE, ISAL, IDEAL, MODEL, REMOTE, PLUGIN };
+
+/* RAID-Z has at most 255 columns; the lab makes 32. */
+enum { MAX_COLUMNS = 64, MAX_PARITY = 3 };
 
 struct offload_setup {
 	enum provider provider;
-	int on[VERBS];       /* its switch */
-	enum result answers; /* what the provider says instead of working, to test what then happens */
-	int parity;          /* of the RAID-Z layout; 0 for others */
-	int check;           /* software does it too, and differences are counted */
+	int on[VERBS];            /* its switch */
+	enum zwhy_result answers; /* what the provider says instead of working, to test what then happens */
+	int parity;               /* of the RAID-Z layout; 0 for others */
+	int check;                /* software does it too, and differences are counted */
+	int strict;               /* see offload_poison() */
 	int64_t latency_ns;
 	double link_bytes_per_ns;   /* each way; 0: no limit */
 	double engine_bytes_per_ns; /* 0: no limit */
@@ -37,23 +31,46 @@ struct offload_setup {
 };
 
 struct offload_count {
-	_Atomic int64_t calls, in, out, ns, fallbacks, learnt, replayed, waited_ns, differences;
+	_Atomic int64_t calls, in, out, ns, fallbacks, learnt, replayed, waited_ns, differences, unequal;
 };
 
 extern struct offload_setup offload_setup;
 extern struct offload_count offload_count[VERBS];
 
+/* Who does the verbs, where that is neither OpenZFS nor a replay; verbs may be missing. */
+extern const struct zwhy_provider *offload_provider;
+
 /* Whether the provider is asked at all. */
 int offload_asks(enum verb verb);
 /* Software does it; where the provider itself is at fault, it is not asked again. */
-void offload_fall_back(enum verb verb, enum result why);
+void offload_fall_back(enum verb verb, enum zwhy_result why);
 int64_t offload_thread_ns(void);
+int64_t offload_now_ns(void);
 
-/* ISA-L's erasure code, opened with the rest of the library. */
-struct offload_erasure {
-	void (*tables)(int, int, unsigned char *, unsigned char *);
-	void (*encode)(int, int, int, unsigned char *, unsigned char **, unsigned char **);
-};
-extern struct offload_erasure offload_erasure;
+/*
+ * With the switch `strict` results are written over this: what is not brought back from the provider is not the right
+ * bytes by chance.
+ */
+void offload_poison(void *bytes, size_t size);
+
+/* Each returns its verbs, or NULL where it cannot be had, and then says why. */
+const struct zwhy_provider *offload_isal(const char **why);
+/* Another process, killed at its call number `dies_after`; 0: never. */
+const struct zwhy_provider *offload_remote(long dies_after, const char **why);
+const struct zwhy_provider *offload_plugin(const char *path, const char **why);
+
+/* 128 bits of some data. */
+void offload_key(const unsigned char *data, size_t size, int level, uint64_t key[2]);
+/* Finds what was learnt of the same input; 0 when there is nothing that fits. */
+int offload_recall(enum verb verb, const uint64_t key[2], void *to, size_t *to_size, int *zlib);
+void offload_learn(enum verb verb, const uint64_t key[2], const void *data, size_t size, int zlib);
+/* The caller sleeps for as long as the modelled device takes. */
+void offload_wait_for_device(enum verb verb, size_t in, size_t out);
+
+/* ABDs of libzpool from and to plain memory: (memory, abd, offset, size) and the other way round. */
+typedef void offload_copy_to(void *, void *, size_t, size_t);
+typedef void offload_copy_from(void *, const void *, size_t, size_t);
+extern offload_copy_to *offload_to_buffer;
+extern offload_copy_from *offload_from_buffer;
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * RAID-Z parity by a provider, at vdev_raidz_math_generate() (module/zfs/vdev_raidz_math.c, 2.1 to 2.4).
+ * RAID-Z parity and reconstruction by a provider, at vdev_raidz_math_generate() and vdev_raidz_math_reconstruct()
+ * (module/zfs/vdev_raidz_math.c, 2.1 to 2.4).
  *
  * Where a row keeps its columns differs by release, and no header is at hand. So the first rows are computed by OpenZFS
  * while the calls that it makes for them are watched: the buffers they are given stand in the row, at equal distances.
@@ -13,20 +14,23 @@
 
 #include "offload.h"
 
-/* RAID-Z has at most 255 columns; rows of 2.1.11 take 304 bytes for each, and a header. */
-enum { MAX_COLUMNS = 64, MAX_PARITY = 3, ROW_BYTES = 512 + MAX_COLUMNS * 512, ALIGN = 64, TABLE = 32 };
+/* Rows of 2.1.11 take 304 bytes for each column, and a header. */
+enum { ROW_BYTES = 512 + MAX_COLUMNS * 512, ALIGN = 64 };
 
 typedef long seven_words(long, long, long, long, long, long, long);
-typedef void copy_to(void *, void *, size_t, size_t);
-typedef void copy_from(void *, const void *, size_t, size_t);
+typedef int generate_fn(void *, void *);
+/* Map, row, whether each parity column is valid, the numbers of the lost data columns, and how many these are. */
+typedef int reconstruct_fn(void *, void *, const int *, const int *, int);
 
 static struct {
-	int (*generate)(void *, void *);
+	generate_fn *generate;
+	reconstruct_fn *reconstruct;
 	seven_words *iterate2, *iterate_parity;
 	int has_offset; /* abd_raidz_gen_iterate() takes one, since 2.3 */
-	copy_to *to_buffer;
-	copy_from *from_buffer;
 } libzpool;
+
+offload_copy_to *offload_to_buffer;
+offload_copy_from *offload_from_buffer;
 
 /* The ABDs that were seen while a row was computed, and how far each was used. */
 static __thread struct {
@@ -175,85 +179,145 @@ static unsigned char *row_memory(size_t size)
 	return room >= size ? memory : NULL;
 }
 
-/*
- * Coefficients of the data columns: 1 for P, 2^k for Q, 4^k for R, where k counts from the last column
- * (vdev_raidz.c). Both libraries compute modulo x^8 + x^4 + x^3 + x^2 + 1.
- */
-static void coefficients(int data, int parity, unsigned char *matrix)
-{
-	for (int p = 0; p < parity; p++) {
-		unsigned value = 1;
-		for (int c = data - 1; c >= 0; c--) {
-			matrix[p * data + c] = (unsigned char)value;
-			for (int i = 0; i < p; i++)
-				value = value & 0x80 ? (value << 1 ^ 0x11d) & 0xff : value << 1;
-		}
-	}
-}
+/* The row in plain memory: columns one after the other, short ones with zeros at their end. */
+struct plain {
+	struct zwhy_row row;
+	unsigned char *columns[MAX_COLUMNS];
+	int unequal; /* some data column is shorter than another */
+};
 
-static enum result by_isal(void *row, size_t *bytes)
+/* Memory for the row; no data yet. */
+static enum zwhy_result lay_out(const void *row, struct plain *plain)
 {
-	int columns = columns_of(row), parity = offload_setup.parity, data = columns - parity;
-	unsigned char matrix[MAX_PARITY * MAX_COLUMNS], tables[TABLE * MAX_PARITY * MAX_COLUMNS];
-	unsigned char *pointers[MAX_COLUMNS];
-	if (columns > MAX_COLUMNS || data < 1 || parity < 1)
-		return NOT_SUPPORTED;
+	int columns = columns_of(row), parity = offload_setup.parity;
+	if (columns > MAX_COLUMNS || columns <= parity || parity < 1)
+		return ZWHY_NOT_SUPPORTED;
 	size_t size = size_of(row, 0), step = (size + ALIGN - 1) / ALIGN * ALIGN;
 	unsigned char *memory = row_memory(step * (size_t)columns);
 	if (!memory)
-		return ERROR;
+		return ZWHY_ERROR;
+	plain->unequal = 0;
 	for (int i = 0; i < columns; i++) {
-		size_t own = size_of(row, i);
-		if (own > size)
-			return NOT_SUPPORTED;
-		pointers[i] = memory + (size_t)i * step;
-		if (i >= parity) {
-			if (own > 0)
-				libzpool.to_buffer(pointers[i], column(row, i), 0, own);
-			/* Short columns count as if they ended in zeros. */
-			memset(pointers[i] + own, 0, size - own);
-			*bytes += own;
-		}
+		if (size_of(row, i) > size)
+			return ZWHY_NOT_SUPPORTED;
+		plain->unequal |= i >= parity && size_of(row, i) < size;
+		plain->columns[i] = memory + (size_t)i * step;
 	}
-	coefficients(data, parity, matrix);
-	offload_erasure.tables(data, parity, matrix, tables);
-	offload_erasure.encode((int)size, data, parity, tables, pointers + parity, pointers);
-	for (int p = 0; p < parity; p++)
-		libzpool.from_buffer(column(row, p), pointers[p], 0, size);
-	return OK;
+	plain->row = (struct zwhy_row){ parity, columns - parity, size, plain->columns };
+	return ZWHY_OK;
 }
 
-/* Computes the row again and compares. */
-static int differs(void *map, void *row)
+static size_t bring_in(const void *row, const struct plain *plain, int i)
 {
-	int parity = offload_setup.parity;
-	size_t size = size_of(row, 0);
-	unsigned char *ours = malloc(size * (size_t)parity * 2), *theirs = ours + size * (size_t)parity;
+	size_t own = size_of(row, i);
+	if (own > 0)
+		offload_to_buffer(plain->columns[i], column(row, i), 0, own);
+	memset(plain->columns[i] + own, 0, plain->row.size - own);
+	return own;
+}
+
+static void bring_back(const void *row, const struct plain *plain, int i)
+{
+	if (size_of(row, i) > 0)
+		offload_from_buffer(column(row, i), plain->columns[i], 0, size_of(row, i));
+}
+
+static int contains(const int *numbers, int count, int number)
+{
+	for (int i = 0; i < count; i++)
+		if (numbers[i] == number)
+			return 1;
+	return 0;
+}
+
+/* What a provider is asked to make of a row: parity (`lost` is NULL), or the lost data columns. */
+struct task {
+	enum verb verb;
+	const int *lost, *valid;
+	int losts;
+};
+
+/* The number of the i-th column that is made. */
+static int made(const struct task *task, int i)
+{
+	return task->lost ? task->lost[i] : i;
+}
+
+static int makes(const struct task *task)
+{
+	return task->lost ? task->losts : offload_setup.parity;
+}
+
+/* With `strict` the host's columns are no good until they are brought back. */
+static void spoil(const void *row, const struct plain *plain, const struct task *task)
+{
+	for (int i = 0; i < makes(task); i++) {
+		offload_poison(plain->columns[made(task, i)], plain->row.size);
+		bring_back(row, plain, made(task, i));
+	}
+}
+
+static enum zwhy_result by_provider(void *row, const struct task *task, size_t *bytes)
+{
+	struct plain plain;
+	enum zwhy_result result = lay_out(row, &plain);
+	if (result != ZWHY_OK)
+		return result;
+	int parity = plain.row.parity;
+	for (int i = 0; i < parity + plain.row.data; i++) {
+		int wanted = i >= parity ? !contains(task->lost, task->losts, i) : task->lost && task->valid[i];
+		if (wanted)
+			*bytes += bring_in(row, &plain, i);
+	}
+	if (offload_setup.strict)
+		spoil(row, &plain, task);
+	result = task->lost ? offload_provider->raidz_rec(&plain.row, task->lost, task->losts, task->valid)
+			    : offload_provider->raidz_gen(&plain.row);
+	if (result != ZWHY_OK)
+		return result;
+	for (int i = 0; i < makes(task); i++)
+		bring_back(row, &plain, made(task, i));
+	offload_count[task->verb].unequal += plain.unequal;
+	return ZWHY_OK;
+}
+
+static int by_libzpool(void *map, void *row, const struct task *task)
+{
+	return task->lost ? libzpool.reconstruct(map, row, task->valid, task->lost, task->losts)
+			  : libzpool.generate(map, row);
+}
+
+/* Lets OpenZFS compute the row again and compares. */
+static int differs(void *map, void *row, const struct task *task)
+{
+	size_t size = size_of(row, 0), all = size * (size_t)makes(task);
+	unsigned char *ours = calloc(2, all), *theirs = ours + all;
 	if (!ours)
 		return 0;
-	for (int p = 0; p < parity; p++)
-		libzpool.to_buffer(ours + (size_t)p * size, column(row, p), 0, size);
-	libzpool.generate(map, row);
-	for (int p = 0; p < parity; p++)
-		libzpool.to_buffer(theirs + (size_t)p * size, column(row, p), 0, size);
-	int different = memcmp(ours, theirs, size * (size_t)parity) != 0;
+	for (int i = 0; i < makes(task); i++)
+		offload_to_buffer(ours + (size_t)i * size, column(row, made(task, i)), 0, size_of(row, made(task, i)));
+	by_libzpool(map, row, task);
+	for (int i = 0; i < makes(task); i++)
+		offload_to_buffer(theirs + (size_t)i * size, column(row, made(task, i)), 0, size_of(row, made(task, i)));
+	int different = memcmp(ours, theirs, all) != 0;
 	free(ours);
 	return different;
 }
 
-static enum result ask(void *map, void *row, size_t *bytes, int *done)
+static int is_done_by(const struct task *task)
 {
-	if (offload_setup.answers != OK)
+	return offload_provider && (task->lost ? (void *)offload_provider->raidz_rec : (void *)offload_provider->raidz_gen);
+}
+
+static enum zwhy_result ask(void *map, void *row, const struct task *task, size_t *bytes, int *done)
+{
+	if (offload_setup.answers != ZWHY_OK)
 		return offload_setup.answers;
-	switch (offload_setup.provider) {
-	case SOFTWARE:
-		*done = libzpool.generate(map, row);
-		return OK;
-	case ISAL:
-		return row_layout.stride ? by_isal(row, bytes) : NOT_IMPLEMENTED;
-	default:
-		return NOT_SUPPORTED;
+	if (offload_setup.provider == SOFTWARE) {
+		*done = by_libzpool(map, row, task);
+		return ZWHY_OK;
 	}
+	return is_done_by(task) && row_layout.stride ? by_provider(row, task, bytes) : ZWHY_NOT_IMPLEMENTED;
 }
 
 /* OpenZFS computes a row while it is watched, until the layout is known. */
@@ -270,39 +334,60 @@ static int watched(void *map, void *row)
 	return done;
 }
 
-EXPORT int vdev_raidz_math_generate(void *map, void *row)
+static int stage(void *map, void *row, const struct task *task)
 {
-	if (!libzpool.generate)
-		abort();
-	if (!offload_asks(RAIDZ_GEN) || offload_setup.parity == 0)
-		return libzpool.generate(map, row);
-	if (offload_setup.provider == ISAL && !row_layout.stride)
-		return watched(map, row);
-	struct offload_count *count = &offload_count[RAIDZ_GEN];
+	struct offload_count *count = &offload_count[task->verb];
+	/* OpenZFS only asks whether the row was left to it (INT_MAX). */
 	int done = 0;
 	size_t bytes = 0;
 	int64_t begin = offload_thread_ns();
-	enum result result = ask(map, row, &bytes, &done);
+	enum zwhy_result result = ask(map, row, task, &bytes, &done);
 	count->ns += offload_thread_ns() - begin;
-	if (result != OK) {
-		offload_fall_back(RAIDZ_GEN, result);
-		return libzpool.generate(map, row);
+	if (result != ZWHY_OK) {
+		offload_fall_back(task->verb, result);
+		return by_libzpool(map, row, task);
 	}
 	count->calls++;
 	count->in += (int64_t)bytes;
-	if (offload_setup.check && row_layout.stride && differs(map, row))
+	if (row_layout.stride)
+		count->out += (int64_t)(size_of(row, 0) * (size_t)makes(task));
+	if (offload_setup.check && row_layout.stride && differs(map, row, task))
 		count->differences++;
 	return done;
 }
 
+EXPORT int vdev_raidz_math_generate(void *map, void *row)
+{
+	const struct task task = { .verb = RAIDZ_GEN };
+	if (!libzpool.generate)
+		abort();
+	if (offload_setup.parity == 0 || offload_setup.provider == NONE)
+		return libzpool.generate(map, row);
+	/* Also where only reconstruction is handed over: that needs the layout too. */
+	if (offload_provider && !row_layout.stride)
+		return watched(map, row);
+	return offload_asks(RAIDZ_GEN) ? stage(map, row, &task) : libzpool.generate(map, row);
+}
+
+EXPORT int vdev_raidz_math_reconstruct(void *map, void *row, const int *valid, const int *lost, int losts)
+{
+	const struct task task = { .verb = RAIDZ_REC, .lost = lost, .valid = valid, .losts = losts };
+	if (!libzpool.reconstruct)
+		abort();
+	if (offload_setup.parity == 0 || losts == 0 || !offload_asks(RAIDZ_REC))
+		return libzpool.reconstruct(map, row, valid, lost, losts);
+	return stage(map, row, &task);
+}
+
 /* Hands the functions of libzpool over: RTLD_NEXT does not reach a library that is opened later. */
-EXPORT void zwhy_shim_raidz(int (*generate)(void *, void *), seven_words *iterate2, seven_words *iterate_parity,
-    int has_offset, copy_to *to_buffer, copy_from *from_buffer)
+EXPORT void zwhy_shim_raidz(generate_fn *generate, reconstruct_fn *reconstruct, seven_words *iterate2,
+    seven_words *iterate_parity, int has_offset, offload_copy_to *to_buffer, offload_copy_from *from_buffer)
 {
 	libzpool.generate = generate;
+	libzpool.reconstruct = reconstruct;
 	libzpool.iterate2 = iterate2;
 	libzpool.iterate_parity = iterate_parity;
 	libzpool.has_offset = has_offset;
-	libzpool.to_buffer = to_buffer;
-	libzpool.from_buffer = from_buffer;
+	offload_to_buffer = to_buffer;
+	offload_from_buffer = from_buffer;
 }

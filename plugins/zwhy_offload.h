@@ -1,0 +1,68 @@
+/*
+ * The interface of a provider for `zwhy lab run offload --set provider=./my.so`.
+ *
+ * A provider is a shared object that exports zwhy_offload_provider(). Verbs and results are those of DPUSM
+ * (github.com/hpc/dpusm). Calls are synchronous, come from several threads at once, and get plain memory: a provider with
+ * memory of its own copies in and out by itself. Nothing that is passed in may be used after the call returned.
+ */
+#ifndef ZWHY_OFFLOAD_PROVIDER_H
+#define ZWHY_OFFLOAD_PROVIDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ZWHY_OFFLOAD_VERSION 1
+
+/* In the order of DPUSM's numbers (include/dpusm/common.h). */
+enum zwhy_result {
+	ZWHY_OK,
+	/* The provider is off for the pool from here on; OpenZFS does the block from its source. */
+	ZWHY_ERROR,
+	ZWHY_PROVIDER_NOT_EXISTS,
+	ZWHY_PROVIDER_UNREGISTERED,
+	ZWHY_PROVIDER_INVALIDATED,
+	ZWHY_PROVIDER_MISMATCH,
+	/* OpenZFS does this block; the provider is asked again for the next. */
+	ZWHY_NOT_IMPLEMENTED,
+	ZWHY_NOT_SUPPORTED,
+	ZWHY_BAD_RESULT,
+};
+
+/* Four 64-bit words: sums of fletcher4; of SHA-256 the digest, each word as a big-endian number. */
+enum zwhy_checksum { ZWHY_FLETCHER4, ZWHY_SHA256 };
+
+/*
+ * One row of RAID-Z: `parity` columns (1 to 3: P, Q, R), then `data` columns, each of `size` bytes. Columns that are
+ * shorter on the disks end in zeros. P = sum of D[i], Q = sum of 2^k D[i], R = sum of 4^k D[i] over GF(2^8) modulo
+ * x^8 + x^4 + x^3 + x^2 + 1, where k = data - 1 - i.
+ */
+struct zwhy_row {
+	int parity, data;
+	size_t size;
+	unsigned char **columns;
+};
+
+/* A verb that is NULL is not implemented. */
+struct zwhy_provider {
+	uint32_t version; /* ZWHY_OFFLOAD_VERSION */
+	const char *name;
+	/*
+	 * To the zlib format (RFC 1950). *to_size is the room at first and the size of the result then; 0 when it does not
+	 * fit, which is no failure: the block is stored as it is.
+	 */
+	enum zwhy_result (*compress)(void *to, size_t *to_size, const void *from, size_t size, int level);
+	/* Zeros may follow the compressed data. */
+	enum zwhy_result (*decompress)(void *to, size_t *to_size, const void *from, size_t size);
+	enum zwhy_result (*checksum)(enum zwhy_checksum kind, uint64_t words[4], const void *from, size_t size);
+	/* Fills the parity columns. */
+	enum zwhy_result (*raidz_gen)(const struct zwhy_row *row);
+	/*
+	 * Fills the data columns whose numbers are in `lost`, counted from the first parity column. A parity column holds
+	 * what was read where valid[p] is not 0. There are as many valid ones as lost columns, or more.
+	 */
+	enum zwhy_result (*raidz_rec)(const struct zwhy_row *row, const int *lost, int losts, const int *valid);
+};
+
+const struct zwhy_provider *zwhy_offload_provider(void);
+
+#endif
