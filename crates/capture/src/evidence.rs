@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use zwhy_evidence::{
     CaptureFacts, Evidence, Host, HostFacts, ImportStats, Imported, Kind, Kstat, Line, Moment, OriginId,
-    Param, Property, ThreadCpu, Timeline,
+    Param, Property, ThreadCpu, Timeline, VdevLoad,
 };
 use zwhy_profile::{Event, Nanos};
 
@@ -45,7 +45,7 @@ pub fn write_imported(imported: Imported, out: &Path) -> Result<PathBuf, Capture
 }
 
 /// Series of these sources have evidence of their own. Disks, memory and pressure are read as kstats.
-const NOT_KSTATS: [&str; 3] = ["thread/", "cpu/", "host"];
+const NOT_KSTATS: [&str; 4] = ["thread/", "cpu/", "host", "vdev/"];
 
 impl Capture {
     /// All that the capture says, with what was lost. `name` is how messages call it.
@@ -56,6 +56,7 @@ impl Capture {
         evidence.host = host(&self.facts);
         add_series(&self, origin, &mut evidence);
         evidence.timeline = timeline(&self);
+        evidence.tables.extend(VdevLoad::table(&VdevLoad::all(&evidence.timeline), origin));
         evidence.params = params(&self.facts, origin);
         evidence.properties = properties(&self.facts, origin);
         // An imported source keeps what has no table of its own in its facts.

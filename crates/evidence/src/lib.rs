@@ -10,6 +10,7 @@ mod itself;
 mod rows;
 mod stats;
 mod timeline;
+mod vdevs;
 
 pub use capture::{
     Amount, Bench, CaptureFacts, ChangedParameters, DatasetCounts, DatasetFacts, EncryptionRoot, Events,
@@ -22,6 +23,7 @@ pub use itself::Itself;
 pub use rows::{FlatRow, PctKind, PctStack, ThreadCpu};
 pub use stats::{ImportStats, Imported};
 pub use timeline::{Line, Moment, Timeline};
+pub use vdevs::VdevLoad;
 
 use serde::{Deserialize, Serialize};
 use zwhy_profile::Profile;

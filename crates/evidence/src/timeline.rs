@@ -32,7 +32,7 @@ pub struct Timeline {
 }
 
 /// Counters that are kept over time: a source, which may end with `*`, and its names.
-const KEPT: [(&str, &[&str]); 8] = [
+const KEPT: [(&str, &[&str]); 9] = [
     ("cpu/all", &["usr_ns", "nice_ns", "sys_ns", "idle_ns", "iowait_ns", "irq_ns", "softirq_ns", "steal_ns"]),
     ("arcstats", &["hits", "misses", "size", "c"]),
     ("disk/*", &["read_bytes", "write_bytes", "io_ns"]),
@@ -41,6 +41,7 @@ const KEPT: [(&str, &[&str]); 8] = [
     ("zfetchstats", &["hits", "misses"]),
     ("meminfo", &["MemAvailable"]),
     ("pressure/*", &["some_ns"]),
+    ("vdev/*", &zwhy_zfs::IOSTAT_NAMES),
 ];
 
 impl Timeline {
@@ -71,6 +72,7 @@ mod tests {
     fn what_people_look_at_is_kept() {
         assert!(Timeline::keeps("cpu/all", "sys_ns") && !Timeline::keeps("cpu/3", "sys_ns"));
         assert!(Timeline::keeps("disk/sda", "read_bytes") && !Timeline::keeps("disk/sda", "reads_merged"));
+        assert!(Timeline::keeps("vdev/tank/sda", "syncq_read_pending") && !Timeline::keeps("vdev/tank", "x"));
         assert!(Timeline::keeps("tank/objset-0x36", "nread") && !Timeline::keeps("tank/iostats", "nread"));
     }
 }

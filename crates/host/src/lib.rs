@@ -8,6 +8,7 @@ mod facts;
 mod files;
 mod processes;
 mod readings;
+mod stream;
 
 pub use facts::{ASKING_THREAD, Facts, TOOLS_PATIENCE, ask_tools, quick};
 pub use files::{entries, named_numbers, read_cut};
@@ -15,3 +16,4 @@ pub use processes::{numbers_in, read_trimmed, stat_fields};
 pub use readings::{
     max_sample_rate, monotonic_ns, online_cpus, paranoid, peak_rss, raise_descriptor_limit, thread_cpu,
 };
+pub use stream::ToolStream;

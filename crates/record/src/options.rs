@@ -36,6 +36,8 @@ pub struct RecordOptions {
     /// Record the host's OpenZFS: its pools and datasets, its counters, and the memory it shares. Off for
     /// a process that brings an OpenZFS of its own.
     pub ask_zfs: bool,
+    /// Record latencies and queues of vdevs, for which a `zpool iostat` goes on beside the recording.
+    pub vdevs: bool,
     /// Facts of the caller, put over the recorder's own (for example `kind` and `experiment`).
     pub facts: CaptureFacts,
     /// Where /proc is, for counters; tests give a folder of their own.
@@ -80,6 +82,7 @@ impl RecordOptions {
             off_cpu: false,
             keep_last: None,
             ask_zfs: true,
+            vdevs: true,
             facts: CaptureFacts::default(),
             proc_root: PathBuf::from("/proc"),
         }
@@ -87,7 +90,7 @@ impl RecordOptions {
 
     /// For [`crate::Intervals`], which keep no file.
     pub fn without_file(target: Target) -> RecordOptions {
-        RecordOptions::new(target, PathBuf::new())
+        RecordOptions { vdevs: false, ..RecordOptions::new(target, PathBuf::new()) }
     }
 
     pub(crate) fn check(&self) -> Result<(), RecordError> {

@@ -5,6 +5,7 @@
 
 mod defaults;
 mod gauges;
+mod iostat;
 mod kstat;
 mod params;
 mod properties;
@@ -12,12 +13,14 @@ mod size;
 mod sleep;
 mod threads;
 mod units;
+mod vdev_work;
 mod vdevs;
 mod version;
 mod waits;
 
 pub use defaults::ParameterDefaults;
 pub use gauges::kstat_is_gauge;
+pub use iostat::{IOSTAT_NAMES, row_of_iostat};
 pub use kstat::{Kstat, KstatError, NamedValue, Value, parse_kstat};
 pub use params::{Implementation, parse_implementation};
 pub use properties::{PoolRow, PropertyRow, Source, parse_pool_list, parse_properties};
@@ -25,6 +28,7 @@ pub use size::{format_bytes, parse_size};
 pub use sleep::{leaves_the_cpu, puts_to_sleep};
 pub use threads::{Area, Role, thread_base, thread_role, waits_for_work};
 pub use units::{Unit, kstat_unit};
+pub use vdev_work::VdevWork;
 pub use vdevs::{PoolStatus, StatusError, Vdev, parse_pool_status, parse_pool_status_json};
 pub use version::{Version, parse_version};
 pub use waits::{WaitsFor, waits_for};

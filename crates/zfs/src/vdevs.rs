@@ -4,6 +4,7 @@
 //! `config:` one line a vdev behind a tab, two blanks a level; `logs`, `cache`, `spares`, `special`
 //! and `dedup` begin a class.
 
+use crate::vdev_work::{VdevWork, of_json, of_row};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -26,6 +27,11 @@ pub struct Vdev {
     /// Bytes; 0 where the source does not say.
     #[serde(skip_serializing_if = "is_zero")]
     pub size_bytes: u64,
+    /// A trim or an initialisation that is under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim: Option<VdevWork>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub initialize: Option<VdevWork>,
     #[serde(skip_serializing_if = "Vec::is_empty", alias = "vdevs")]
     pub children: Vec<Vdev>,
 }
@@ -65,7 +71,7 @@ fn json_pool(name: &str, pool: &Value, now_s: u64) -> PoolStatus {
     for (class, group) in pool.as_object().into_iter().flatten() {
         for (name, vdev) in group.as_object().into_iter().flatten().filter(|(_, v)| !v["vdev_type"].is_null())
         {
-            let vdev = json_vdev(name, vdev, if class == "vdevs" { "normal" } else { class });
+            let vdev = json_vdev(name, vdev, if class == "vdevs" { "normal" } else { class }, now_s);
             // The root vdev only repeats the pool.
             if vdev.kind == "root" { vdevs.extend(vdev.children) } else { vdevs.push(vdev) }
         }
@@ -110,12 +116,15 @@ fn clock(seconds: u64) -> String {
     if days > 0 { format!("{days} days {of_day}") } else { of_day }
 }
 
-fn json_vdev(name: &str, vdev: &Value, class: &str) -> Vdev {
+fn json_vdev(name: &str, vdev: &Value, class: &str, now_s: u64) -> Vdev {
     let children = vdev["vdevs"].as_object().into_iter().flatten();
     let own_class = vdev["class"].as_str().filter(|c| *c != "normal").unwrap_or(class);
     let size = ["total_space", "phys_space", "rep_dev_size"].map(|key| json_number(&vdev[key]));
+    let [trim, initialize] = of_json(vdev, now_s);
     Vdev {
         name: name.to_owned(),
+        trim,
+        initialize,
         kind: exact_kind(name, &json_text(&vdev["vdev_type"])),
         class: own_class.to_owned(),
         state: json_text(&vdev["state"]),
@@ -123,7 +132,7 @@ fn json_vdev(name: &str, vdev: &Value, class: &str) -> Vdev {
         write_errors: json_number(&vdev["write_errors"]),
         checksum_errors: json_number(&vdev["checksum_errors"]),
         size_bytes: size.into_iter().find(|n| *n > 0).unwrap_or(0),
-        children: children.map(|(name, vdev)| json_vdev(name, vdev, own_class)).collect(),
+        children: children.map(|(name, vdev)| json_vdev(name, vdev, own_class, now_s)).collect(),
     }
 }
 
@@ -165,10 +174,11 @@ fn kind_of_name(name: &str) -> String {
     }
 }
 
-/// Reads the text of `zpool status -p` of any version.
+/// Reads the text of `zpool status -p` of any version. `now_s` is when it was printed, in seconds of the Unix clock,
+/// where that is known.
 ///
 /// Returns the pools and how many lines inside of `config` were not understood.
-pub fn parse_pool_status(text: &str) -> (Vec<PoolStatus>, usize) {
+pub fn parse_pool_status(text: &str, now_s: Option<u64>) -> (Vec<PoolStatus>, usize) {
     let (mut pools, mut odd) = (Vec::<PoolStatus>::new(), 0);
     let (mut in_config, mut class, mut in_scan) = (false, "normal", false);
     for line in text.lines() {
@@ -183,7 +193,7 @@ pub fn parse_pool_status(text: &str) -> (Vec<PoolStatus>, usize) {
         if in_scan {
             pool.scan = format!("{} {}", pool.scan, line.trim());
         } else if let Some(row) = line.strip_prefix('\t').filter(|_| in_config) {
-            match config_row(row, &pool.name) {
+            match config_row(row, &pool.name, now_s) {
                 Row::Vdev(depth, vdev) => {
                     let vdev = Vdev { class: class.to_owned(), ..vdev };
                     insert(&mut pool.vdevs, depth, vdev);
@@ -215,7 +225,7 @@ enum Row {
 }
 
 /// `row` is a line of the config block without its tab.
-fn config_row(row: &str, pool: &str) -> Row {
+fn config_row(row: &str, pool: &str, now_s: Option<u64>) -> Row {
     let indent = row.len() - row.trim_start_matches(' ').len();
     let words: Vec<&str> = row.split_whitespace().collect();
     match (indent, words.as_slice()) {
@@ -228,8 +238,11 @@ fn config_row(row: &str, pool: &str) -> Row {
         (0, [name, ..]) if *name == pool => Row::Other,
         (2.., [name, state, errors @ ..]) => {
             let error = |at: usize| errors.get(at).and_then(|n| n.parse().ok()).unwrap_or(0);
+            let [trim, initialize] = of_row(row, now_s);
             let vdev = Vdev {
                 name: (*name).to_owned(),
+                trim,
+                initialize,
                 kind: kind_of_name(name),
                 state: (*state).to_owned(),
                 read_errors: error(0),
@@ -290,7 +303,7 @@ errors: No known data errors
 
     #[test]
     fn the_text_gives_classes_levels_and_errors() {
-        let (pools, odd) = parse_pool_status(TEXT);
+        let (pools, odd) = parse_pool_status(TEXT, None);
         assert_eq!((pools.len(), odd), (2, 0));
         let tank = &pools[0];
         let top: Vec<_> =
@@ -334,7 +347,7 @@ errors: No known data errors
     proptest! {
         #[test]
         fn any_text_is_survived(text in "[ -~\n\t]{0,300}") {
-            let _ = parse_pool_status(&text);
+            let _ = parse_pool_status(&text, Some(u64::MAX));
             let _ = parse_pool_status_json(&text, u64::MAX);
         }
 
@@ -347,7 +360,7 @@ errors: No known data errors
             fn count(vdevs: &[Vdev]) -> usize {
                 vdevs.iter().map(|v| 1 + count(&v.children)).sum()
             }
-            let (pools, odd) = parse_pool_status(&text);
+            let (pools, odd) = parse_pool_status(&text, None);
             prop_assert_eq!((count(&pools[0].vdevs), odd), (depths.len(), 0));
         }
     }

@@ -96,6 +96,10 @@ impl Names {
         if word.starts_with('/') && word.len() > 1 {
             return self.path(word);
         }
+        // `vdev/tank//srv/disk1`: of a pool that has a file for a disk.
+        if let Some((pool, path)) = word.split_once("//").filter(|(pool, _)| pool.starts_with("vdev/")) {
+            return format!("{}/{}", self.word(pool), self.path(&format!("/{path}")));
+        }
         // `root@host:~`, `pool/tank/iostats`: pieces, some of which may be names.
         let mut out = String::with_capacity(word.len());
         for piece in word.split_inclusive(['@', ':', '/', '%', '#', '+']) {
@@ -214,6 +218,15 @@ mod tests {
             "root@host1:~# zfs send pool1/fs1@snap1, then /path1/path2/path3; process1 from address1."
         );
         assert_eq!(names.text("tank/games/old at 97 %, db7.example.org"), "pool1/fs1/fs2 at 97 %, host1");
+    }
+
+    #[test]
+    fn vdevs_keep_their_pool_and_a_file_is_a_path() {
+        let mut names = names();
+        assert_eq!(names.text("vdev/tank/nvme0n1"), "vdev/pool1/nvme0n1");
+        assert_eq!(names.text("vdev/tank/wwn-0x5000c5"), "vdev/pool1/device1");
+        assert_eq!(names.text("vdev/tank//srv/acme-1"), "vdev/pool1//path1/path2");
+        assert_eq!(names.text("/srv/acme-1"), "/path1/path2");
     }
 
     #[test]

@@ -132,6 +132,8 @@ facts! {
         kstats_unreadable: Vec<String>,
         #[serde(alias = "kstat_lines_not_understood")]
         kstat_lines_unparsed: u64,
+        /// Seconds between two readings of the latencies and queues of vdevs; none where they were not read.
+        vdev_interval_s: f64,
     }
 
     /// Clocks of threads that were read.

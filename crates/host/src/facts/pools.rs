@@ -174,18 +174,29 @@ fn pools(facts: &mut Facts, tools: &mut Tools<'_>) {
     let rows = list.as_deref().map(|list| parse_pool_list(list).0);
     let get = ["get", "-Hp", "-o", "name,property,value,source", "all"];
     let (properties, _) = parse_properties(&tools.text(facts, "zpool", &get));
-    let status = match tools.run("zpool", &["status", "-jp"], SHORT) {
-        Output::Text(text) => parse_pool_status_json(&text, now_s()).unwrap_or_default(),
-        Output::TimedOut(_) => Vec::new(),
-        // Before 2.3 there is no -j.
-        _ => parse_pool_status(&tools.text(facts, "zpool", &["status", "-p"])).0,
-    };
+    let status = status(facts, tools);
     // Nobody said that there are none.
     let Some(rows) = rows.or_else(|| pools_of(&status)) else { return };
     if !rows.is_empty() {
         facts.values.zfs.in_use = Some(true);
     }
     put_pools(facts, &rows, &properties, &status);
+}
+
+/// The vdevs, with what a scrub, a trim and the like have still to do: as JSON, which 2.3 has, as text, or without
+/// trims, which 0.7 has not.
+fn status(facts: &mut Facts, tools: &mut Tools<'_>) -> Vec<PoolStatus> {
+    for options in ["-jpti", "-pti"] {
+        match tools.run("zpool", &["status", options], SHORT) {
+            Output::Text(text) if options.starts_with("-j") => {
+                return parse_pool_status_json(&text, now_s()).unwrap_or_default();
+            }
+            Output::Text(text) => return parse_pool_status(&text, Some(now_s())).0,
+            Output::TimedOut(text) => return parse_pool_status(&text, Some(now_s())).0,
+            Output::Failed(_) | Output::NotInstalled => {}
+        }
+    }
+    parse_pool_status(&tools.text(facts, "zpool", &["status", "-p"]), None).0
 }
 
 /// The Unix clock.
@@ -400,6 +411,7 @@ mod tests {
         let (status, _) = parse_pool_status(
             "  pool: tank\n state: ONLINE\nconfig:\n\n\ttank ONLINE 0 0 0\n\t  mirror-0 ONLINE 0 0 0\n\
              \t    sda ONLINE 0 0 0\n\tlogs\n\t  sdb ONLINE 0 0 0\n",
+            None,
         );
         let mut facts = Facts::default();
         put_pools(&mut facts, &rows, &[], &status);
@@ -425,7 +437,7 @@ mod tests {
                 ("zfs", "version") => "zfs-2.3.2-1\n",
                 ("zpool", "list") => "tank\t100\t40\t60\t7\t40\tONLINE\n",
                 ("zpool", "get") => "tank\tautotrim\ton\tlocal\n",
-                ("zpool", "status") if args[1] == "-jp" => return Output::Failed("no -j".into()),
+                ("zpool", "status") if args[1] == "-jpti" => return Output::Failed("no -j".into()),
                 ("zpool", "status") => {
                     "  pool: tank\n state: ONLINE\nconfig:\n\n\ttank ONLINE 0 0 0\n\t  sda ONLINE 0 0 0\n"
                 }

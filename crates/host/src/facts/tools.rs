@@ -3,6 +3,7 @@
 //! A suspended pool makes `zpool` and `zfs` wait in the kernel, where no signal reaches them. Such a
 //! command is left behind: it is asked to end, never waited for.
 
+use std::ffi::OsStr;
 use std::io::Read;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -54,11 +55,20 @@ enum Event {
     Closed(Vec<u8>),
 }
 
-fn run(program: &str, args: &[&str], until: Instant) -> Output {
+/// A program that speaks English, tells the time in UTC, and is found where those of ZFS are.
+pub(crate) fn zfs_command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     // Daemons and restricted users often lack the sbin folders where ZFS tools live.
     let path = std::env::var("PATH").unwrap_or_default();
-    command.env("PATH", format!("{path}:/usr/sbin:/sbin:/usr/local/sbin")).env("LC_ALL", "C");
+    command
+        .env("PATH", format!("{path}:/usr/sbin:/sbin:/usr/local/sbin"))
+        .env("LC_ALL", "C")
+        .env("TZ", "UTC0");
+    command
+}
+
+fn run(program: &str, args: &[&str], until: Instant) -> Output {
+    let mut command = zfs_command(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let (send, receive) = channel();
     // Even starting a program hangs when it lies on the suspended pool.

@@ -9,6 +9,7 @@ mod cpu_events;
 mod owners;
 mod processes;
 mod threads;
+mod vdevs;
 
 use crate::error::RecordError;
 use crate::live::Counted;
@@ -28,6 +29,7 @@ use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use threads::Threads;
+use vdevs::Vdevs;
 use zwhy_evidence::RecorderFacts;
 use zwhy_perf::Until;
 use zwhy_profile::Profile;
@@ -141,6 +143,7 @@ pub(crate) fn others(options: &RecordOptions) -> Result<Vec<Box<dyn Sampler>>, R
     }
     all.push(Box::new(Threads::new(options.interval)));
     all.push(Box::new(Counters::new(options)));
+    all.extend(Vdevs::new(options).map(|vdevs| Box::new(vdevs) as Box<dyn Sampler>));
     if options.ask_zfs {
         all.push(Box::new(Processes::new(options)));
     }

@@ -1,0 +1,186 @@
+//! What was seen of each vdev over a recording: how long its I/O took, and how much of it waited and was under way.
+//!
+//! From the series `vdev/POOL` and `vdev/POOL/DISK` of the timeline, whose names are [`zwhy_zfs::IOSTAT_NAMES`]. Each
+//! report of `zpool iostat` counts the same, whatever it had to say; mean times count by operations.
+
+use crate::{Line, OriginId, Table, Timeline};
+use std::collections::BTreeMap;
+use zwhy_zfs::IOSTAT_NAMES;
+
+/// Means over all reports of one pool (`disk` is empty) or one disk of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VdevLoad {
+    pub pool: String,
+    pub disk: String,
+    /// Reports that the means are of.
+    pub reports: usize,
+    means: BTreeMap<&'static str, f64>,
+}
+
+impl VdevLoad {
+    /// Operations a second, nanoseconds or requests by a name of [`zwhy_zfs::IOSTAT_NAMES`]; 0 for what there was none of.
+    pub fn mean(&self, name: &str) -> f64 {
+        self.means.get(name).copied().unwrap_or(0.0)
+    }
+
+    /// All pools and disks that did something, in order of their names.
+    pub fn all(timeline: &Timeline) -> Vec<VdevLoad> {
+        let mut sources: BTreeMap<&str, Vec<&Line>> = BTreeMap::new();
+        for line in &timeline.lines {
+            if let Some(source) = line.source.strip_prefix("vdev/") {
+                sources.entry(source).or_default().push(line);
+            }
+        }
+        sources.into_iter().map(|(source, lines)| VdevLoad::of(source, &lines)).collect()
+    }
+
+    fn of(source: &str, lines: &[&Line]) -> VdevLoad {
+        let mut times: Vec<i64> = lines.iter().flat_map(|line| line.points.iter().map(|(t, _)| *t)).collect();
+        times.sort_unstable();
+        times.dedup();
+        let at = |name: &str| {
+            let line = lines.iter().find(|line| line.name == name)?;
+            Some(times.iter().map(|t| value_at(&line.points, *t)).collect::<Vec<f64>>())
+        };
+        let operations = ["reads_s", "writes_s"].map(|name| at(name).unwrap_or_default());
+        let mean = |name: &'static str| {
+            let values = at(name)?;
+            let weights = match name {
+                _ if !name.ends_with("_ns") => None,
+                _ if name.ends_with("read_ns") => Some(&operations[0]),
+                _ if name.ends_with("write_ns") => Some(&operations[1]),
+                _ => None,
+            };
+            let weight = |i: usize| match weights.and_then(|w| w.get(i)) {
+                // A time of 0 is no time.
+                _ if name.ends_with("_ns") && values[i] == 0.0 => 0.0,
+                Some(operations) => operations.max(0.5),
+                None => 1.0,
+            };
+            let all: f64 = (0..values.len()).map(weight).sum();
+            let sum: f64 = values.iter().enumerate().map(|(i, value)| value * weight(i)).sum();
+            (all > 0.0).then(|| (name, sum / all))
+        };
+        let (pool, disk) = source.split_once('/').unwrap_or((source, ""));
+        VdevLoad {
+            pool: pool.to_owned(),
+            disk: disk.to_owned(),
+            reports: times.len(),
+            means: IOSTAT_NAMES.into_iter().filter_map(mean).collect(),
+        }
+    }
+
+    /// All of them as the table that `zpool iostat -lqv` prints, by the names that signs ask for; `None` of none.
+    pub fn table(loads: &[VdevLoad], origin: OriginId) -> Option<Table> {
+        let cell = |load: &VdevLoad, name: &str| match load.mean(name) {
+            n if n >= 100.0 => format!("{n:.0}"),
+            n => format!("{n:.3}"),
+        };
+        let row = |load: &VdevLoad| {
+            let names = [load.pool.clone(), load.disk.clone()].into_iter();
+            names.chain(IOSTAT_NAMES.iter().map(|name| cell(load, name))).collect()
+        };
+        let columns = ["pool", "vdev"].into_iter().chain(COLUMNS).map(str::to_owned).collect();
+        let rows: Vec<Vec<String>> = loads.iter().map(row).collect();
+        (!rows.is_empty()).then(|| Table { tool: "zpool iostat -lqv".to_owned(), columns, rows, origin })
+    }
+}
+
+/// [`IOSTAT_NAMES`] as pasted tables call them (`knowledge/tools/zpool-iostat.toml`).
+const COLUMNS: [&str; IOSTAT_NAMES.len()] = [
+    "r op",
+    "w op",
+    "total_wait read ns",
+    "total_wait write ns",
+    "disk_wait read ns",
+    "disk_wait write ns",
+    "syncq_wait read ns",
+    "syncq_wait write ns",
+    "asyncq_wait read ns",
+    "asyncq_wait write ns",
+    "scrub wait ns",
+    "trim wait ns",
+    "rebuild wait ns",
+    "syncq_read pend",
+    "syncq_read activ",
+    "syncq_write pend",
+    "syncq_write activ",
+    "asyncq_read pend",
+    "asyncq_read activ",
+    "asyncq_write pend",
+    "asyncq_write activ",
+    "scrubq_read pend",
+    "scrubq_read activ",
+    "trimq_write pend",
+    "trimq_write activ",
+    "rebuildq_write pend",
+    "rebuildq_write activ",
+];
+
+/// On the straight line between two readings; before the first one there was nothing.
+fn value_at(points: &[(i64, i64)], t: i64) -> f64 {
+    match points.binary_search_by_key(&t, |(at, _)| *at) {
+        Ok(found) => points[found].1 as f64,
+        Err(0) => 0.0,
+        Err(after) => {
+            let (before, value) = points[after - 1];
+            let Some((next, then)) = points.get(after) else { return value as f64 };
+            let part = (t - before) as f64 / (*next - before) as f64;
+            value as f64 + part * (*then as f64 - value as f64)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(source: &str, name: &str, points: &[(i64, i64)]) -> Line {
+        Line { source: source.into(), name: name.into(), counter: false, points: points.to_vec() }
+    }
+
+    #[test]
+    fn every_report_counts_and_times_count_by_operations() {
+        let timeline = Timeline {
+            lines: vec![
+                line("vdev/tank/sda", "reads_s", &[(1, 100), (2, 300), (3, 0), (4, 0)]),
+                line("vdev/tank/sda", "disk_read_ns", &[(1, 1000), (2, 2000), (3, 0), (4, 0)]),
+                // It did not change until the last report.
+                line("vdev/tank/sda", "syncq_read_pending", &[(1, 8), (3, 8), (4, 0)]),
+                // Nothing was trimmed before.
+                line("vdev/tank/sda", "trimq_active", &[(4, 2)]),
+                line("vdev/tank", "reads_s", &[(1, 7)]),
+                line("disk/sda", "io_ns", &[(1, 7)]),
+            ],
+            ..Timeline::default()
+        };
+        let loads = VdevLoad::all(&timeline);
+        let named: Vec<_> = loads.iter().map(|l| (l.pool.as_str(), l.disk.as_str(), l.reports)).collect();
+        assert_eq!(named, [("tank", "", 1), ("tank", "sda", 4)]);
+        let disk = &loads[1];
+        assert_eq!(disk.mean("disk_read_ns"), 1750.0);
+        assert_eq!((disk.mean("reads_s"), disk.mean("syncq_read_pending")), (100.0, 6.0));
+        assert_eq!((disk.mean("trimq_active"), disk.mean("scrubq_active")), (0.5, 0.0));
+    }
+
+    #[test]
+    fn the_table_is_the_one_that_is_pasted() {
+        let load = VdevLoad {
+            pool: "tank".into(),
+            disk: "sda".into(),
+            reports: 9,
+            means: [("syncq_read_active", 0.975), ("disk_read_ns", 123_456.7)].into(),
+        };
+        let table = VdevLoad::table(&[load], OriginId(0)).unwrap();
+        let cell = |column: &str| {
+            let at = table.columns.iter().position(|c| c == column).unwrap();
+            table.rows[0][at].as_str()
+        };
+        assert_eq!(
+            (cell("vdev"), cell("syncq_read activ"), cell("disk_wait read ns")),
+            ("sda", "0.975", "123457")
+        );
+        assert_eq!((table.rows[0].len(), cell("rebuildq_write activ")), (table.columns.len(), "0.000"));
+        assert_eq!(VdevLoad::table(&[], OriginId(0)), None);
+    }
+}
