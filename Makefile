@@ -26,7 +26,7 @@ setup-test: ## also install what only the tests need (browser, perf, Node, web p
 	@scripts/setup.sh test
 
 build: setup ## build target/release/zwhy
-	cargo build --locked --release --package zwhy
+	ZWHY_COMMIT=$$(scripts/commit.sh) cargo build --locked --release --package zwhy
 
 fmt: ## format the Rust and web sources
 	cargo fmt --all

@@ -1,5 +1,5 @@
 //! Embeds the knowledge files: every `.toml` below `knowledge/` becomes part of the library, so a
-//! new cause is one new file and nothing else.
+//! new cause is one new file and nothing else. A digest of them all is the version of the knowledge.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -21,8 +21,31 @@ fn main() -> io::Result<()> {
         }
         code.push_str("];\n");
     }
+    println!("cargo::rerun-if-changed={}", root.display());
+    let _ = writeln!(code, "pub const DIGEST: &str = \"{:016x}\";", digest(&root)?);
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo gives no OUT_DIR"))?;
     fs::write(Path::new(&out).join("knowledge.rs"), code)
+}
+
+/// FNV-1a of names and texts of all knowledge files, in the order of their names; no folder of the machine
+/// that builds is in it.
+fn digest(root: &Path) -> io::Result<u64> {
+    let mut folders = vec![root.to_owned()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        files.extend(toml_files(&folder)?);
+        let inside = fs::read_dir(&folder)?.map(|entry| entry.map(|e| e.path()));
+        folders.extend(inside.collect::<io::Result<Vec<_>>>()?.into_iter().filter(|path| path.is_dir()));
+    }
+    files.sort();
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for file in files {
+        let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().into_owned();
+        for byte in name.into_bytes().into_iter().chain(fs::read(&file)?).chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+    Ok(hash)
 }
 
 fn toml_files(folder: &Path) -> io::Result<Vec<PathBuf>> {

@@ -2,16 +2,21 @@
 
 use std::fmt;
 use std::process::ExitCode;
+use zwhy_formats::{ErrorKind, FormatError};
 use zwhy_lab::LabError;
 use zwhy_record::{CountError, RecordError};
 
 /// The call is wrong, whatever the machine holds.
 #[derive(Debug)]
-pub struct Usage(pub String);
+pub struct Usage {
+    text: String,
+    /// Of `zwhy help`.
+    topic: Option<&'static str>,
+}
 
 impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.text)
     }
 }
 
@@ -19,7 +24,53 @@ impl std::error::Error for Usage {}
 
 /// The error for a call that cannot mean anything.
 pub fn usage(text: impl Into<String>) -> anyhow::Error {
-    anyhow::Error::new(Usage(text.into()))
+    anyhow::Error::new(Usage { text: text.into(), topic: None })
+}
+
+/// As [`usage`], where a topic of `zwhy help` says more.
+pub fn usage_about(topic: &'static str, text: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(Usage { text: text.into(), topic: Some(topic) })
+}
+
+/// The topic of `zwhy help` that says more of an error, where there is one.
+pub fn topic(error: &anyhow::Error) -> Option<&'static str> {
+    error.chain().find_map(|cause| {
+        None.or_else(|| cause.downcast_ref::<Usage>()?.topic)
+            .or_else(|| of_recorder(cause.downcast_ref()?))
+            .or_else(|| of_counter(cause.downcast_ref()?))
+            .or_else(|| of_format(cause.downcast_ref()?))
+            .or_else(|| of_lab(cause.downcast_ref()?))
+    })
+}
+
+fn of_recorder(error: &RecordError) -> Option<&'static str> {
+    matches!(error, RecordError::Permission { .. } | RecordError::Perf { .. }).then_some("privileges")
+}
+
+fn of_counter(error: &CountError) -> Option<&'static str> {
+    match error {
+        CountError::Record(error) => of_recorder(error),
+        CountError::Permission { .. } => Some("privileges"),
+        _ => None,
+    }
+}
+
+fn of_format(error: &FormatError) -> Option<&'static str> {
+    matches!(error.kind(), ErrorKind::UnknownFormat | ErrorKind::Unsupported).then_some("formats")
+}
+
+fn of_lab(error: &LabError) -> Option<&'static str> {
+    match error {
+        LabError::NotRoot => Some("privileges"),
+        LabError::NoExperiment { .. }
+        | LabError::Library(_)
+        | LabError::NoModule
+        | LabError::UnknownModule { .. }
+        | LabError::PoolCannot { .. }
+        | LabError::Device { .. }
+        | LabError::LeftBehind { .. } => Some("lab"),
+        _ => None,
+    }
 }
 
 pub fn exit_code(error: &anyhow::Error) -> ExitCode {
@@ -55,5 +106,27 @@ mod tests {
         assert_eq!(text(&anyhow::Error::new(quoted)), "cannot make the folder x: disk is gone");
         let wrapped = Err::<(), _>(io()).context("cannot write x").unwrap_err();
         assert_eq!(text(&wrapped), "cannot write x: disk is gone");
+    }
+
+    #[test]
+    fn every_topic_that_an_error_names_exists() {
+        let format = |kind| FormatError::read(kind, "x", "found");
+        let errors = [
+            anyhow::Error::new(RecordError::Permission {
+                target: "the host".into(),
+                found: "refused".into(),
+                remedy: "be root".into(),
+            }),
+            anyhow::Error::new(LabError::NotRoot),
+            anyhow::Error::new(LabError::NoModule).context("cannot run it"),
+            anyhow::Error::new(format(ErrorKind::UnknownFormat)),
+            usage_about("formats", "no such format"),
+        ];
+        for error in errors {
+            let topic = topic(&error).unwrap_or_else(|| panic!("{error:?} has no topic"));
+            assert!(crate::topics().iter().any(|t| t.name == topic), "{topic}");
+        }
+        assert_eq!(topic(&usage("wrong")), None);
+        assert_eq!(topic(&anyhow::Error::new(format(ErrorKind::Empty))), None);
     }
 }

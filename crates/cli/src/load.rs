@@ -1,6 +1,6 @@
 //! Any input as evidence: a capture, a recording under way, or a file of any known format.
 
-use crate::failure::usage;
+use crate::failure::usage_about;
 use crate::output;
 use anyhow::{Context, Result};
 use std::io::Read as _;
@@ -67,7 +67,7 @@ impl ReadArgs {
         match &self.format {
             Some(format) if !names().any(|name| name == format) => {
                 let all = names().collect::<Vec<_>>().join(", ");
-                Err(usage(format!("no format is called `{format}`; use one of {all}")))
+                Err(usage_about("formats", format!("no format is called `{format}`; use one of {all}")))
             }
             _ => Ok(()),
         }

@@ -65,8 +65,9 @@ pub use explain::{Options, explain, explain_classified};
 pub use facts::{Argument, CATALOGUE, Family, Query, ResultKind, Signature};
 pub use gain::gain_words;
 pub use knowledge::{
-    Cause, Change, Choice, CpuOf, Expectation, Fixture, GainRule, IfFalse, Knowledge, KnowledgeError,
-    LintIssue, LookAlike, Paste, Remedy, Sign, SourceText, TestCase, TestOutcome, Weight, lint, run_tests,
+    Cause, Change, Choice, CpuOf, DIGEST as KNOWLEDGE_DIGEST, Expectation, Fixture, GainRule, IfFalse,
+    Knowledge, KnowledgeError, LintIssue, LookAlike, Paste, Remedy, Sign, SourceText, TestCase, TestOutcome,
+    Weight, lint, run_tests,
 };
 pub use name::{BareName, bare};
 pub use pattern::{Glob, Pattern};

@@ -38,7 +38,7 @@ pub use figures::{grouped, itself_text};
 pub use functions::{functions_json, functions_text};
 pub use html::{Block, PageError, lab_page, page, page_policy};
 pub use inputs_page::{INPUTS_POLICY, INPUTS_STYLE, InputRow, inputs_page};
-pub use layout::{Align, Grid, labelled, width as cells, wrap, wrap_command};
+pub use layout::{Align, Grid, cut, labelled, width as cells, wrap, wrap_command};
 pub use markdown::answer_markdown;
 pub use remedy::remedy_text;
 pub use stats::{stats_notes, stats_text};

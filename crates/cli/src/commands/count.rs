@@ -13,9 +13,6 @@ use zwhy_report::{CountPer, CountReport, CountRow};
 /// FUNCTION is looked for in the kernel first, then in the process or the program of the command.
 /// MODULE:FUNCTION names a kernel module, LIBRARY:FUNCTION or PATH:FUNCTION an object of user space;
 /// `*` stands for any characters (at most 64 functions).
-///
-/// Example: does the work of one unmount grow with the number of mounted file systems?
-///   zwhy count strcmp --per zfs_unmount_snap -- zfs destroy tank@%
 #[derive(clap::Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct Args {

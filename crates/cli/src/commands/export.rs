@@ -1,6 +1,6 @@
 //! `zwhy export`: any input in a format that another tool reads.
 
-use crate::failure::usage;
+use crate::failure::{usage, usage_about};
 use crate::load::{ReadArgs, Weight, draw, load_whole, tell};
 use crate::output;
 use anyhow::Result;
@@ -12,7 +12,7 @@ use zwhy_formats::{ExportOptions, Ids};
 use zwhy_profile::{Event, Unit};
 
 /// Drawn by zwhy itself; all others are formats of other tools.
-const SVG: &str = "svg";
+pub const SVG: &str = "svg";
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -130,5 +130,5 @@ fn check_format(format: &str) -> Result<()> {
     if names.contains(&format) {
         return Ok(());
     }
-    Err(usage(format!("no format is called `{format}`; use one of {}", names.join(", "))))
+    Err(usage_about("formats", format!("no format is called `{format}`; use one of {}", names.join(", "))))
 }

@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod explain;
 pub mod export;
 pub mod flame;
+pub mod help;
 pub mod import;
 pub mod knowledge;
 pub mod lab;

@@ -13,6 +13,7 @@ mod knowledge;
 mod lab;
 mod lab_page;
 mod limits;
+mod manual;
 mod notes;
 mod output;
 mod places;

@@ -28,6 +28,9 @@ mod embedded {
     include!(concat!(env!("OUT_DIR"), "/knowledge.rs"));
 }
 
+/// The version of the embedded knowledge: the same 16 hexadecimal digits only for the same files.
+pub const DIGEST: &str = embedded::DIGEST;
+
 /// A knowledge file as text; `name` is used in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {

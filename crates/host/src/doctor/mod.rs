@@ -97,12 +97,30 @@ impl Doctor {
 ///
 /// `sample` tries to sample the whole host once; nothing stays open.
 pub fn examine(distro: Option<Distro>, sample: fn() -> io::Result<Sampled>) -> Doctor {
+    made(&checks::ALL, distro, sample, PATIENCE)
+}
+
+/// As [`examine`], only with the checks that take milliseconds and decide whether a recording shows ZFS at all.
+pub fn glance(sample: fn() -> io::Result<Sampled>) -> Doctor {
+    let quick: Vec<_> = checks::ALL.into_iter().filter(|(name, _)| GLANCE.contains(name)).collect();
+    made(&quick, None, sample, Duration::from_secs(1))
+}
+
+/// The checks of [`glance`], none of which runs a program or reads a long file.
+const GLANCE: [&str; 4] = ["place", "CPU samples", "ZFS module", "ZFS counters"];
+
+fn made(
+    wanted: &[(&'static str, checks::CheckOf)],
+    distro: Option<Distro>,
+    sample: fn() -> io::Result<Sampled>,
+    patience: Duration,
+) -> Doctor {
     let root = Root::host();
-    let until = Instant::now() + PATIENCE;
-    let checks = checks::ALL.iter().map(|(name, check)| {
+    let until = Instant::now() + patience;
+    let checks = wanted.iter().map(|(name, check)| {
         let (send, receive) = channel();
         // A file or command of a suspended pool may never answer; its thread is left behind then.
-        let asked = Asked { root: root.clone(), sample };
+        let (check, asked) = (*check, Asked { root: root.clone(), sample });
         std::thread::spawn(move || send.send(check(&asked)));
         (*name, receive)
     });
@@ -130,6 +148,15 @@ pub fn examine(distro: Option<Distro>, sample: fn() -> io::Result<Sampled>) -> D
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_glance_has_the_checks_that_decide() {
+        let seen = glance(|| Ok(Sampled::ByTimer));
+        let names: Vec<&str> = seen.checks.iter().map(|c| c.name).collect();
+        assert_eq!(names, GLANCE);
+        let samples = seen.checks.iter().find(|c| c.name == "CPU samples");
+        assert!(samples.is_some_and(|c| c.state == State::Ready), "{samples:?}");
+    }
 
     #[test]
     fn this_host_is_examined_and_every_lack_has_a_remedy() {
