@@ -4,6 +4,7 @@ import { render } from "preact";
 import { unpack } from "./data/block";
 import { readCompare } from "./data/compare";
 import { readFacts, readTimeline } from "./data/extras";
+import { readInputs } from "./data/inputs";
 import { readAnswer } from "./data/read-answer";
 import { decodeSamples } from "./data/samples";
 import { isLarge, type Packed, prepareAside } from "./flame/prepare";
@@ -15,6 +16,7 @@ import {
   facts,
   flame,
   followAddress,
+  inputs,
   type Part,
   page,
   samples,
@@ -37,9 +39,24 @@ function worker(): Worker | null {
 }
 
 /** The text of a block; null where the file has none of this name. */
-function packed(id: string, what: string): Packed | null {
+function textOf(id: string, what: string): Packed | null {
   const block = document.querySelector(`script[type="application/zwhy"][id="${id}"]`);
   return block && { text: block.textContent ?? "", what };
+}
+
+/** The same for the input that is shown: of those beyond the first, blocks are called ID.n. */
+function packed(id: string, what: string): Packed | null {
+  const { input } = page.value;
+  return textOf(input > 0 ? `${id}.${input}` : id, what);
+}
+
+/** The inputs of the file; one that it does not hold is the first. */
+async function list(): Promise<void> {
+  const part = await load(textOf("inputs", "list of inputs"), unpacked(readInputs));
+  if (part.kind === "ready") inputs.value = part.value;
+  if (part.kind === "failed") unread.value = [...unread.value, part.message];
+  if (page.value.input >= Math.max(1, inputs.value.length))
+    page.value = { ...page.value, input: 0 };
 }
 
 async function load<T>(
@@ -76,6 +93,7 @@ async function open(): Promise<void> {
   dark.subscribe((isDark) => {
     document.documentElement.dataset.dark = String(isDark);
   });
+  await list();
   const graph = (block: Packed) => prepareAside(block, worker);
   const stacks = packed("flame", "flame graph");
   // A worker needs a while: it begins before anything else, and what takes none waits until the answer is shown.

@@ -20,6 +20,8 @@ export const FLAME_EVENTS: readonly FlameEvent[] = ["cpu", "wait", "count"];
 export type Sort = "own" | "total" | "name";
 
 export interface PageState {
+  /** Which input of the file, where it holds several. */
+  readonly input: number;
   readonly finding: number;
   /** Node that fills the width. */
   readonly zoom: number;
@@ -51,6 +53,7 @@ export interface PageState {
 }
 
 export const START: PageState = {
+  input: 0,
   finding: 0,
   zoom: 0,
   range: null,
@@ -100,6 +103,7 @@ function choice<T extends string>(text: string | null, all: readonly T[]): T {
 export function parseHash(hash: string): PageState {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
   return {
+    input: index(fields.get("input")),
     finding: index(fields.get("finding")),
     zoom: index(fields.get("zoom")),
     range: span(fields.get("range")),
@@ -126,6 +130,7 @@ export function parseHash(hash: string): PageState {
 
 export function formatHash(state: PageState): string {
   const fields = new URLSearchParams();
+  if (state.input > 0) fields.set("input", String(state.input));
   if (state.finding > 0) fields.set("finding", String(state.finding));
   if (state.zoom > 0) fields.set("zoom", String(state.zoom));
   // Fixed notation: an exponent would put a second "-" into the text.

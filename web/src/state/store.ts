@@ -3,10 +3,18 @@
 import { computed, signal } from "@preact/signals";
 import type { CompareData } from "../data/compare";
 import type { FactTable, TimelineData } from "../data/extras";
+import type { Listed } from "../data/inputs";
 import type { ReadAnswer } from "../data/read-answer";
 import type { SampleData } from "../data/samples";
 import type { FlameModel } from "../flame/model";
-import { FLAME_EVENTS, type FlameEvent, formatHash, type PageState, parseHash } from "./hash";
+import {
+  FLAME_EVENTS,
+  type FlameEvent,
+  formatHash,
+  type PageState,
+  parseHash,
+  START,
+} from "./hash";
 
 /** A part of the data: not in the file, being unpacked, unreadable, or there. */
 export type Part<T> =
@@ -15,6 +23,8 @@ export type Part<T> =
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "ready"; readonly value: T };
 
+/** Empty where the file holds one. */
+export const inputs = signal<readonly Listed[]>([]);
 export const page = signal<PageState>(parseHash(window.location.hash));
 /** When each sample of the CPU flame graph was taken. */
 export const samples = signal<SampleData | null>(null);
@@ -105,7 +115,22 @@ export function back(): boolean {
 
 function follow(): void {
   forget();
-  page.value = parseHash(window.location.hash);
+  const next = parseHash(window.location.hash);
+  // Another input is another page: it is opened as from the file.
+  if (next.input !== page.value.input) window.location.reload();
+  else page.value = next;
+}
+
+/** Shows another input of the file, as it opens. */
+export function openInput(input: number): void {
+  settleAddress();
+  const { theme, keys } = page.value;
+  window.history.pushState(
+    { steps: steps() + 1 },
+    "",
+    `#${formatHash({ ...START, theme, keys, input })}`,
+  );
+  window.location.reload();
 }
 
 /** Follows Back, Forward and edits of the address. */

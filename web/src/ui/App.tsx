@@ -10,6 +10,7 @@ import { Findings } from "./Findings";
 import { Flame } from "./Flame";
 import { Header } from "./Header";
 import { Help } from "./Help";
+import { Inputs } from "./Inputs";
 import { Limits } from "./Limits";
 import { Matrix } from "./Matrix";
 import { Paths } from "./Paths";
@@ -28,6 +29,7 @@ export function App() {
     <>
       {source && <SkipLinks />}
       <Header source={source} />
+      <Inputs />
       <main>
         <Body />
       </main>

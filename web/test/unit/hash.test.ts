@@ -7,6 +7,7 @@ import { HOSTILE_NAMES } from "../sample/hostile";
 
 const wellFormed = fc.string({ unit: "grapheme" });
 const state: fc.Arbitrary<PageState> = fc.record({
+  input: fc.nat(50),
   finding: fc.nat(50),
   zoom: fc.nat(1_000_000),
   range: fc.option(

@@ -1,19 +1,20 @@
-//! `zwhy report`: the answer, stages, threads and flame graph as one offline page.
+//! `zwhy report`: the answer, stages, threads and flame graph as one offline page, of one input or of several.
 
 use crate::load::{ReadArgs, answer_of, drawn, load, tell};
 use crate::output;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Answer, Knowledge, classify};
 use zwhy_evidence::{Evidence, Imported};
 use zwhy_flame::{Roots, encode_block, encode_samples};
 use zwhy_profile::Event;
-use zwhy_report::{Block, Timeline, fact_tables};
+use zwhy_report::{Block, Input, Timeline, fact_tables, page_of_all};
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Capture, profile, evidence JSON or pasted text; `-` is standard input.
-    input: PathBuf,
+    /// Captures, profiles, evidence JSON or pasted text; `-` is standard input. Of several the page shows one at a time.
+    #[arg(required = true, value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
     /// Page to write, X.html; `-` is standard output.
     #[arg(short, long)]
     output: PathBuf,
@@ -26,10 +27,19 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     output::check(&args.output, &["html", "htm"], "this writes a page: name it X.html")?;
     let knowledge = args.knowledge.load()?;
-    let imported = load(&args.input, &args.read.with_tools(&knowledge))?;
-    let name = args.read.name_of(&args.input);
-    tell(&name, drawn(&imported).as_ref().unwrap_or(&imported));
-    write_page(&imported, &name, &knowledge, Roots::Threads, &args.output)
+    let read = args.read.with_tools(&knowledge);
+    if args.inputs.iter().filter(|path| *path == Path::new("-")).count() > 1 {
+        bail!("standard input (-) is named twice, and can be read once: name it once");
+    }
+    let mut inputs = Vec::new();
+    for path in &args.inputs {
+        let imported = load(path, &read)?;
+        let name = args.read.name_of(path);
+        tell(&name, drawn(&imported).as_ref().unwrap_or(&imported));
+        let (blocks, answer) = blocks_of(&imported, &name, &knowledge, Roots::Threads)?;
+        inputs.push(Input { name, why: answer.why, blocks });
+    }
+    output::write_result(&args.output, page_of_all(&inputs)?.as_bytes())
 }
 
 pub fn write_page(
@@ -50,6 +60,17 @@ pub fn page_of(
     knowledge: &Knowledge,
     roots: Roots,
 ) -> Result<(String, Answer)> {
+    let (blocks, answer) = blocks_of(imported, name, knowledge, roots)?;
+    Ok((zwhy_report::page(&blocks)?, answer))
+}
+
+/// The data of the page of one input, with the answer that it shows.
+fn blocks_of(
+    imported: &Imported,
+    name: &str,
+    knowledge: &Knowledge,
+    roots: Roots,
+) -> Result<(Vec<Block>, Answer)> {
     // The answer rests on what was read; only the drawings need samples of everything.
     let made = drawn(imported);
     let shown = made.as_ref().unwrap_or(imported);
@@ -71,7 +92,7 @@ pub fn page_of(
         }
     }
     blocks.extend(surroundings(&imported.evidence)?);
-    Ok((zwhy_report::page(&blocks)?, answer))
+    Ok((blocks, answer))
 }
 
 /// What was read beside the samples: counters over time, and what the host is like.

@@ -25,6 +25,20 @@ fn a_written_file_is_named_on_standard_output() {
 }
 
 #[test]
+fn a_page_of_several_inputs_holds_each_of_them() {
+    let folder = inputs::bare_folder();
+    let page = call(folder.path(), "report ccm.folded plain.folded -o -").ok();
+    for id in ["inputs", "answer", "flame", "answer.1", "flame.1"] {
+        assert_eq!(page.matches(&format!("type=\"application/zwhy\" id=\"{id}\">")).count(), 1, "{id}");
+    }
+    let twice = call(folder.path(), "report - ccm.folded - -o -");
+    assert!(twice.err.contains("standard input (-) is named twice"), "{twice:?}");
+    let missing = call(folder.path(), "report ccm.folded nowhere.folded -o page.html");
+    assert!(missing.err.contains("nowhere.folded"), "{missing:?}");
+    assert!(!folder.path().join("page.html").exists());
+}
+
+#[test]
 fn a_hyphen_is_standard_output_and_nothing_else_is_there() {
     let folder = inputs::bare_folder();
     let page = call(folder.path(), "report ccm.folded -o -").ok();

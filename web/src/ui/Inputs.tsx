@@ -1,0 +1,27 @@
+// The inputs that the file holds, each with the first line of its answer: a choice of what the page shows.
+
+import { inputs, openInput, page } from "../state/store";
+import { visible } from "../text";
+
+export function Inputs() {
+  if (inputs.value.length < 2) return null;
+  const shown = page.value.input;
+  return (
+    <nav class="inputs" aria-label="Inputs of this file">
+      <ol>
+        {inputs.value.map(({ name, why }, i) => (
+          <li key={i}>
+            <button
+              type="button"
+              aria-current={i === shown ? "page" : undefined}
+              onClick={() => i !== shown && openInput(i)}
+            >
+              {visible(name, 80)}
+            </button>{" "}
+            <span>{visible(why, 200)}</span>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
