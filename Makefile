@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test kernel-test setup setup-test build fmt lint web bench fuzz fresh-machine clean
+.PHONY: help demo test kernel-test setup setup-test build manual fmt lint web bench fuzz fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,9 @@ setup-test: ## also install what only the tests need (browser, perf, Node, web p
 
 build: setup ## build target/release/zwhy
 	ZWHY_COMMIT=$$(scripts/commit.sh) cargo build --locked --release --package zwhy
+
+manual: setup ## write man pages and completions of the shells to target/manual
+	cargo run --locked --quiet --package zwhy --example manual -- target/manual
 
 fmt: ## format the Rust and web sources
 	cargo fmt --all

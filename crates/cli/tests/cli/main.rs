@@ -16,6 +16,7 @@ mod limits;
 mod manual;
 mod notes;
 mod output;
+mod pages;
 mod places;
 mod published;
 mod reading;
