@@ -3,7 +3,7 @@
  * leaves out (compression, and rows that lost more) is done by OpenZFS.
  *
  *   cc -O2 -shared -fPIC -Iplugins -o example.so plugins/example.c
- *   zwhy lab run offload --set provider=none,./example.so --set layout=raidz2 --set disks=6 --set zia_checksum=1
+ *   zwhy lab run offload --set provider=none,./example.so --set disks=6 --set layout=raidz2 --set zia_checksum=1
  */
 #include <string.h>
 

@@ -125,6 +125,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "The result as one page that opens without a network",
         "zwhy lab report encryption -o encryption.html",
     ),
+    ("lab verify", "Every byte of the pools of a run with --keep", "zwhy lab verify encryption --stock"),
     ("lab compare", "Two machines, or before and after an update", "zwhy lab compare old new"),
     ("lab cleanup", "After a run with --engine pool was killed", "zwhy lab cleanup"),
     ("limits", "What one CPU of this machine can do", "zwhy limits"),

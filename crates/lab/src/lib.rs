@@ -44,6 +44,7 @@ pub use result::{
     Captured, Cpu, ExperimentResult, FailedRun, GrowthResult, Mark, RunResult, StepResult, Summary,
     SummaryStep, ThreadGroup,
 };
+pub use run::verify::{Verified, VerifyOptions, verify};
 pub use run::{RunOptions, planned_hz, resume, run};
 pub use spec::{
     Action, Check, Compare, Engine, Experiment, Measure, Setup, Size, SizeSpec, StepSpec, Variant, Verb,

@@ -62,7 +62,10 @@ impl Scratch {
             let name = entry.file_name().to_string_lossy().into_owned();
             let kept = name.strip_suffix(LOST).unwrap_or(&name);
             let disk = kept.strip_prefix(DISK).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
-            let ours = disk || name.starts_with("zpool.cache") || name == format!("{DISK}.probe");
+            let ours = disk
+                || name == crate::user::kept::FILE
+                || name.starts_with("zpool.cache")
+                || name == format!("{DISK}.probe");
             if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
                 fs::remove_file(entry.path()).map_err(io)?;
             }

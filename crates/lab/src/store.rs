@@ -15,6 +15,7 @@ use zwhy_place::{Place, PlaceError};
 
 const PLAN: &str = "plan.json";
 const CELLS: &str = "cells";
+const POOLS: &str = "pool";
 
 /// Everything that decides what runs, and in which order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,6 +35,9 @@ pub struct Plan {
     pub build_id: Option<String>,
     #[serde(default)]
     pub pool: PoolChoice,
+    /// The pool of each run is kept.
+    #[serde(default)]
+    pub keep: bool,
     /// Samples a second of the captures; `None`: nothing is recorded.
     pub hz: Option<u32>,
 }
@@ -86,6 +90,27 @@ impl Store {
 
     pub fn keep(&self, run: &RunResult) -> Result<(), LabError> {
         self.write(&self.cell(run.position), run)
+    }
+
+    /// The folder that the pool of a run is kept in.
+    pub fn kept_pool(&self, position: usize) -> PathBuf {
+        self.folder.join(POOLS).join(format!("{position:04}"))
+    }
+
+    /// Moves the pool of a finished run out of the scratch folder, over what an interrupted one left.
+    pub fn keep_pool(&self, position: usize, scratch: &Path) -> Result<(), LabError> {
+        let kept = self.kept_pool(position);
+        let io = |source| LabError::Io {
+            doing: "keep the pool (the scratch folder must be on the file system of the output folder) in",
+            path: kept.clone(),
+            source,
+        };
+        fs::create_dir_all(&kept).map_err(io)?;
+        for entry in fs::read_dir(scratch).map_err(io)? {
+            let entry = entry.map_err(io)?;
+            fs::rename(entry.path(), kept.join(entry.file_name())).map_err(io)?;
+        }
+        Ok(())
     }
 
     fn cell(&self, position: usize) -> PathBuf {

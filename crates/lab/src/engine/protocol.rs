@@ -10,6 +10,7 @@ use crate::pool::session::PoolPlan;
 use crate::result::Mark;
 use crate::spec::{Setup, Step};
 use crate::user::cures::Cure;
+use crate::user::kept::Kept;
 use crate::user::library::Library;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,9 @@ pub struct ChildPlan {
     pub bytes: Bytes,
     pub seed: u64,
     pub steps: Vec<Step>,
+    /// What is needed to open the pool again is left beside it.
+    #[serde(default)]
+    pub keep: bool,
     pub fault: Option<Fault>,
 }
 
@@ -42,6 +46,9 @@ pub enum EnginePlan {
 pub struct UserPlan {
     pub library: Library,
     pub parameters: Vec<Parameter>,
+    /// The pool is there already, and is only read.
+    #[serde(default)]
+    pub existing: Option<Kept>,
 }
 
 /// A variable of the library.

@@ -38,6 +38,7 @@ impl OneRun<'_> {
             bytes: self.plan.size_spec.bytes,
             seed: self.plan.seed,
             steps: self.variant.steps.clone(),
+            keep: self.plan.keep,
             fault: self.options.fault,
         };
         let mut place = RunStep { variant: self.variant.label.clone(), phase: "set-up".into() };

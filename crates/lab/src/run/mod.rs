@@ -4,6 +4,7 @@
 //! [`resume`] goes on with the others. A run that OpenZFS does not end is noted, and the next one begins.
 
 mod cell;
+pub mod verify;
 
 use crate::engine::Engine;
 use crate::engine::parent::ChildProgram;
@@ -39,6 +40,8 @@ pub struct RunOptions {
     pub pool: PoolChoice,
     /// Order of the runs; `None`: by the clock.
     pub seed: Option<u64>,
+    /// The pool of each run stays in the output folder, for [`verify`](verify::verify); engine `user` only.
+    pub keep: bool,
     /// Samples a second that the recorder takes; kept for [`resume`].
     pub hz: Option<u32>,
     /// The command as it was given, for the result.
@@ -63,6 +66,7 @@ impl RunOptions {
             library: None,
             pool: PoolChoice::default(),
             seed: None,
+            keep: false,
             hz: None,
             command: Vec::new(),
             child,
@@ -103,6 +107,7 @@ pub fn run(
         library: engine.info().path.clone(),
         build_id: engine.info().build_id.clone(),
         pool: options.pool.clone(),
+        keep: options.keep,
         hz: options.hz,
     };
     let variants = variants(&plan.experiment)?;
@@ -205,6 +210,9 @@ impl Session<'_> {
                 progress: &mut *progress,
             };
             let ended = one.run();
+            if plan.keep && ended.is_ok() && plan.experiment.engine == spec::Engine::User {
+                self.store.keep_pool(position, self.scratch.path())?;
+            }
             if let Err(left) = self.engine.end() {
                 // A pool may still use what is in it.
                 self.scratch.leave();

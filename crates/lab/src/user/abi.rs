@@ -96,6 +96,14 @@ functions! {
     fnvlist_add_string: fn(*mut NvlistRaw, *const c_char, *const c_char);
     fnvlist_add_uint64: fn(*mut NvlistRaw, *const c_char, u64);
     fnvlist_add_uint8_array: fn(*mut NvlistRaw, *const c_char, *mut u8, c_uint);
+    /// list, size out; given back by fnvlist_pack_free
+    fnvlist_pack: fn(*mut NvlistRaw, *mut usize) -> *mut c_char;
+    fnvlist_pack_free: fn(*mut c_char, usize);
+    /// bytes, how many, out, 0 to wait for memory
+    nvlist_unpack: fn(*mut c_char, usize, *mut *mut NvlistRaw, c_int) -> c_int;
+    nvlist_lookup_nvlist: fn(*mut NvlistRaw, *const c_char, *mut *mut NvlistRaw) -> c_int;
+    nvlist_lookup_nvlist_array: fn(*mut NvlistRaw, *const c_char, *mut *mut *mut NvlistRaw, *mut c_uint) -> c_int;
+    nvlist_lookup_string: fn(*mut NvlistRaw, *const c_char, *mut *const c_char) -> c_int;
     fnvlist_add_nvlist_array: fn(*mut NvlistRaw, *const c_char, *mut *mut NvlistRaw, c_uint);
 }
 

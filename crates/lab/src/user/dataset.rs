@@ -74,6 +74,15 @@ unsafe impl Send for Open {}
 unsafe impl Sync for Open {}
 
 impl<'a> Dataset<'a> {
+    /// The dataset of a pool that is there.
+    pub fn existing(zpool: &'a Zpool, setup: &Setup) -> Result<Dataset<'a>, Failure> {
+        let (name, encrypted) = (c_string(NAME), setup.is_encrypted());
+        let mut dataset = Dataset { zpool, name, encrypted, objset: null_mut() };
+        dataset.load_key()?;
+        dataset.open()?;
+        Ok(dataset)
+    }
+
     pub fn create(zpool: &'a Zpool, setup: &Setup) -> Result<Dataset<'a>, Failure> {
         let name = c_string(NAME);
         let encrypted = setup.is_encrypted();

@@ -13,13 +13,23 @@ use zwhy_evidence::{CaptureFacts, DatasetFacts, PoolFacts, ZfsFacts};
 
 pub struct UserEngine {
     library: Library,
+    interposers: bool,
 }
 
 impl UserEngine {
     /// # Errors
     /// When there is no libzpool that the lab knows.
     pub fn find(library: Option<&Path>) -> Result<UserEngine, LabError> {
-        Ok(UserEngine { library: Library::find(library)? })
+        Ok(UserEngine { library: Library::find(library)?, interposers: true })
+    }
+
+    /// OpenZFS as its distribution built it, uncured.
+    pub fn without_interposers(self, without: bool) -> UserEngine {
+        UserEngine { interposers: !without, ..self }
+    }
+
+    pub fn library(&self) -> &Library {
+        &self.library
     }
 
     /// Parameters as the child sets them: with the size of the library's variable.
@@ -52,7 +62,7 @@ impl Engine for UserEngine {
 
     fn begin(&mut self, setup: &Setup, _scratch: &Path) -> Result<EnginePlan, LabError> {
         let parameters = self.parameters(setup)?;
-        Ok(EnginePlan::User(UserPlan { library: self.library.clone(), parameters }))
+        Ok(EnginePlan::User(UserPlan { library: self.library.clone(), parameters, existing: None }))
     }
 
     fn end(&mut self) -> Result<(), LabError> {
@@ -61,7 +71,7 @@ impl Engine for UserEngine {
     }
 
     fn preload(&self) -> Result<Option<ShimFile>, LabError> {
-        ShimFile::create().map(Some)
+        self.interposers.then(ShimFile::create).transpose()
     }
 
     fn whom(&self, child: u32) -> Whom {

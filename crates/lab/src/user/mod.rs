@@ -14,6 +14,7 @@ pub mod disks;
 pub mod dmu;
 pub mod engine;
 pub mod features;
+pub mod kept;
 pub mod kstats;
 pub mod library;
 pub mod nvlist;

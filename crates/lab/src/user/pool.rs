@@ -25,14 +25,15 @@ pub struct Pool<'a> {
     name: CString,
 }
 
-/// SPA_MODE_READ | SPA_MODE_WRITE
+/// SPA_MODE_READ, SPA_MODE_READ | SPA_MODE_WRITE
+const READ: i32 = 1;
 const READ_WRITE: i32 = 3;
 
-/// Starts OpenZFS. From here on it has threads.
+/// Starts OpenZFS, to write or only to read. From here on it has threads.
 ///
 /// `spa_config_path` must lead into the scratch folder before: OpenZFS reads and rewrites that file,
 /// which by default is the host's own list of pools, /etc/zfs/zpool.cache.
-pub fn start(zpool: &Zpool, scratch: &Path) -> Result<(), Failure> {
+pub fn start(zpool: &Zpool, scratch: &Path, writes: bool) -> Result<(), Failure> {
     let doing = "keep away from the host's zpool.cache";
     let path = zpool
         .address("spa_config_path")
@@ -41,7 +42,7 @@ pub fn start(zpool: &Zpool, scratch: &Path) -> Result<(), Failure> {
     // SAFETY: `char *spa_config_path` in all releases; nothing runs yet; the text lives on.
     unsafe {
         path.cast::<*mut std::ffi::c_char>().write(cache.into_raw());
-        (zpool.call.kernel_init)(READ_WRITE);
+        (zpool.call.kernel_init)(if writes { READ_WRITE } else { READ });
     }
     Ok(())
 }
@@ -90,6 +91,17 @@ impl<'a> Pool<'a> {
     pub fn reimport(&self, between: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
         let config = self.export()?;
         between()?;
+        self.import(&config)
+    }
+
+    /// The pool that somebody else made.
+    pub fn open(zpool: &'a Zpool, config: &Nvlist) -> Result<Pool<'a>, Failure> {
+        let pool = Pool { zpool, name: c_string(POOL) };
+        pool.import(config)?;
+        Ok(pool)
+    }
+
+    fn import(&self, config: &Nvlist) -> Result<(), Failure> {
         // SAFETY: name and config are valid; OpenZFS copies both.
         let error = unsafe {
             (self.zpool.call.spa_import)(self.name.as_ptr().cast_mut(), config.as_ptr(), null_mut(), 0)

@@ -4,6 +4,7 @@ use super::abi::Zpool;
 use super::dataset::Dataset;
 use super::disks::Disks;
 use super::dmu::{self, Objects};
+use super::kept::Kept;
 use super::kstats::Counters;
 use super::nvlist::c_string;
 use super::pool::{self, Pool};
@@ -15,12 +16,17 @@ use crate::engine::{Measured, Session};
 use crate::io::Target;
 use crate::scratch::disk_size;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 struct UserSession {
     zpool: &'static Zpool,
     pool: Pool<'static>,
     dataset: Dataset<'static>,
     objects: Vec<u64>,
+    /// Not a pool that is only read.
+    writes: bool,
+    /// Where it is left how to open the pool again.
+    keep: Option<PathBuf>,
     disks: Disks,
     /// Of the step that is measured.
     begun: (Snapshot, Counters),
@@ -43,11 +49,29 @@ pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<c
     dmu::prepare(zpool, setup.io)?;
     offload::hand_over(zpool);
     tune::parameters(zpool, &own.parameters)?;
-    pool::start(zpool, &plan.scratch)?;
+    pool::start(zpool, &plan.scratch, own.existing.is_none())?;
     cures::confirm_arc(&mut done, setup);
     done.extend(cures::choose_checksums(zpool));
     tune::implementations(zpool, &setup.implementations)?;
 
+    let (pool, dataset, objects) = match &own.existing {
+        Some(kept) => kept_pool(zpool, plan, kept)?,
+        None => new_pool(zpool, own, plan)?,
+    };
+    if let Some(device) = setup.device {
+        shim::device(device);
+    }
+    let begun = (Snapshot::take(), Counters::read());
+    offload::pause(false);
+    let disks = Disks::new(&plan.scratch, setup.disks);
+    let (writes, keep) = (own.existing.is_none(), plan.keep.then(|| plan.scratch.clone()));
+    Ok((Box::new(UserSession { zpool, pool, dataset, objects, writes, keep, disks, begun }), done))
+}
+
+type Made = (Pool<'static>, Dataset<'static>, Vec<u64>);
+
+fn new_pool(zpool: &'static Zpool, own: &UserPlan, plan: &ChildPlan) -> Result<Made, Failure> {
+    let setup = &plan.setup;
     let size = disk_size(plan.bytes, setup, &plan.steps);
     let pool = Pool::create(zpool, &own.library, &plan.scratch, setup, size)?;
     let dataset = Dataset::create(zpool, setup)?;
@@ -55,13 +79,13 @@ pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<c
         (0..setup.threads).map(|_| dataset.new_object(setup.recordsize().0)).collect();
     let objects = objects?;
     dataset.sync();
-    if let Some(device) = setup.device {
-        shim::device(device);
-    }
-    let begun = (Snapshot::take(), Counters::read());
-    offload::pause(false);
-    let disks = Disks::new(&plan.scratch, setup.disks);
-    Ok((Box::new(UserSession { zpool, pool, dataset, objects, disks, begun }), done))
+    Ok((pool, dataset, objects))
+}
+
+fn kept_pool(zpool: &'static Zpool, plan: &ChildPlan, kept: &Kept) -> Result<Made, Failure> {
+    let pool = Pool::open(zpool, &kept.config(zpool.call, &plan.scratch)?)?;
+    let dataset = Dataset::existing(zpool, &plan.setup)?;
+    Ok((pool, dataset, kept.objects.clone()))
 }
 
 /// The ARC as far as the data fills it (compressed and plain), two copies (plain and encrypted) of the dirty
@@ -82,7 +106,10 @@ impl Session for UserSession {
     }
 
     fn sync(&self) -> Result<(), Failure> {
-        self.dataset.sync();
+        // A pool that is only read has no transaction groups to wait for.
+        if self.writes {
+            self.dataset.sync();
+        }
         Ok(())
     }
 
@@ -157,7 +184,15 @@ impl Session for UserSession {
 
     fn close(mut self: Box<Self>) -> Result<(), Failure> {
         self.dataset.close();
-        self.pool.export()?;
+        if !self.writes {
+            // OpenZFS exports no pool while it may only read; the process ends with it.
+            return Ok(());
+        }
+        let config = self.pool.export()?;
+        if let Some(folder) = &self.keep {
+            Kept::of(self.zpool.call, &self.objects, &config).write(folder)?;
+        }
+        drop(config);
         // SAFETY: all pools are exported and no call of ours is under way.
         unsafe { (self.zpool.call.kernel_fini)() };
         Ok(())

@@ -1,10 +1,14 @@
 //! Stages handed to a provider, on real OpenZFS: who did the work, and that the data is right whoever did it.
 
-use crate::harness::{Test, options};
+use crate::harness::{CHILD, Test, options};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
-use zwhy_lab::{Experiment, ExperimentResult, NullRecorder, Silent, StepResult, run};
+use zwhy_lab::{
+    ChildProgram, Experiment, ExperimentResult, NullRecorder, Silent, StepResult, VerifyOptions, run,
+};
 
 pub const TESTS: &[Test] = &[
     (
@@ -16,6 +20,7 @@ pub const TESTS: &[Test] = &[
     ("rows_of_isal_are_those_of_openzfs", rows_of_isal_are_those_of_openzfs),
     ("lost_disks_are_resilvered_by_the_provider", lost_disks_are_resilvered_by_the_provider),
     ("a_provider_that_dies_costs_no_byte", a_provider_that_dies_costs_no_byte),
+    ("kept_pools_are_read_back_by_openzfs_alone", kept_pools_are_read_back_by_openzfs_alone),
     ("nothing_is_used_that_was_not_brought_back", nothing_is_used_that_was_not_brought_back),
     ("checksums_of_a_provider_are_those_of_openzfs", checksums_of_a_provider_are_those_of_openzfs),
     ("the_example_of_a_provider_works", the_example_of_a_provider_works),
@@ -165,6 +170,41 @@ fn a_provider_that_dies_costs_no_byte() {
         // What was under way at that moment may have been answered just in time.
         assert!(calls <= death + 8, "{death}: {calls} calls were answered");
     }
+}
+
+fn kept_pools_are_read_back_by_openzfs_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    // A whole provider, and one that dies while it writes.
+    let fixed = "provider = \"remote\"\ncompression = \"gzip-6\"\nrecordsize = \"128K\"\ndisks = 4";
+    let factors = "provider_dies_after = [0, 30]\nlayout = [\"raidz1\", \"mirror\"]";
+    let experiment = specified(factors, fixed, "4M", &["write", "overwrite"]);
+    let mut options = options(&out);
+    options.keep = true;
+    let result = run(&experiment, &options, &mut NullRecorder, &mut Silent).unwrap();
+    assert_eq!((result.runs.len(), result.failed.len()), (4, 0));
+    let verify = |stock: bool| {
+        let options = VerifyOptions {
+            stock,
+            library: None,
+            child: ChildProgram::this([CHILD]),
+            silence: Duration::from_secs(60),
+            cancel: Arc::default(),
+        };
+        zwhy_lab::verify(&out, &options).unwrap()
+    };
+    for stock in [true, false] {
+        let verified = verify(stock);
+        assert_eq!(verified.len(), 4);
+        assert!(verified.iter().all(|pool| pool.is_good() && pool.bytes == Ok(4 << 20)), "{verified:?}");
+    }
+    // Both halves of the mirror and all columns are damaged, but for the labels.
+    for disk in 0..4 {
+        let file =
+            std::fs::File::options().write(true).open(out.join(format!("pool/0000/vdev{disk}"))).unwrap();
+        file.write_all_at(&vec![0x55; 64 << 20], 4 << 20).unwrap();
+    }
+    assert_eq!(verify(true).iter().filter(|pool| !pool.is_good()).count(), 1);
 }
 
 fn nothing_is_used_that_was_not_brought_back() {

@@ -2,6 +2,7 @@
 
 mod captures;
 mod cleanup;
+mod kept;
 mod page;
 mod plan;
 mod runs;
@@ -35,6 +36,8 @@ enum Command {
     Result(FolderArgs),
     /// Say whether an experiment showed what it was expected to show; exit status 1 when not.
     Check(FolderArgs),
+    /// Read the pools back that lab run --keep kept, and compare every byte; exit status 1 when one is wrong.
+    Verify(kept::VerifyArgs),
     /// Compare two results of the same experiment, cell by cell.
     Compare(verdict::CompareArgs),
     /// Write the result as one offline page: the answer, every run, CPU by stage, order, noise and commands.
@@ -67,6 +70,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
         Command::Resume(args) => runs::resume(args),
         Command::Result(args) => verdict::result(args),
         Command::Check(args) => verdict::check(args),
+        Command::Verify(args) => kept::verify(args),
         Command::Compare(args) => verdict::compare(args),
         Command::Report(args) => page::report(args),
         Command::Cleanup(args) => cleanup::run(args),

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use zwhy_lab::{ChildProgram, ExperimentResult, LabError, NullRecorder, Recorder, RunOptions, Step};
+use zwhy_lab::{ChildProgram, Engine, ExperimentResult, LabError, NullRecorder, Recorder, RunOptions, Step};
 
 #[derive(clap::Args, Debug)]
 pub struct RunArgs {
@@ -37,6 +37,9 @@ pub struct RunArgs {
     /// Measure only; record no captures.
     #[arg(long)]
     no_record: bool,
+    /// Keep the pool of each run in the output folder (pool/0000 and so on), for lab verify and zdb.
+    #[arg(long)]
+    keep: bool,
     /// Print the result as JSON instead of tables.
     #[arg(long)]
     json: bool,
@@ -56,6 +59,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     zwhy_place::check_name(&args.output, &[], "this writes a folder of captures: name it without an ending")
         .map_err(|e| usage(e.to_string()))?;
     refuse_used(&args.output)?;
+    if args.keep && experiment.engine == Engine::Pool {
+        return Err(usage("--keep is for the engine user; the engine pool destroys its pool"));
+    }
     let mut options = RunOptions::new(&args.output, ChildProgram::this([super::CHILD]));
     options.size = size;
     options.size_spec = Some(size_spec);
@@ -63,6 +69,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     options.library.clone_from(&args.library);
     options.pool = pool;
     options.seed = args.seed;
+    options.keep = args.keep;
     options.hz = (!args.no_record).then_some(args.hz);
     options.command = std::env::args().collect();
     options.cancel = stop::flag()?;
