@@ -61,7 +61,10 @@ fn of_cell(variant: &Variant, all: Bytes) -> (u64, f64) {
     for step in &variant.steps {
         match step.action {
             Action::Write | Action::Verify => moved += all.0,
-            Action::Read { bytes, .. } | Action::Overwrite { bytes, .. } => moved += bytes.unwrap_or(all).0,
+            Action::Read { bytes, count, .. } => moved += bytes.unwrap_or(all).0 * u64::from(count),
+            Action::Overwrite { bytes, .. } => moved += bytes.unwrap_or(all).0,
+            Action::Send { .. } => moved += all.0,
+            Action::Rename => seconds += 2.0 * f64::from(snapshots) * SNAPSHOT_S,
             Action::Snapshot { count, .. } => {
                 snapshots = count;
                 seconds += f64::from(count) * SNAPSHOT_S;

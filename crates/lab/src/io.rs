@@ -55,6 +55,15 @@ pub struct Moved {
     pub blocks: u64,
 }
 
+impl Moved {
+    /// The same threads moved more.
+    pub fn add(&mut self, more: &Moved) {
+        self.threads.cpu_s += more.threads.cpu_s;
+        self.bytes += more.bytes;
+        self.blocks += more.blocks;
+    }
+}
+
 /// A buffer that starts at a page, as applications with direct I/O have it.
 struct Buffer {
     memory: Vec<u8>,
@@ -174,6 +183,23 @@ impl Data {
             at = (at + part) % self.each;
         }
         Ok(())
+    }
+
+    /// Calls `work`, which moves all data once, in the calling thread.
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub fn moved_by<T>(
+        &self,
+        thread: &str,
+        work: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<(T, Moved), Failure> {
+        let before = thread_cpu().as_secs_f64();
+        let result = work()?;
+        let cpu_s = thread_cpu().as_secs_f64() - before;
+        let bytes = self.each * self.objects.len() as u64;
+        let threads = ThreadGroup { comm: thread.into(), threads: 1, cpu_s };
+        Ok((result, Moved { threads, bytes, blocks: bytes.div_ceil(self.recordsize) }))
     }
 
     /// Where in the pattern the data of an I/O at `offset` is.

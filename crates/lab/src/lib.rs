@@ -47,7 +47,7 @@ pub use result::{
 pub use run::verify::{Verified, VerifyOptions, verify};
 pub use run::{RunOptions, planned_hz, resume, run};
 pub use spec::{
-    Action, Check, Compare, Engine, Experiment, Measure, Setup, Size, SizeSpec, StepSpec, Variant, Verb,
+    Action, Check, Compare, Engine, Experiment, Form, Measure, Setup, Size, SizeSpec, StepSpec, Variant, Verb,
 };
 pub use stats::{Growth, Interval, Model, Ratio};
 pub use user::cures::Cure;

@@ -8,7 +8,7 @@ use super::{Measured, Session};
 use crate::Bytes;
 use crate::io::{Check, Data, Moved, Reading};
 use crate::result::Mark;
-use crate::spec::{Action, Age, Order, Step};
+use crate::spec::{Action, Age, Form, Order, Step};
 use crate::{pool, user};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::fs::File;
@@ -97,8 +97,9 @@ fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
     for step in &plan.steps {
         link.gate(step)?;
         stage.session.begin();
-        let Outcome { moved, operations } = stage.step(link, step)?;
-        let Measured { mut clocks, counters, not_counted } = stage.session.end();
+        let Outcome { moved, operations, stream } = stage.step(link, step)?;
+        let Measured { mut clocks, mut counters, not_counted } = stage.session.end();
+        counters.extend(stream.map(|bytes| (STREAM.to_owned(), bytes.cast_signed())));
         if counters.contains_key(SWITCHED_OFF) {
             link.mark("provider", "switched off: it is gone, and OpenZFS does all stages from here on");
         }
@@ -117,13 +118,35 @@ fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
 struct Outcome {
     /// By the threads that play the application.
     moved: Option<Moved>,
-    /// Snapshots taken or destroyed.
+    /// Snapshots taken or destroyed, names given.
     operations: u64,
+    /// Bytes that were sent.
+    stream: Option<u64>,
+}
+
+/// The thread that plays steps without workers.
+const MAIN: &str = "lab-main";
+/// Length of what a step sent.
+const STREAM: &str = "lab.stream_bytes";
+
+impl Outcome {
+    fn operations(count: u64) -> Outcome {
+        Outcome { operations: count, ..Outcome::default() }
+    }
+
+    /// The same once more.
+    fn add(&mut self, other: Outcome) {
+        match (&mut self.moved, other.moved) {
+            (Some(moved), Some(more)) => moved.add(&more),
+            (moved, more) => *moved = moved.take().or(more),
+        }
+        self.operations += other.operations;
+    }
 }
 
 impl From<Moved> for Outcome {
     fn from(moved: Moved) -> Outcome {
-        Outcome { moved: Some(moved), operations: 0 }
+        Outcome { moved: Some(moved), ..Outcome::default() }
     }
 }
 
@@ -143,7 +166,7 @@ impl Stage<'_> {
         match &step.action {
             Action::Write => self.write(link, &step.name, None, Order::Sequential),
             Action::Overwrite { bytes, order } => self.write(link, &step.name, *bytes, *order),
-            Action::Read { bytes, order } => {
+            Action::Read { bytes, order, count } => {
                 link.mark(
                     &step.name,
                     &format!("{} of the data", bytes.map_or("all".into(), |b| b.to_string())),
@@ -151,7 +174,11 @@ impl Stage<'_> {
                 let spoil = !self.struck && self.strike();
                 self.struck = true;
                 let what = Reading { bytes: *bytes, order: *order, check: Check::Marks, spoil };
-                self.read(link, &what)
+                let mut all = self.read(link, &what)?;
+                for _ in 1..*count {
+                    all.add(self.read(link, &what)?);
+                }
+                Ok(all)
             }
             Action::Verify => {
                 link.mark(&step.name, "compare every byte");
@@ -176,6 +203,8 @@ impl Stage<'_> {
                 link.mark("regain", "the disks are back");
                 self.session.regain().map(|()| Outcome::default())
             }
+            Action::Rename => self.rename(link),
+            Action::Send { form } => self.send(link, *form),
             Action::Idle { seconds, available } => {
                 self.idle(link, *seconds, *available);
                 Ok(Outcome::default())
@@ -213,7 +242,28 @@ impl Stage<'_> {
             link.say(&FromChild::Progress { done: u64::from(index + 1), total: u64::from(count) });
         }
         self.session.sync()?;
-        Ok(Outcome { moved: None, operations: u64::from(count) })
+        Ok(Outcome::operations(u64::from(count)))
+    }
+
+    fn rename(&self, link: &mut Link) -> Result<Outcome, Failure> {
+        let count = self.snapshots;
+        link.mark("rename", &format!("{count} snapshots, and back"));
+        for index in 0..count {
+            self.session.rename(index)?;
+            link.say(&FromChild::Progress { done: u64::from(index + 1), total: u64::from(count) });
+        }
+        Ok(Outcome::operations(2 * u64::from(count)))
+    }
+
+    /// The data that the stream is of counts as moved, however short the stream is.
+    fn send(&self, link: &mut Link, form: Form) -> Result<Outcome, Failure> {
+        let Some(newest) = self.snapshots.checked_sub(1) else {
+            return Err(Failure::other("send a snapshot", "none is there"));
+        };
+        link.mark("send", "the newest snapshot, whole");
+        let session = &*self.session;
+        let (sent, moved) = self.data.moved_by(MAIN, || session.send(newest, form))?;
+        Ok(Outcome { stream: Some(sent), ..moved.into() })
     }
 
     fn destroy(&mut self, link: &mut Link, order: Age) -> Result<Outcome, Failure> {
@@ -227,7 +277,7 @@ impl Stage<'_> {
         }
         self.session.sync()?;
         self.snapshots = 0;
-        Ok(Outcome { moved: None, operations: u64::from(count) })
+        Ok(Outcome::operations(u64::from(count)))
     }
 
     /// Waits, and lets OpenZFS see so much memory left meanwhile.

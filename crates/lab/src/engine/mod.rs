@@ -10,7 +10,7 @@ pub mod protocol;
 
 use crate::io::Target;
 use crate::recorder::Whom;
-use crate::spec::{Setup, Variant};
+use crate::spec::{Form, Setup, Variant};
 use crate::user::cures::Cure;
 use crate::user::library::LibraryInfo;
 use crate::user::shim::ShimFile;
@@ -109,6 +109,18 @@ pub trait Session {
     fn regain(&mut self) -> Result<(), Failure> {
         Err(Failure::other("bring disks back", "this engine cannot"))
     }
+
+    /// Gives the snapshot of that number another name, and its own back.
+    ///
+    /// # Errors
+    /// What OpenZFS refused.
+    fn rename(&self, number: u32) -> Result<(), Failure>;
+
+    /// Sends the snapshot of that number to nowhere; the length of the stream.
+    ///
+    /// # Errors
+    /// What OpenZFS refused.
+    fn send(&self, number: u32, form: Form) -> Result<u64, Failure>;
 
     /// Lets OpenZFS see so much memory left; `None` for what there is.
     fn memory_left(&self, bytes: Option<i64>);

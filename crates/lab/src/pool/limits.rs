@@ -29,6 +29,9 @@ pub fn remarks(experiment: &Experiment, choice: &PoolChoice) -> Result<Vec<Remar
     Ok(remarks)
 }
 
+pub const NO_SEND: &str = "half of the work is done by the process of zfs send, whose CPU this engine does not count; \
+                           record it where it runs: zwhy record --on-cpu -- zfs send …";
+
 const WHY_UNCOUNTABLE: &str =
     "only the engine in user space counts these calls; in the kernel a recording shows them";
 
@@ -83,6 +86,9 @@ fn of_cell(variant: &Variant, choice: &PoolChoice) -> Vec<String> {
         reasons.push(
             "the steps lose and regain: they move files away that play disks, in user space only".into(),
         );
+    }
+    if variant.steps.iter().any(|step| matches!(step.action, Action::Send { .. })) {
+        reasons.push(format!("a send step: {NO_SEND}"));
     }
     let parameters = setup.parameters.keys().chain(setup.implementations.keys());
     let names: Vec<&str> = parameters.map(String::as_str).collect();

@@ -14,7 +14,7 @@ use crate::engine::protocol::{ChildPlan, Failure};
 use crate::engine::{Measured, Session};
 use crate::io::Target;
 use crate::scratch::{DISK, allocate, disk_size};
-use crate::spec::{Layout, Setup};
+use crate::spec::{Form, Layout, Setup};
 use crate::user::cures::Cure;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
@@ -255,6 +255,16 @@ impl Session for PoolSession {
             false => format!("{dataset}@s{first:06}%s{last:06}"),
         };
         self.tools.change("zfs", &["destroy", &range]).map(drop)
+    }
+
+    fn rename(&self, number: u32) -> Result<(), Failure> {
+        let snapshot = |letter: char| format!("{}/data@{letter}{number:06}", self.name());
+        self.tools.change("zfs", &["rename", &snapshot('s'), &snapshot('r')])?;
+        self.tools.change("zfs", &["rename", &snapshot('r'), &snapshot('s')]).map(drop)
+    }
+
+    fn send(&self, _number: u32, _form: Form) -> Result<u64, Failure> {
+        Err(Failure::other("send a snapshot", super::limits::NO_SEND))
     }
 
     fn memory_left(&self, _bytes: Option<i64>) {

@@ -1,12 +1,16 @@
 //! The experiments that ship with zwhy.
 
 /// Name and specification, in the order in which they are listed.
-const ALL: [(&str, &str); 11] = [
+const ALL: [(&str, &str); 15] = [
     ("encryption", include_str!("../../../../experiments/encryption.toml")),
     ("arc-cached-read", include_str!("../../../../experiments/arc-cached-read.toml")),
     ("idle-arc-pressure", include_str!("../../../../experiments/idle-arc-pressure.toml")),
     ("direct-io", include_str!("../../../../experiments/direct-io.toml")),
     ("snapshot-destroy", include_str!("../../../../experiments/snapshot-destroy.toml")),
+    ("snapshot-rename", include_str!("../../../../experiments/snapshot-rename.toml")),
+    ("send", include_str!("../../../../experiments/send.toml")),
+    ("prefetch", include_str!("../../../../experiments/prefetch.toml")),
+    ("dbuf-cache", include_str!("../../../../experiments/dbuf-cache.toml")),
     ("compression", include_str!("../../../../experiments/compression.toml")),
     ("checksum", include_str!("../../../../experiments/checksum.toml")),
     ("recordsize", include_str!("../../../../experiments/recordsize.toml")),

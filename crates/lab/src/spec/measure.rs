@@ -76,6 +76,15 @@ impl Measure {
         }
     }
 
+    /// What a cell does with it: `takes` CPU, `reaches` a speed.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Measure::MbPerS => "reaches",
+            Measure::Counter(_) | Measure::CounterPerBlock(_) => "has",
+            _ => "takes",
+        }
+    }
+
     /// What a ratio of it compares: `the CPU of`.
     pub fn noun(&self) -> &'static str {
         match self {

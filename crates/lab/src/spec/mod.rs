@@ -16,7 +16,7 @@ pub use check::Check;
 pub use measure::Measure;
 pub use offload::Provider;
 pub use setup::{Content, Device, Layout, Setup, Way};
-pub use step::{Action, Age, Order, Step, StepSpec, Verb};
+pub use step::{Action, Age, Form, Order, Step, StepSpec, Verb};
 
 use crate::{Bytes, LabError};
 use serde::{Deserialize, Serialize};
@@ -228,11 +228,25 @@ impl Experiment {
         }
         let written = self.steps.iter().position(|step| step.verb == Verb::Write);
         let needs = |step: &StepSpec| {
-            matches!(step.verb, Verb::Read | Verb::Verify | Verb::Overwrite | Verb::Snapshot | Verb::Destroy)
+            matches!(
+                step.verb,
+                Verb::Read
+                    | Verb::Verify
+                    | Verb::Overwrite
+                    | Verb::Snapshot
+                    | Verb::Destroy
+                    | Verb::Rename
+                    | Verb::Send
+            )
         };
         if let Some(early) = self.steps[..written.unwrap_or(self.steps.len())].iter().find(|step| needs(step))
         {
             return Err(format!("steps: {} comes before anything is written", early.name()));
+        }
+        let taken = self.steps.iter().position(|step| step.verb == Verb::Snapshot);
+        let of_snapshots = |step: &&StepSpec| matches!(step.verb, Verb::Destroy | Verb::Rename | Verb::Send);
+        if let Some(early) = self.steps[..taken.unwrap_or(self.steps.len())].iter().find(of_snapshots) {
+            return Err(format!("steps: {} comes before any snapshot is taken", early.name()));
         }
         if !names.contains(&self.compare.step) {
             return Err(format!(

@@ -24,6 +24,7 @@ pub struct StepSpec {
     pub bytes: Option<Word>,
     pub seconds: Option<Word>,
     pub available: Option<Word>,
+    pub form: Option<Word>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +36,7 @@ pub enum Verb {
     Overwrite,
     /// Export and import the pool: the ARC is empty after it.
     Reimport,
-    /// Read all data (or `bytes` of it) in `order`; the mark in every 4 KiB is checked.
+    /// Read all data (or `bytes` of it) in `order`, `count` times; the mark in every 4 KiB is checked.
     Read,
     /// Read all data again and compare every byte.
     Verify,
@@ -47,6 +48,10 @@ pub enum Verb {
     Lose,
     /// The disks that were gone are back; what they missed is resilvered.
     Regain,
+    /// Give each snapshot another name and its own back, one call each.
+    Rename,
+    /// Send the newest snapshot whole, in a `form`, to nowhere.
+    Send,
     /// Do nothing for `seconds`, while the host seems to have `available` memory left.
     Idle,
 }
@@ -63,6 +68,8 @@ impl Verb {
             Verb::Destroy => "destroy",
             Verb::Lose => "lose",
             Verb::Regain => "regain",
+            Verb::Rename => "rename",
+            Verb::Send => "send",
             Verb::Idle => "idle",
         }
     }
@@ -70,9 +77,11 @@ impl Verb {
     /// Names of the arguments it takes.
     fn takes(self) -> &'static [&'static str] {
         match self {
-            Verb::Write | Verb::Reimport | Verb::Verify | Verb::Regain => &[],
+            Verb::Write | Verb::Reimport | Verb::Verify | Verb::Regain | Verb::Rename => &[],
             Verb::Lose => &["count"],
-            Verb::Overwrite | Verb::Read => &["order", "bytes"],
+            Verb::Send => &["form"],
+            Verb::Overwrite => &["order", "bytes"],
+            Verb::Read => &["order", "bytes", "count"],
             Verb::Snapshot => &["count", "bytes"],
             Verb::Destroy => &["order"],
             Verb::Idle => &["seconds", "available"],
@@ -128,10 +137,12 @@ pub enum Action {
         order: Order,
     },
     Reimport,
-    /// As above.
+    /// As above, so many times.
     Read {
         bytes: Option<Bytes>,
         order: Order,
+        #[serde(default = "once")]
+        count: u32,
     },
     Verify,
     Snapshot {
@@ -146,6 +157,10 @@ pub enum Action {
         count: u32,
     },
     Regain,
+    Rename,
+    Send {
+        form: Form,
+    },
     /// `available`: bytes of memory left, negative when the host is short of them; `None`: plenty.
     Idle {
         seconds: u32,
@@ -174,6 +189,23 @@ pub enum Age {
     AllAtOnce,
 }
 
+/// What a stream holds of each block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// Decompressed and decrypted: `zfs send`.
+    #[default]
+    Plain,
+    /// Compressed as it is on disk: `zfs send -c`.
+    Compressed,
+    /// Exactly as it is on disk: `zfs send -w`.
+    Raw,
+}
+
+fn once() -> u32 {
+    1
+}
+
 impl StepSpec {
     pub fn name(&self) -> &str {
         self.name.as_deref().unwrap_or(self.verb.name())
@@ -187,6 +219,7 @@ impl StepSpec {
             ("bytes", &self.bytes),
             ("seconds", &self.seconds),
             ("available", &self.available),
+            ("form", &self.form),
         ];
         all.into_iter().filter_map(|(name, word)| Some((name, word.as_ref()?)))
     }
@@ -212,9 +245,13 @@ impl StepSpec {
             Verb::Write => Action::Write,
             Verb::Reimport => Action::Reimport,
             Verb::Verify => Action::Verify,
-            Verb::Read => {
-                Action::Read { bytes: bytes(&self.bytes)?, order: one_of("order", &self.order, setup)? }
-            }
+            Verb::Read => Action::Read {
+                bytes: bytes(&self.bytes)?,
+                order: one_of("order", &self.order, setup)?,
+                count: number("count", &self.count, setup)?.unwrap_or_else(once).max(1),
+            },
+            Verb::Rename => Action::Rename,
+            Verb::Send => Action::Send { form: one_of("form", &self.form, setup)? },
             Verb::Overwrite => {
                 Action::Overwrite { bytes: bytes(&self.bytes)?, order: one_of("order", &self.order, setup)? }
             }
@@ -299,7 +336,7 @@ mod tests {
             step("do = \"read\"\nname = \"pass 2\"\norder = \"random\"").resolve(&setup(&[])).unwrap();
         assert_eq!(
             (named.name.as_str(), named.action),
-            ("pass 2", Action::Read { bytes: None, order: Order::Random })
+            ("pass 2", Action::Read { bytes: None, order: Order::Random, count: 1 })
         );
     }
 

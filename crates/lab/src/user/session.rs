@@ -15,6 +15,7 @@ use crate::engine::protocol::{ChildPlan, Failure, UserPlan};
 use crate::engine::{Measured, Session};
 use crate::io::Target;
 use crate::scratch::disk_size;
+use crate::spec::Form;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -146,6 +147,14 @@ impl Session for UserSession {
 
     fn destroy(&self, numbers: &[u32]) -> Result<(), Failure> {
         snapshots::destroy(self.zpool, numbers)
+    }
+
+    fn rename(&self, number: u32) -> Result<(), Failure> {
+        snapshots::rename(self.zpool, number)
+    }
+
+    fn send(&self, number: u32, form: Form) -> Result<u64, Failure> {
+        snapshots::send(self.zpool, number, form)
     }
 
     fn memory_left(&self, bytes: Option<i64>) {

@@ -2,7 +2,7 @@
 
 use super::table::law;
 use crate::result::ExperimentResult;
-use crate::spec::{Compare, Measure};
+use crate::spec::Compare;
 use crate::stats::{Ratio, paired};
 
 /// The sentence, and whether the figures come in the expected order.
@@ -21,7 +21,7 @@ pub fn answer(compare: &Compare, result: &ExperimentResult) -> (String, Option<b
     let Some((first, rest)) = cells.split_first() else {
         return ("No figures were measured.".into(), None);
     };
-    let verb = if compare.measure == Measure::MbPerS { "reaches" } else { "takes" };
+    let verb = compare.measure.verb();
     let mut text = format!(
         "{} {verb} {} {} in {}",
         first.label,

@@ -71,8 +71,9 @@ fn ratio(check: &Check, to: &str, result: &ExperimentResult) -> Option<(bool, St
     let above = apart(check.at_least.filter(|least| *least > 1.0), times.low > 1.0);
     let below = apart(check.at_most.filter(|most| *most < 1.0), times.high < 1.0);
     let found = format!(
-        "{} takes {} times the {} of {}{}",
+        "{} {} {} times the {} of {}{}",
         named(&check.of, &check.step, to_step),
+        check.measure.verb(),
         with_range(times, runs),
         check.measure.noun(),
         named(to, to_step, &check.step),

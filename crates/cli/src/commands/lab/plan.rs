@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zwhy_lab::{
-    Action, Bytes, Engine, Estimate, Experiment, PoolChoice, Remark, Size, SizeSpec, Variant, estimate,
+    Action, Bytes, Engine, Estimate, Experiment, Form, PoolChoice, Remark, Size, SizeSpec, Variant, estimate,
     remarks,
 };
 use zwhy_report::{Align, Grid};
@@ -198,7 +198,17 @@ fn words(action: &Action, all: Bytes) -> String {
             format!("write {} again", bytes.map_or("all of it".into(), |b| format!("{b} of it")))
         }
         Action::Reimport => "export and import the pool: the ARC is empty".into(),
-        Action::Read { bytes, .. } => format!("read {}", bytes.unwrap_or(all)),
+        Action::Read { bytes, count: 1, .. } => format!("read {}", bytes.unwrap_or(all)),
+        Action::Read { bytes, count, .. } => format!("read {} {count} times", bytes.unwrap_or(all)),
+        Action::Rename => "give each snapshot another name and its own back, one call each".into(),
+        Action::Send { form } => format!(
+            "send the newest snapshot, {}, to nowhere",
+            match form {
+                Form::Plain => "decompressed and decrypted",
+                Form::Compressed => "compressed as it is on disk (zfs send -c)",
+                Form::Raw => "exactly as it is on disk (zfs send -w)",
+            }
+        ),
         Action::Verify => "read all of it and compare every byte".into(),
         Action::Snapshot { count, bytes } => {
             format!("take {count} snapshots, with {bytes} written before each")
