@@ -2,7 +2,7 @@
 //
 // Opening and the longest task are times of day, so they grow with the load of the machine, which is printed. Search and
 // zoom are the CPU time that the page's main thread takes for one step, drawing included: that hardly depends on it.
-// The graph is made here: stacks of up to 58 frames that follow a random table of callees, the same each time.
+// Speedscope and d3-flame-graph open the same graph in the same run, if npm can fetch them.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
@@ -10,91 +10,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
+import { block, grow } from "./bench-graph.mjs";
+import { measurePeers } from "./bench-peers.mjs";
 import { TEMPLATE } from "./build-page.mjs";
 
 const MARKER = "<!--zwhy:data-->";
 const NODES = Number(process.argv[2] ?? 1_000_000);
-const [NAMES, CALLEES] = [20_000, 12];
-const STAGES = ["decrypt", "copy", "arc", "dbuf", "taskq", "zil", "sync", "dmu", "idle"];
-
-let seed = 12_345;
-function random() {
-  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-  return seed / 4_294_967_296;
-}
-
-/** Parent, name and weight of each box, in the order in which they were met. */
-function grow() {
-  const callee = Uint32Array.from({ length: NAMES * CALLEES }, () => random() * NAMES);
-  const [parent, name, value, below] = [[-1], [NAMES], [0], new Map()];
-  while (parent.length < NODES) {
-    let at = 0;
-    let called = Math.floor(random() ** 3 * 16);
-    value[0]++;
-    for (let left = 8 + random() * 50; left > 0; left--) {
-      const key = at * NAMES + called;
-      let node = below.get(key);
-      if (node === undefined) {
-        node = parent.length;
-        below.set(key, node);
-        parent.push(at);
-        name.push(called);
-        value.push(0);
-      }
-      value[node]++;
-      at = node;
-      const usual = random() < 0.905 ? 0 : Math.floor(random() ** 2.6 * CALLEES);
-      called = callee[called * CALLEES + usual];
-    }
-  }
-  return { parent, name, value };
-}
-
-function varints(numbers) {
-  const bytes = [];
-  for (const number of numbers) {
-    let rest = number;
-    for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-    bytes.push(rest);
-  }
-  return Uint8Array.from(bytes);
-}
-
-/** The block ZWF1 of the graph, in preorder. */
-function block({ parent, name, value }) {
-  const below = parent.map(() => []);
-  for (let i = 1; i < parent.length; i++) below[parent[i]].push(i);
-  const columns = { level: [], value: [], label: [], stage: [] };
-  const open = [[0, 0]];
-  while (open.length > 0) {
-    const [node, level] = open.pop();
-    columns.level.push(level);
-    columns.value.push(value[node]);
-    columns.label.push(name[node]);
-    columns.stage.push(name[node] % STAGES.length);
-    for (const child of below[node]) open.push([child, level + 1]);
-  }
-  const labels = [...Array.from({ length: NAMES }, (_, i) => `zio_function_${i}`), "all"];
-  const header = new TextEncoder().encode(
-    JSON.stringify({
-      version: 1,
-      nodes: columns.level.length,
-      total: columns.value[0],
-      unit: "samples",
-      event: "cpu",
-      labels,
-      modules: ["zfs"],
-      labelModule: labels.map(() => 0),
-      stages: STAGES,
-      diff: false,
-    }),
-  );
-  const length = new Uint8Array(Uint32Array.of(header.length).buffer);
-  const { level, label, stage } = columns;
-  const parts = [varints(level), varints(columns.value), varints(label), Uint8Array.from(stage)];
-  return Buffer.concat([Buffer.from("ZWF1"), length, header, ...parts]);
-}
-
 /** Waits in the page until a change is drawn. */
 const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 
@@ -166,7 +87,8 @@ const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 const executablePath = process.env.ZWHY_CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args });
 try {
-  const data = gzipSync(block(grow())).toString("base64");
+  const graph = grow(NODES);
+  const data = gzipSync(block(graph)).toString("base64");
   const element = `<script type="application/zwhy" id="flame">${data}</script>`;
   const file = join(folder, "page.html");
   const html = (await readFile(TEMPLATE, "utf8")).replace(MARKER, () => element);
@@ -184,6 +106,10 @@ try {
   cpu("a search                       ", ms.search);
   cpu("a zoom step                    ", ms.zoom);
   cpu("nothing, for comparison        ", ms.idle);
+  await page.close();
+  for (const [name, took] of await measurePeers(browser, graph, folder)) {
+    console.log(`  ${name.padEnd(31)}${took}`);
+  }
   console.log(`  load of the machine            ${loadavg()[0].toFixed(1).padStart(6)}`);
 } finally {
   await browser.close();
