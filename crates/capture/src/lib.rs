@@ -20,6 +20,7 @@ mod open;
 mod pack;
 mod parquet_io;
 mod redact;
+mod row_counts;
 mod series;
 mod table;
 mod writer;
@@ -31,6 +32,7 @@ pub use marks::Mark;
 pub use open::Capture;
 pub use pack::pack_folder;
 pub use redact::Redactor;
+pub use row_counts::row_counts;
 pub use series::{Series, SeriesKind, SeriesRow};
 pub use writer::{Writer, part_folder};
 

@@ -12,6 +12,7 @@ use crate::parquet_io::write_table;
 use crate::series::Series;
 use crate::table::Table;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use zwhy_evidence::CaptureFacts;
 use zwhy_place::Place;
@@ -32,6 +33,7 @@ pub struct Writer {
     ids: IdCache,
     written: Written,
     bytes: u64,
+    durable: bool,
 }
 
 impl Writer {
@@ -60,7 +62,14 @@ impl Writer {
             ids: IdCache::default(),
             written: Written::default(),
             bytes: 0,
+            durable: false,
         })
+    }
+
+    /// From here on every segment is on disk before it gets its name, so that none is lost with the power either.
+    pub fn durable(mut self) -> Writer {
+        self.durable = true;
+        self
     }
 
     /// The folder being written.
@@ -144,7 +153,7 @@ impl Writer {
     fn put_file(&mut self, name: &str, bytes: &[u8]) -> Result<(), CaptureError> {
         let path = self.folder.join(name);
         let temporary = self.folder.join(format!("{name}.tmp"));
-        let result = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, &path));
+        let result = self.put_bytes(&temporary, bytes).and_then(|()| fs::rename(&temporary, &path));
         if result.is_err() {
             // Half a file on a full disk only takes room that the next segment needs.
             let _ = fs::remove_file(&temporary);
@@ -152,5 +161,11 @@ impl Writer {
         result.map_err(CaptureError::io("write", &path))?;
         self.bytes += bytes.len() as u64;
         Ok(())
+    }
+
+    fn put_bytes(&self, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+        let mut file = fs::File::create(path)?;
+        file.write_all(bytes)?;
+        if self.durable { file.sync_data() } else { Ok(()) }
     }
 }

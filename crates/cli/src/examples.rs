@@ -61,6 +61,14 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("top", "The host as it works, until q", "zwhy top"),
     ("top", "Ten seconds of it for a script", "zwhy top --once --json"),
     ("top", "A capture again, in its own time", "zwhy top host.zwhy"),
+    ("agent", "All the time, keeping the last two days", "zwhy agent --keep 2d"),
+    ("agent status", "Does it run, what is kept, what was found", "zwhy agent status"),
+    ("agent capture", "The last ten minutes", "zwhy agent capture --last 10m -o now.zwhy"),
+    (
+        "agent capture",
+        "Half an hour that ended six hours ago",
+        "zwhy agent capture --last 30m --before 6h -o night.zwhy",
+    ),
     ("count", "A function of the kernel, by caller", "zwhy count zio_read -d 10"),
     (
         "count",

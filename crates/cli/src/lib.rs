@@ -44,6 +44,8 @@ enum Command {
     Record(commands::record::Args),
     /// Watch the host: verdict, CPU by stage, datasets, disks, ARC, second by second.
     Top(commands::top::Args),
+    /// Record all the time into a folder that keeps the last hours, and say what is found.
+    Agent(commands::agent::Args),
     /// Count calls of a function by caller.
     Count(commands::count::Args),
     /// Say why the CPU is busy: cause, evidence, remedy.
@@ -111,6 +113,7 @@ fn carried_out(command: &Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Record(args) => commands::record::run(args),
         Command::Top(args) => commands::top::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Agent(args) => commands::agent::run(args).map(|()| ExitCode::SUCCESS),
         Command::Count(args) => commands::count::run(args),
         Command::Explain(args) => commands::explain::run(args).map(|()| ExitCode::SUCCESS),
         Command::Report(args) => commands::report::run(args).map(|()| ExitCode::SUCCESS),

@@ -7,18 +7,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zwhy_evidence::CaptureFacts;
 use zwhy_record::{Intervals, RecordError, RecordOptions};
 
 /// Intervals that wait to be taken; then the recorder waits, and what it cannot hold meanwhile is counted as lost.
 const MOST_WAITING: usize = 8;
-/// Between two readings of the facts, which change seldom.
-const FACTS_EVERY: Duration = Duration::from_secs(5);
+/// How often what is known of the host is told, and learned anew.
+#[derive(Clone, Copy, Debug)]
+pub struct Asking {
+    /// Between two copies of the facts, which change seldom.
+    pub tell: Duration,
+    /// Between two questions to the host and the tools of ZFS; absent: they are asked once.
+    pub again: Option<Duration>,
+}
+
+impl Default for Asking {
+    /// For somebody who watches.
+    fn default() -> Asking {
+        Asking { tell: Duration::from_secs(5), again: None }
+    }
+}
 
 /// An interval with what is known of the host, where that was asked again.
 pub struct Fed {
     pub slice: Slice,
+    /// The host's clock when the interval ended, in seconds since 1970.
+    pub unix_s: f64,
     pub facts: Option<Box<CaptureFacts>>,
 }
 
@@ -46,6 +61,14 @@ impl Feed {
     /// # Errors
     /// As [`Intervals::start`], but for a kernel that does not allow sampling.
     pub fn start(options: RecordOptions) -> Result<Feed, RecordError> {
+        Feed::start_asking(options, Asking::default())
+    }
+
+    /// As [`Feed::start`], for a recording that goes on for so long that the host changes meanwhile.
+    ///
+    /// # Errors
+    /// As [`Feed::start`].
+    pub fn start_asking(options: RecordOptions, asking: Asking) -> Result<Feed, RecordError> {
         let (send, fed) = sync_channel(MOST_WAITING);
         let (say, started) = sync_channel(1);
         let stop = Arc::new(AtomicBool::new(false));
@@ -54,7 +77,7 @@ impl Feed {
         let thread = std::thread::spawn(move || match begin(&options) {
             Ok((intervals, missing)) => {
                 let _ = say.send(Ok(missing));
-                run(intervals, &asked, &send);
+                run(intervals, asking, &asked, &send);
             }
             Err(error) => drop(say.send(Err(error))),
         });
@@ -97,17 +120,30 @@ fn begin(options: &RecordOptions) -> Result<(Intervals, Vec<String>), RecordErro
     Ok((intervals, missing))
 }
 
-fn run(mut intervals: Intervals, stop: &AtomicBool, send: &SyncSender<Fed>) {
-    let mut asked: Option<Duration> = None;
+fn run(mut intervals: Intervals, asking: Asking, stop: &AtomicBool, send: &SyncSender<Fed>) {
+    let mut told: Option<Duration> = None;
+    let mut next_asking = asking.again;
     while let Some(interval) = intervals.next(stop) {
+        // One right after the other: what lies between them would look as if the clock had been set.
+        let (since_end, now) = (interval.since_end(), unix_now());
+        let unix_s = now - since_end.as_secs_f64();
         let slice = Slice::of(&interval);
-        let due = asked.is_none_or(|at| slice.to.saturating_sub(at) >= FACTS_EVERY);
+        let due = told.is_none_or(|at| slice.to.saturating_sub(at) >= asking.tell);
         let facts = due.then(|| Box::new(intervals.facts()));
         if due {
-            asked = Some(slice.to);
+            told = Some(slice.to);
         }
-        if send.send(Fed { slice, facts }).is_err() {
+        if let Some(at) = next_asking.filter(|at| slice.to >= *at) {
+            next_asking = asking.again.map(|again| at.max(slice.to) + again);
+            intervals.ask_again();
+        }
+        if send.send(Fed { slice, unix_s, facts }).is_err() {
             return;
         }
     }
+}
+
+/// Seconds since 1970, by the host's clock.
+fn unix_now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

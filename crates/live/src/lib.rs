@@ -23,17 +23,20 @@ mod window;
 mod words;
 
 pub use csv::Csv;
-pub use feed::{Fed, Feed, Next};
+pub use feed::{Asking, Fed, Feed, Next};
 pub use figures::{
     ArcFigures, CacheHits, DatasetFigures, DbufFigures, Figures, HostCpu, MOST_ROWS, PoolFigures,
-    ProcessFigures, QueueFigures, StageFigures, ThreadFigures,
+    ProcessFigures, QueueFigures, StageFigures, StageSeconds, ThreadFigures,
 };
 pub use freeze::{Frozen, freeze};
 pub use model::{FREEZE_SPAN, Line, MOST_HISTORY, Model, Told, VERDICT_SPAN};
+pub use readings::{Last, Readings};
 pub use replay::Replay;
-pub use slice::Slice;
+pub use slice::{Slice, nanos};
 pub use tables::{Cell, Kind, Table};
 pub use text::{head_lines, text};
+pub use times::{clock, moment, stamp, unix_of_stamp};
 pub use verdict::{FindingLine, Pace, Verdict, VerdictLine};
 pub use view::{Asked, Key, View, draw};
-pub use window::{MOST_BYTES, Window};
+pub use window::{MOST_BYTES, Part, Window, part_facts};
+pub use words::bytes as bytes_text;

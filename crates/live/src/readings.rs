@@ -5,10 +5,11 @@
 
 use crate::slice::Slice;
 use rustc_hash::FxHashMap;
-use zwhy_capture::SeriesKind;
+use zwhy_capture::{Series, SeriesKind};
+use zwhy_profile::Nanos;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Last {
+pub struct Last {
     pub value: i64,
     pub kind: SeriesKind,
     grown: i64,
@@ -19,7 +20,7 @@ pub(crate) struct Last {
 type Source = FxHashMap<String, Last>;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Readings {
+pub struct Readings {
     sources: FxHashMap<String, Source>,
     /// When counters were last read, as time of the recording.
     pub clock: Option<i64>,
@@ -30,7 +31,7 @@ pub(crate) struct Readings {
 
 impl Readings {
     /// Takes in the rows of an interval, then forgets the sources that ended in it.
-    pub(crate) fn apply(&mut self, slice: &Slice) {
+    pub fn apply(&mut self, slice: &Slice) {
         self.turn += 1;
         let turn = self.turn;
         let (mut first, mut newest) = (i64::MAX, i64::MIN);
@@ -67,32 +68,41 @@ impl Readings {
         self.clock = Some(newest);
     }
 
-    pub(crate) fn value(&self, source: &str, name: &str) -> Option<i64> {
+    pub fn value(&self, source: &str, name: &str) -> Option<i64> {
         Some(self.sources.get(source)?.get(name)?.value)
     }
 
     /// Growth in the newest interval; `None` where the counter is not there.
-    pub(crate) fn grown(&self, source: &str, name: &str) -> Option<i64> {
+    pub fn grown(&self, source: &str, name: &str) -> Option<i64> {
         let last = self.sources.get(source)?.get(name)?;
         Some(if last.at == self.turn { last.grown } else { 0 })
     }
 
     /// Growth a second in the newest interval; `None` where the counter is not there or was not read in it.
-    pub(crate) fn rate(&self, source: &str, name: &str) -> Option<f64> {
+    pub fn rate(&self, source: &str, name: &str) -> Option<f64> {
         let grown = self.grown(source, name)?;
         (self.seconds > 0.0).then(|| grown as f64 / self.seconds)
     }
 
     /// Names of sources that begin so, in no order.
-    pub(crate) fn sources<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+    pub fn sources<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
         self.sources.keys().map(String::as_str).filter(move |source| source.starts_with(prefix))
     }
 
     /// Every reading, in no order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str, &Last)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str, &Last)> {
         self.sources.iter().flat_map(|(source, of)| {
             of.iter().map(move |(name, last)| (source.as_str(), name.as_str(), last))
         })
+    }
+
+    /// A row of every series at `t`, in order of their names, so that rows before and after can be left out.
+    pub fn restate(&self, t: Nanos, series: &mut Series) {
+        let mut rows: Vec<_> = self.iter().collect();
+        rows.sort_unstable_by_key(|(source, name, _)| (*source, *name));
+        for (source, name, last) in rows {
+            series.push(t, source, name, last.kind, last.value);
+        }
     }
 }
 
@@ -100,7 +110,6 @@ impl Readings {
 mod tests {
     use super::*;
     use std::time::Duration;
-    use zwhy_profile::Nanos;
 
     fn slice(rows: &[(i64, &str, &str, i64)], ended: &[&str]) -> Slice {
         let mut slice = Slice { to: Duration::from_secs(1), ..Slice::default() };

@@ -89,6 +89,6 @@ pub(crate) fn number_of(source: &str) -> Option<i32> {
 }
 
 /// A time of the recording as series and samples have it.
-pub(crate) fn nanos(time: Duration) -> Nanos {
+pub fn nanos(time: Duration) -> Nanos {
     Nanos(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
 }

@@ -69,7 +69,7 @@ fn assemble(slices: &[&Slice], mut readings: Readings, facts: &CaptureFacts) -> 
     let base = nanos(start).0;
     let at = |t: i64| Nanos(t.saturating_sub(base).max(0));
     let (mut profile, mut series, mut marks) = (Profile::new(), Series::default(), Vec::new());
-    restate(&readings, at(readings.clock.unwrap_or(base)), &mut series);
+    readings.restate(at(readings.clock.unwrap_or(base)), &mut series);
     for slice in slices {
         readings.apply(slice);
         profile.merge(&slice.profile);
@@ -79,7 +79,7 @@ fn assemble(slices: &[&Slice], mut readings: Readings, facts: &CaptureFacts) -> 
             .for_each(|row| series.push(at(row.t.0), row.source, row.name, row.kind, row.value));
         marks.extend(slice.marks.iter().map(|mark| zwhy_capture::Mark { t: at(mark.t.0), ..mark.clone() }));
     }
-    restate(&readings, at(readings.clock.unwrap_or(base)), &mut series);
+    readings.restate(at(readings.clock.unwrap_or(base)), &mut series);
     for row in 0..profile.samples.len() {
         let t = at(profile.samples.t[row].0);
         profile.samples.t[row] = t;
@@ -88,38 +88,43 @@ fn assemble(slices: &[&Slice], mut readings: Readings, facts: &CaptureFacts) -> 
             profile.samples.weight[row] = profile.samples.weight[row].min(t);
         }
     }
-    let facts = facts_of(slices, start, &series, &profile, facts);
+    let end = slices.last().map_or(start, |slice| slice.to);
+    let part = Part {
+        from: start,
+        seconds: end.saturating_sub(start).as_secs_f64(),
+        samples: profile.samples.total(Event::Cpu),
+        lost: slices.iter().map(|slice| slice.lost).sum(),
+        series: Some(&series),
+    };
+    let facts = part_facts(&part, facts);
     Capture { profile, series, marks, facts, ..Capture::default() }
 }
 
-/// A row of every series, so that rows before and after can be left out.
-fn restate(readings: &Readings, t: Nanos, series: &mut Series) {
-    let mut rows: Vec<_> = readings.iter().collect();
-    rows.sort_unstable_by_key(|(source, name, _)| (*source, *name));
-    for (source, name, last) in rows {
-        series.push(t, source, name, last.kind, last.value);
-    }
+/// What a part of a recording holds, for its facts.
+#[derive(Clone, Debug, Default)]
+pub struct Part<'a> {
+    /// When it begins, as time of the recording, and how long it is.
+    pub from: Duration,
+    pub seconds: f64,
+    /// CPU samples in it, and those that found no room.
+    pub samples: u64,
+    pub lost: u64,
+    /// Its readings, at least those of `cpu/all`.
+    pub series: Option<&'a Series>,
 }
 
-/// The facts of the recording with the times and counts of these intervals.
-fn facts_of(
-    slices: &[&Slice],
-    start: Duration,
-    series: &Series,
-    profile: &Profile,
-    whole: &CaptureFacts,
-) -> CaptureFacts {
+/// The facts of the recording with the times and counts of a part of it.
+pub fn part_facts(part: &Part<'_>, whole: &CaptureFacts) -> CaptureFacts {
     let mut facts = whole.clone();
-    let seconds = slices.last().map_or(0.0, |slice| slice.to.saturating_sub(start).as_secs_f64());
-    facts.start_unix_s = whole.start_unix_s.map(|at| at + start.as_secs_f64());
-    if let Some(shares) = cpu_time(series) {
+    let seconds = part.seconds;
+    facts.start_unix_s = whole.start_unix_s.map(|at| at + part.from.as_secs_f64());
+    if let Some(shares) = part.series.and_then(cpu_time) {
         facts.cpu_time = shares;
     }
     let recorder = &mut facts.recorder;
     let cpu_s = whole.recorder.cpu_share.map(|share| share * seconds);
     (recorder.duration_s, recorder.cpu_s) = (Some(seconds), cpu_s);
-    recorder.samples = Some(profile.samples.total(Event::Cpu));
-    recorder.lost = Some(slices.iter().map(|slice| slice.lost).sum());
+    (recorder.samples, recorder.lost) = (Some(part.samples), Some(part.lost));
     recorder.lost_by_cpu = None;
     // Of what the recorder started there is one number for the whole.
     let part = whole.recorder.duration_s.filter(|s| *s > 0.0).map_or(0.0, |all| (seconds / all).min(1.0));

@@ -10,7 +10,7 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// `12.3 MiB`, in three digits or so; `0` of nothing.
-pub(crate) fn bytes(n: f64) -> String {
+pub fn bytes(n: f64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = n.abs();
     let mut unit = 0;

@@ -20,7 +20,7 @@ pub(crate) fn keep_small() {
 }
 
 /// Gives free pages back to the kernel; call it when much was freed.
-pub(crate) fn give_back() {
+pub fn give_back() {
     // SAFETY: malloc_trim takes a number of bytes to leave, and touches only free memory.
     #[cfg(target_env = "gnu")]
     unsafe {

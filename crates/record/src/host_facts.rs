@@ -30,6 +30,17 @@ impl HostFacts {
         self.more = Some(receive);
     }
 
+    /// Learns all anew. What the tools told last holds until they have answered again.
+    pub(crate) fn look_again(&mut self, tools: bool) {
+        if tools {
+            let before = std::mem::replace(&mut self.facts, quick());
+            self.ask_tools();
+            self.facts = before;
+        } else {
+            self.facts = quick();
+        }
+    }
+
     /// Takes what the tools have told, if they have by then; returns the CPU time that it cost.
     pub(crate) fn take_more(&mut self, patience: Duration) -> Duration {
         let Some(Ok((facts, cpu))) = self.more.as_ref().map(|more| more.recv_timeout(patience)) else {

@@ -61,6 +61,11 @@ impl Interval<'_> {
         self.live.scene.pen.reading(source, name)
     }
 
+    /// How long ago it ended: naming what was seen takes time, and a busy host lets the recorder wait.
+    pub fn since_end(&self) -> Duration {
+        self.live.elapsed().saturating_sub(self.to)
+    }
+
     /// CPU time that a sample stands for.
     pub fn cpu_time(&self, count: u32, weight: Nanos) -> Duration {
         match u64::try_from(weight.0) {
@@ -112,6 +117,17 @@ impl Intervals {
         facts.recorder.duration_s = Some(self.from.as_secs_f64());
         facts.put(self.options.facts.clone());
         facts
+    }
+
+    /// Learns the host's facts anew, as pools, datasets and settings change; what `zpool` and `zfs` tell follows
+    /// once they have answered.
+    pub fn ask_again(&mut self) {
+        if self.facts.waits() {
+            return;
+        }
+        let before = thread_cpu();
+        self.facts.look_again(self.options.ask_zfs);
+        self.live.cpu += thread_cpu().saturating_sub(before);
     }
 
     /// CPU time of the recorder itself up to now.

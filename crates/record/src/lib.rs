@@ -41,6 +41,7 @@ mod waits;
 pub use background::Background;
 pub use count::{CountError, CountOptions, Counted, CountedFunction, Counting, PerCaller};
 pub use error::RecordError;
+pub use heap::give_back as give_back_memory;
 pub use intervals::{Interval, Intervals};
 pub use options::{KeepLast, MAX_HZ, RecordOptions, WAIT_HZ};
 pub use recording::Recording;

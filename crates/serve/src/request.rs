@@ -18,8 +18,11 @@ const SLICE: Duration = Duration::from_millis(200);
 
 /// What a client must know and say.
 pub struct Rules<'a> {
-    pub token: &'a str,
+    /// Absent where everybody who reaches the server may read its pages.
+    pub token: Option<&'a str>,
     pub port: u16,
+    /// It is reached under any name, as it does not listen on this machine alone.
+    pub any_name: bool,
 }
 
 /// A request that may be answered: a page, or the wish to end.
@@ -74,19 +77,22 @@ pub fn check(bytes: &[u8], rules: &Rules) -> Option<Result<Asked, Status>> {
 }
 
 fn decide(request: &httparse::Request, rules: &Rules) -> Result<Asked, Status> {
-    if !is_our_name(request, rules.port) {
+    if !(rules.any_name || is_our_name(request, rules.port)) {
         return Err(Status::Forbidden);
     }
     let (path, query) =
         request.path.unwrap_or("").split_once('?').unwrap_or((request.path.unwrap_or(""), ""));
-    let (token, name) =
-        path.strip_prefix('/').and_then(|rest| rest.split_once('/')).ok_or(Status::Forbidden)?;
-    if !same(token, rules.token) {
-        return Err(Status::Forbidden);
-    }
+    let rest = path.strip_prefix('/').ok_or(Status::Forbidden)?;
+    let name = match rules.token {
+        None => rest,
+        Some(token) => {
+            let (given, name) = rest.split_once('/').ok_or(Status::Forbidden)?;
+            same(given, token).then_some(name).ok_or(Status::Forbidden)?
+        }
+    };
     let page = |head| Asked::Page { name: name.to_owned(), query: query.to_owned(), head };
     match (request.method.unwrap_or(""), name) {
-        ("POST", "end") => Ok(Asked::End),
+        ("POST", "end") if rules.token.is_some() => Ok(Asked::End),
         ("GET", _) => Ok(page(false)),
         ("HEAD", _) => Ok(page(true)),
         _ => Err(Status::WrongMethod),
@@ -97,7 +103,7 @@ fn decide(request: &httparse::Request, rules: &Rules) -> Result<Asked, Status> {
 fn is_our_name(request: &httparse::Request, port: u16) -> bool {
     let mut hosts = request.headers.iter().filter(|header| header.name.eq_ignore_ascii_case("host"));
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
-    ["127.0.0.1", "localhost"].iter().any(|name| {
+    ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| {
         let full = format!("{name}:{port}");
         // Browsers leave out the port where it is the usual one.
         host.value.eq_ignore_ascii_case(full.as_bytes())
@@ -114,7 +120,7 @@ fn same(given: &str, token: &str) -> bool {
 mod tests {
     use super::*;
 
-    const RULES: Rules = Rules { token: "0123abcd", port: 4000 };
+    const RULES: Rules = Rules { token: Some("0123abcd"), port: 4000, any_name: false };
 
     fn asked(head: &str) -> Option<Result<Asked, Status>> {
         check(head.replace('\n', "\r\n").as_bytes(), &RULES)
@@ -165,6 +171,20 @@ mod tests {
         let at_80 = Rules { port: 80, ..RULES };
         let head = b"GET /0123abcd/ HTTP/1.1\r\nhost: LOCALHOST\r\n\r\n";
         assert_eq!(check(head, &at_80), page("", ""));
+    }
+
+    #[test]
+    fn without_a_token_pages_are_read_and_nothing_is_ended() {
+        let open = Rules { token: None, ..RULES };
+        let ask = |rules: &Rules, method: &str, host: &str| {
+            check(format!("{method} /metrics?a HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes(), rules)
+        };
+        assert_eq!(ask(&open, "GET", "localhost:4000"), page("metrics", "a"));
+        assert_eq!(ask(&open, "GET", "evil.example:4000"), Some(Err(Status::Forbidden)));
+        let anywhere = Rules { any_name: true, ..open };
+        assert_eq!(ask(&anywhere, "GET", "db7.example:4000"), page("metrics", "a"));
+        let end = b"POST /end HTTP/1.1\r\nHost: localhost:4000\r\n\r\n";
+        assert_eq!(check(end, &anywhere), Some(Err(Status::WrongMethod)));
     }
 
     #[test]

@@ -18,6 +18,11 @@ impl Page {
         Page { kind: "text/html; charset=utf-8", body: body.into(), policy: policy.into() }
     }
 
+    /// Metrics in the text format of Prometheus.
+    pub fn metrics(body: impl Into<Vec<u8>>) -> Page {
+        Page { kind: "text/plain; version=0.0.4; charset=utf-8", ..Page::text(body) }
+    }
+
     /// A sentence for people, or for those who ask without a browser.
     pub fn text(body: impl Into<Vec<u8>>) -> Page {
         Page { kind: "text/plain; charset=utf-8", body: body.into(), policy: "default-src 'none'".to_owned() }
@@ -58,8 +63,8 @@ impl Status {
     pub fn page(self) -> Page {
         Page::text(match self {
             Status::Ok => "Done. zwhy has ended; this page can be closed.\n",
-            Status::Forbidden => "Not with this address. Use the whole address that zwhy view printed.\n",
-            Status::NotFound => "There is no such page. Use the address that zwhy view printed.\n",
+            Status::Forbidden => "Not with this address. Use the whole address that zwhy printed.\n",
+            Status::NotFound => "There is no such page. Use the address that zwhy printed.\n",
             Status::Busy => "Too many requests at once. Try again.\n",
             Status::BadRequest
             | Status::WrongMethod

@@ -5,7 +5,7 @@ use crate::response::{Page, Status, write};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::io::{self, ErrorKind, Read};
-use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,8 @@ const REST_TIME: Duration = Duration::from_secs(1);
 pub enum ServeError {
     #[error("cannot listen on 127.0.0.1 port {port}: {source}; choose another with --port, or leave it out")]
     Listen { port: u16, source: io::Error },
+    #[error("cannot listen on {address}: {source}; name another address and port")]
+    Address { address: SocketAddr, source: io::Error },
     #[error("cannot draw a random token: {0}")]
     Token(io::Error),
     #[error("cannot take connections: {0}")]
@@ -41,8 +43,9 @@ pub trait Site: Sync {
 /// A socket that listens, and the token that its clients must know.
 pub struct Server {
     listener: TcpListener,
-    port: u16,
-    token: String,
+    address: SocketAddr,
+    /// Absent where everybody who reaches it may read.
+    token: Option<String>,
 }
 
 impl Server {
@@ -51,13 +54,26 @@ impl Server {
         let failed = |source| ServeError::Listen { port, source };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
-        let port = listener.local_addr().map_err(failed)?.port();
-        Ok(Server { listener, port, token: token().map_err(ServeError::Token)? })
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Server { listener, address, token: Some(token().map_err(ServeError::Token)?) })
+    }
+
+    /// Listens on `address`, or at a free port of it for port 0, for everybody who reaches it: for pages that hold no
+    /// secrets. On the loopback address it must be called by its own name.
+    pub fn open(address: SocketAddr) -> Result<Server, ServeError> {
+        let failed = |source| ServeError::Address { address, source };
+        let listener = TcpListener::bind(address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Server { listener, address, token: None })
     }
 
     /// The address of the page with the empty name.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/{}/", self.port, self.token)
+        match &self.token {
+            Some(token) => format!("http://{}/{token}/", self.address),
+            None => format!("http://{}/", self.address),
+        }
     }
 
     /// Answers until `stop` is set, or until a client that knows the token posts to `end`.
@@ -105,7 +121,8 @@ impl Server {
     fn answer(&self, mut stream: TcpStream, site: &dyn Site, stop: &AtomicBool) -> io::Result<()> {
         stream.set_nonblocking(false)?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        let rules = Rules { token: &self.token, port: self.port };
+        let any_name = !self.address.ip().is_loopback();
+        let rules = Rules { token: self.token.as_deref(), port: self.address.port(), any_name };
         let Some(asked) = request::read(&mut stream, &rules, stop) else { return Ok(()) };
         let (status, page, head) = match asked {
             Ok(Asked::End) => {

@@ -1,5 +1,6 @@
 //! One file a command: parse its arguments, call a library, show the result.
 
+pub mod agent;
 pub mod ask;
 pub mod count;
 pub mod diff;

@@ -3,6 +3,7 @@
 //! What needs root, a terminal tool or a file that is not here says so and is skipped.
 
 mod after;
+mod agent;
 mod bad_input;
 mod both;
 mod burner;

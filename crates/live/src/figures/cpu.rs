@@ -2,9 +2,10 @@
 
 use super::{Sources, most};
 use crate::readings::Readings;
+use crate::slice::Slice;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use zwhy_diagnose::IDLE;
+use zwhy_diagnose::{Classified, IDLE};
 use zwhy_profile::Event;
 use zwhy_zfs::{thread_base, thread_role};
 
@@ -79,7 +80,34 @@ pub(super) struct Stages {
 
 pub(super) fn stages(sources: &Sources<'_>, cpus: usize) -> Stages {
     let Sources { slice, classified, facts, .. } = sources;
-    let own = facts.recorder.pid.filter(|pid| *pid > 0);
+    let StageSeconds { samples, stages } = StageSeconds::of(slice, classified, facts.recorder.pid);
+    let had = slice.seconds() * cpus.max(1) as f64;
+    let named = stages.into_iter().filter(|_| had > 0.0);
+    let mut rows: Vec<StageFigures> =
+        named.map(|(stage, spent)| StageFigures { stage: stage.to_owned(), share: spent / had }).collect();
+    most(&mut rows, |row| row.share, |row| &row.stage);
+    Stages { samples, rows }
+}
+
+/// CPU seconds of an interval by stage, idle time left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageSeconds<'a> {
+    pub samples: u64,
+    /// Those in which any time was spent.
+    pub stages: Vec<(&'a str, f64)>,
+}
+
+impl StageSeconds<'_> {
+    /// Of all samples but those of the process `own`.
+    pub fn of<'a>(slice: &Slice, classified: &'a Classified, own: Option<i32>) -> StageSeconds<'a> {
+        let own = own.filter(|pid| *pid > 0);
+        let (samples, spent) = spent(slice, classified, own);
+        let named = classified.stages.iter().map(String::as_str).zip(spent);
+        StageSeconds { samples, stages: named.filter(|(_, spent)| *spent > 0.0).collect() }
+    }
+}
+
+fn spent(slice: &Slice, classified: &Classified, own: Option<i32>) -> (u64, Vec<f64>) {
     let mut spent = vec![0.0; classified.stages.len()];
     let mut samples = 0;
     for sample in slice.profile.samples.iter().filter(|s| s.event == Event::Cpu) {
@@ -92,12 +120,7 @@ pub(super) fn stages(sources: &Sources<'_>, cpus: usize) -> Stages {
             *spent += slice.cpu_seconds(&sample);
         }
     }
-    let had = slice.seconds() * cpus.max(1) as f64;
-    let named = classified.stages.iter().zip(&spent).filter(|(_, spent)| **spent > 0.0 && had > 0.0);
-    let mut rows: Vec<StageFigures> =
-        named.map(|(stage, spent)| StageFigures { stage: stage.clone(), share: spent / had }).collect();
-    most(&mut rows, |row| row.share, |row| &row.stage);
-    Stages { samples, rows }
+    (samples, spent)
 }
 
 /// CPU of one thread in the newest interval, of one CPU.

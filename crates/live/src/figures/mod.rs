@@ -9,7 +9,7 @@ mod cpu;
 mod storage;
 
 pub use arc::{ArcFigures, CacheHits, DbufFigures};
-pub use cpu::{HostCpu, ProcessFigures, StageFigures, ThreadFigures};
+pub use cpu::{HostCpu, ProcessFigures, StageFigures, StageSeconds, ThreadFigures};
 pub use storage::{DatasetFigures, PoolFigures, QueueFigures};
 
 use crate::names::Names;

@@ -1,0 +1,175 @@
+//! The agent: the recorder's intervals go into the spool, and once a minute the engine looks at the last minutes.
+//!
+//! Invariant: nothing that fails after the start ends it: neither the disk nor a verdict; what failed is told in the
+//! status.
+
+use crate::error::AgentError;
+use crate::findings::{Change, Found, Log, Tracker};
+use crate::spool::{Limits, Spool};
+use crate::status::Status;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use zwhy_diagnose::Knowledge;
+use zwhy_host::thread_cpu;
+use zwhy_live::{Asking, Fed, Feed, MOST_BYTES, Next, Verdict, Window};
+use zwhy_record::RecordOptions;
+
+/// What the agent does.
+#[derive(Clone, Debug)]
+pub struct AgentOptions {
+    pub spool: PathBuf,
+    pub limits: Limits,
+    /// What is recorded, without a file.
+    pub record: RecordOptions,
+    /// Between two verdicts.
+    pub verdict_every: Duration,
+    /// What a verdict is about.
+    pub verdict_span: Duration,
+}
+
+impl AgentOptions {
+    pub fn new(spool: impl Into<PathBuf>, record: RecordOptions) -> AgentOptions {
+        AgentOptions {
+            spool: spool.into(),
+            limits: Limits::default(),
+            record,
+            verdict_every: Duration::from_secs(60),
+            verdict_span: Duration::from_secs(120),
+        }
+    }
+}
+
+/// The facts change seldom, and are long where there are many datasets.
+const ASKING: Asking = Asking { tell: Duration::from_secs(60), again: Some(Duration::from_secs(600)) };
+/// How often the stop flag is looked at.
+const TICK: Duration = Duration::from_millis(200);
+
+/// An agent that has begun.
+pub struct Agent {
+    options: AgentOptions,
+    knowledge: Knowledge,
+    feed: Feed,
+    spool: Spool,
+    log: Log,
+    window: Window,
+    tracker: Tracker,
+    status: Status,
+    /// When the next verdict is due, as time of the recording.
+    next_verdict: Duration,
+    facts: zwhy_evidence::CaptureFacts,
+}
+
+impl Agent {
+    /// Takes the spool and begins to record.
+    ///
+    /// # Errors
+    /// When the folder cannot be made or another agent has it, or as [`Feed::start`].
+    pub fn start(options: AgentOptions, knowledge: Knowledge) -> Result<Agent, AgentError> {
+        let spool = Spool::open(&options.spool, options.limits)?;
+        let log = Log::open(&options.spool, spool.ended_before())?;
+        let feed = Feed::start_asking(options.record.clone(), ASKING)?;
+        let status = Status {
+            zwhy: env!("CARGO_PKG_VERSION").to_owned(),
+            pid: std::process::id(),
+            started_unix_s: crate::clock::unix_now(),
+            missing: feed.missing.clone(),
+            ..Status::default()
+        };
+        Ok(Agent {
+            window: Window::new(options.verdict_span, MOST_BYTES),
+            next_verdict: options.verdict_every,
+            tracker: Tracker::default(),
+            facts: zwhy_evidence::CaptureFacts::default(),
+            options,
+            knowledge,
+            feed,
+            spool,
+            log,
+            status,
+        })
+    }
+
+    /// Sentences on what is missing and how to get it.
+    pub fn missing(&self) -> &[String] {
+        &self.status.missing
+    }
+
+    pub fn spool(&self) -> &Path {
+        self.spool.folder()
+    }
+
+    /// Records until `stop` is set; what was recorded is on disk when this returns.
+    pub fn run(&mut self, stop: &AtomicBool) {
+        let mut told = None;
+        while !stop.load(Ordering::Relaxed) {
+            match self.feed.next(TICK) {
+                Next::Interval(fed) => self.take(*fed),
+                Next::Waiting => continue,
+                Next::Over => break,
+            }
+            let due = |at: f64| crate::clock::unix_now() - at >= STATUS_EVERY_S;
+            if told.is_none_or(due) {
+                told = Some(crate::clock::unix_now());
+                self.tell();
+            }
+        }
+        self.spool.finish();
+        let ended = self.tracker.end();
+        self.note(ended);
+        self.tell();
+    }
+
+    fn take(&mut self, fed: Fed) {
+        let Fed { slice, unix_s, facts } = fed;
+        if let Some(facts) = facts {
+            self.facts = (*facts).clone();
+            self.spool.set_facts(*facts);
+        }
+        self.status.samples_lost += slice.lost;
+        self.spool.push(&slice, unix_s);
+        let now = slice.to;
+        self.window.push(slice);
+        if now >= self.next_verdict {
+            // A host that was asleep or overloaded is not asked for every minute that was missed.
+            self.next_verdict = now + self.options.verdict_every;
+            self.decide(now, unix_s);
+        }
+    }
+
+    fn decide(&mut self, now: Duration, unix_s: f64) {
+        let Some(capture) = self.window.capture(self.options.verdict_span, now, &self.facts) else { return };
+        let before = thread_cpu();
+        let verdict = Verdict::of(capture, now, &self.knowledge);
+        self.status.verdict_cpu_s = Some(thread_cpu().saturating_sub(before).as_secs_f64());
+        self.status.why = Some(verdict.answer.why.clone());
+        self.status.act.clone_from(&verdict.answer.act);
+        let found: Vec<Found> = verdict.answer.findings.iter().map(Found::from).collect();
+        let changes = self.tracker.take(&found, unix_s, verdict.span_s);
+        self.note(changes);
+        zwhy_record::give_back_memory();
+    }
+
+    fn note(&mut self, changes: Vec<Change>) {
+        if let Err(error) = self.log.put(changes) {
+            self.status.problem = Some(error.to_string());
+        }
+        self.status.findings = self.tracker.lasting().to_vec();
+    }
+
+    /// Writes down how things are.
+    fn tell(&mut self) {
+        let own = crate::own::Own::read();
+        let status = &mut self.status;
+        status.at_unix_s = crate::clock::unix_now();
+        let ran = (status.at_unix_s - status.started_unix_s).max(1e-3);
+        (status.cpu_share, status.rss_bytes) = (own.cpu_s / ran, own.rss_bytes);
+        (status.written, status.not_written) = (self.spool.written, self.spool.not_written);
+        status.problem.clone_from(&self.spool.problem);
+        // On a full disk the old words stay.
+        let _ = status.write(self.spool.folder());
+    }
+}
+
+/// Seconds between two writes of the status.
+const STATUS_EVERY_S: f64 = 30.0;

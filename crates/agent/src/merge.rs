@@ -1,0 +1,210 @@
+//! The last minutes of a spool as one capture, which all commands open.
+//!
+//! Files follow each other as the host's clock says, but never overlap: after a clock was set back the next file
+//! begins where the one before it ends. Memory is that of one file and of what packing needs.
+
+use crate::error::AgentError;
+use crate::spool::{Entry, entries, seconds_of};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use zwhy_capture::{Capture, CaptureError, Mark, Series, Writer};
+use zwhy_evidence::CaptureFacts;
+use zwhy_profile::{Event, Nanos};
+
+/// Pauses up to this long between two files are no gap: a recorder needs a moment to begin.
+const PAUSE_S: f64 = 1.5;
+
+/// What was merged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merged {
+    pub path: PathBuf,
+    pub files: usize,
+    pub seconds: f64,
+    /// Seconds of it in which nothing was recorded.
+    pub gaps_s: f64,
+    pub start_unix_s: f64,
+    /// Files that could not be read, and why.
+    pub left_out: Vec<String>,
+}
+
+/// The files that hold the last `last` of what the spool has before its last `before`, the oldest first.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn choose(folder: &Path, last: Duration, before: Duration) -> Result<Vec<Entry>, AgentError> {
+    let (from, to) = ((last + before).as_secs_f64(), before.as_secs_f64());
+    // How long ago, from the end of what is there.
+    let mut ago = 0.0;
+    let mut newer: Option<f64> = None;
+    let mut chosen = Vec::new();
+    for mut entry in entries(folder)?.into_iter().rev() {
+        if chosen.iter().any(|other: &Entry| other.number == entry.number) {
+            continue; // It is being packed.
+        }
+        let Ok(seconds) = entry.seconds.map_or_else(|| open(&entry).map(|c| seconds_of(&c)), Ok) else {
+            continue;
+        };
+        entry.seconds = Some(seconds);
+        ago += newer.map_or(0.0, |start| (start - entry.start_unix_s - seconds).max(0.0));
+        if ago >= from {
+            break;
+        }
+        newer = Some(entry.start_unix_s);
+        ago += seconds;
+        if ago > to {
+            chosen.push(entry);
+        }
+    }
+    chosen.reverse();
+    Ok(chosen)
+}
+
+/// Writes the chosen files as one capture to `out`.
+///
+/// # Errors
+/// When nothing was chosen or none of it can be read, or the capture cannot be written.
+pub fn merge(chosen: &[Entry], folder: &Path, out: &Path) -> Result<Merged, AgentError> {
+    if chosen.is_empty() {
+        return Err(AgentError::Empty(folder.to_owned()));
+    }
+    let mut writer = Writer::create(out)?;
+    let part = writer.folder().to_owned();
+    let written = put_all(chosen, &mut writer).and_then(|(sum, facts)| {
+        let facts = facts.ok_or_else(|| AgentError::Empty(folder.to_owned()))?;
+        writer.set_facts(&sum.facts(facts))?;
+        let path = writer.finish()?;
+        let Sum { origin, files, seconds, gaps_s, left_out, .. } = sum;
+        Ok(Merged { path, files, seconds, gaps_s, start_unix_s: origin, left_out })
+    });
+    if written.is_err() {
+        // Made a moment ago, by this call.
+        let _ = std::fs::remove_dir_all(&part);
+    }
+    written
+}
+
+fn put_all(chosen: &[Entry], writer: &mut Writer) -> Result<(Sum, Option<CaptureFacts>), AgentError> {
+    let mut sum = Sum::default();
+    let mut newest = None;
+    for entry in chosen {
+        match open(entry) {
+            Ok(capture) => newest = Some(put(capture, entry, &mut sum, writer)?),
+            Err(error) => sum.left_out.push(error.to_string()),
+        }
+    }
+    Ok((sum, newest))
+}
+
+/// Opens a file, which may be packed at this moment.
+fn open(entry: &Entry) -> Result<Capture, AgentError> {
+    match Capture::open(&entry.path) {
+        Ok(capture) => Ok(capture),
+        Err(error) => {
+            let folder = entry.path.parent().unwrap_or(Path::new("."));
+            let moved = |other: &Entry| other.number == entry.number && other.path != entry.path;
+            match entries(folder)?.into_iter().find(moved) {
+                Some(now) => Ok(Capture::open(&now.path)?),
+                None => Err(error.into()),
+            }
+        }
+    }
+}
+
+/// What all files come to.
+#[derive(Default)]
+struct Sum {
+    /// Host's clock at the begin of the first one.
+    origin: f64,
+    files: usize,
+    seconds: f64,
+    gaps_s: f64,
+    samples: u64,
+    lost: u64,
+    cpu_s: f64,
+    cpu_time: BTreeMap<String, f64>,
+    objsets: BTreeMap<String, String>,
+    owners: BTreeMap<String, String>,
+    left_out: Vec<String>,
+}
+
+/// Puts one file behind those before; returns its facts.
+fn put(
+    mut capture: Capture,
+    entry: &Entry,
+    sum: &mut Sum,
+    writer: &mut Writer,
+) -> Result<CaptureFacts, CaptureError> {
+    let start = capture.facts.start_unix_s.unwrap_or(entry.start_unix_s);
+    if sum.files == 0 {
+        sum.origin = start;
+    }
+    let gap = start - sum.origin - sum.seconds;
+    let begin = if gap > PAUSE_S { start - sum.origin } else { sum.seconds };
+    let base = (begin * 1e9) as i64;
+    let told = capture.facts.recorder.duration_s.filter(|s| s.is_finite() && *s >= 0.0);
+    let seconds = told.unwrap_or(0.0).max(seconds_of(&capture));
+    capture.profile.samples.t.iter_mut().for_each(|t| t.0 = t.0.saturating_add(base));
+    let mut series = Series::default();
+    for row in capture.series.iter() {
+        series.push(Nanos(row.t.0.saturating_add(base)), row.source, row.name, row.kind, row.value);
+    }
+    sum.add(&capture, begin, seconds);
+    // Every file has names of its own.
+    writer.reset_names();
+    writer.flush(&mut capture.profile)?;
+    writer.append_series(&series)?;
+    for mark in capture.marks {
+        writer.mark(Mark { t: Nanos(mark.t.0.saturating_add(base)), ..mark })?;
+    }
+    Ok(capture.facts)
+}
+
+impl Sum {
+    fn add(&mut self, capture: &Capture, begin: f64, seconds: f64) {
+        self.files += 1;
+        self.gaps_s += (begin - self.seconds).max(0.0);
+        self.seconds = begin + seconds;
+        let recorder = &capture.facts.recorder;
+        self.samples += capture.profile.samples.total(Event::Cpu);
+        self.lost += recorder.lost.unwrap_or(0);
+        self.cpu_s += recorder.cpu_s.unwrap_or(0.0);
+        for (kind, share) in &capture.facts.cpu_time {
+            *self.cpu_time.entry(kind.clone()).or_default() += share * seconds;
+        }
+        let objsets = recorder.series.as_ref().and_then(|series| series.objsets.as_ref());
+        self.objsets.extend(objsets.into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())));
+        let owners = recorder.owners.iter().flatten();
+        self.owners.extend(owners.map(|(k, v)| (k.clone(), v.clone())));
+        let lost =
+            capture.damage.lost_rows.iter().map(|(table, n)| format!("{n} rows of table {table} are lost"));
+        self.left_out.extend(lost);
+    }
+
+    /// The newest facts, with the times and counts of all.
+    fn facts(&self, newest: CaptureFacts) -> CaptureFacts {
+        let mut facts = newest;
+        let covered = (self.seconds - self.gaps_s).max(1e-9);
+        facts.start_unix_s = Some(self.origin);
+        facts.cpu_time = self.cpu_time.iter().map(|(kind, s)| (kind.clone(), s / covered)).collect();
+        let recorder = &mut facts.recorder;
+        (recorder.duration_s, recorder.cpu_s) = (Some(self.seconds), Some(self.cpu_s));
+        recorder.cpu_share = Some(self.cpu_s / covered);
+        (recorder.samples, recorder.lost) = (Some(self.samples), Some(self.lost));
+        if !self.objsets.is_empty() {
+            recorder.series.get_or_insert_default().objsets = Some(self.objsets.clone());
+        }
+        if !self.owners.is_empty() {
+            recorder.owners = Some(self.owners.clone());
+        }
+        let limits = recorder.limits.get_or_insert_default();
+        if self.gaps_s > 0.0 {
+            limits.push(format!(
+                "in {:.0} of the {:.0} s nothing was recorded: shares are of the rest",
+                self.gaps_s, self.seconds
+            ));
+        }
+        limits.extend(self.left_out.iter().map(|why| format!("left out: {why}")));
+        facts
+    }
+}
