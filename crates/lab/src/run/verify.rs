@@ -99,7 +99,7 @@ fn read_back(
     if options.stock {
         setup.offload = Default::default();
     } else {
-        steps.insert(0, step("read", Action::Read { bytes: None, order: Order::Sequential }));
+        steps.insert(0, step("read", Action::Read { bytes: None, order: Order::Sequential, count: 1 }));
     }
     let (library, parameters) = (engine.library().clone(), Vec::new());
     let own = UserPlan { library, parameters, existing: Some(existing) };
