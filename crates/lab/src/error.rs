@@ -41,6 +41,9 @@ pub enum LabError {
     #[error("the OpenZFS in this kernel is {version}; the lab knows 2.1 to 2.4")]
     UnknownModule { version: String },
 
+    #[error("the engine user cannot run this: {}", .reasons.join("; "))]
+    UserCannot { reasons: Vec<String> },
+
     #[error("the engine pool cannot run this: {}", .reasons.join("; "))]
     PoolCannot { reasons: Vec<String> },
 

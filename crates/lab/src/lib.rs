@@ -52,4 +52,5 @@ pub use spec::{
 pub use stats::{Growth, Interval, Model, Ratio};
 pub use user::cures::Cure;
 pub use user::library::{Library, LibraryError, LibraryInfo};
+pub use user::limits::refusals as user_refusals;
 pub use verdict::{CheckResult, Compared, Outcome, check, compare, table};

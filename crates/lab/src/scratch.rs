@@ -61,7 +61,9 @@ impl Scratch {
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             let kept = name.strip_suffix(LOST).unwrap_or(&name);
-            let disk = kept.strip_prefix(DISK).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
+            let number = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit());
+            let disk =
+                kept.strip_prefix(DISK).is_some_and(|rest| number(rest.strip_prefix(FAST).unwrap_or(rest)));
             let ours = disk
                 || name == crate::user::kept::FILE
                 || name.starts_with("zpool.cache")
@@ -119,6 +121,9 @@ pub const DISK: &str = "vdev";
 /// Ends the name of a disk that is gone from its pool.
 pub const LOST: &str = ".lost";
 
+/// Behind it, in the names of disks that no model slows down: those of the log and of the special class.
+pub const FAST: &str = "-fast";
+
 /// Size of each file that plays a disk: the data and what is written again below snapshots, parity and
 /// copies, metadata, the room OpenZFS keeps free (1/32), and the labels.
 pub fn disk_size(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
@@ -154,7 +159,7 @@ pub fn allocate(path: &Path, size: Bytes) -> Result<(), Failure> {
 
 /// Space that one run takes in the scratch folder.
 pub fn space(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
-    Bytes(disk_size(bytes, setup, steps).0 * u64::from(setup.disks))
+    Bytes(disk_size(bytes, setup, steps).0 * u64::from(setup.all_disks()))
 }
 
 fn refuse_unless_empty(path: &Path) -> Result<(), LabError> {
@@ -193,7 +198,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("pool");
         fs::create_dir(&path).unwrap();
-        for name in ["vdev0", "vdev17", "vdev2.lost", "zpool.cache", "vdev.probe"] {
+        for name in ["vdev0", "vdev17", "vdev-fast1", "vdev2.lost", "zpool.cache", "vdev.probe"] {
             fs::write(path.join(name), "x").unwrap();
         }
         Scratch::reclaim(&path).unwrap();

@@ -12,6 +12,8 @@ pub struct Files {
     buffered: Vec<File>,
     /// Opened with O_DIRECT, where the cell does direct I/O.
     direct: Vec<File>,
+    /// Each write waits until it is on disk.
+    fsync: bool,
 }
 
 impl Files {
@@ -19,7 +21,7 @@ impl Files {
     ///
     /// # Errors
     /// When the file system refuses.
-    pub fn open(folder: &Path, count: u32, way: Way) -> Result<Files, Failure> {
+    pub fn open(folder: &Path, count: u32, way: Way, fsync: bool) -> Result<Files, Failure> {
         let one = |index: u32, flags: i32| {
             let path = folder.join(format!("file{index}"));
             let mut options = File::options();
@@ -30,7 +32,13 @@ impl Files {
         Ok(Files {
             buffered: all(0)?,
             direct: if way == Way::Direct { all(libc::O_DIRECT)? } else { Vec::new() },
+            fsync,
         })
+    }
+
+    fn write(&self, file: &File, data: &[u8], offset: u64) -> io::Result<()> {
+        file.write_all_at(data, offset)?;
+        if self.fsync { file.sync_data() } else { Ok(()) }
     }
 
     fn file(&self, way: Way, object: u64) -> io::Result<&File> {
@@ -41,7 +49,7 @@ impl Files {
 
 impl Target for &Files {
     fn write_at(&self, way: Way, object: u64, offset: u64, data: &[u8]) -> Result<(), Failure> {
-        self.file(way, object).and_then(|file| file.write_all_at(data, offset)).map_err(|e| {
+        self.file(way, object).and_then(|file| self.write(file, data, offset)).map_err(|e| {
             Failure::other(
                 format!("write {} bytes at byte {offset} of file {object}", data.len()),
                 e.to_string(),
@@ -64,7 +72,7 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again_from_the_file_of_its_number() {
         let dir = tempfile::tempdir().unwrap();
-        let files = Files::open(dir.path(), 2, Way::Buffered).unwrap();
+        let files = Files::open(dir.path(), 2, Way::Buffered, true).unwrap();
         let target: &dyn Target = &&files;
         target.write_at(Way::Buffered, 1, 8192, &[7; 4096]).unwrap();
         let mut data = [0; 4096];

@@ -99,10 +99,10 @@ fn of_cell(variant: &Variant, choice: &PoolChoice) -> Vec<String> {
             names.join(", ")
         ));
     }
-    if !choice.devices.is_empty() && choice.devices.len() != setup.disks as usize {
+    if !choice.devices.is_empty() && choice.devices.len() != setup.all_disks() as usize {
         reasons.push(format!(
             "disks is {} and {} devices are given; give as many, or --set disks={}",
-            setup.disks,
+            setup.all_disks(),
             choice.devices.len(),
             choice.devices.len()
         ));

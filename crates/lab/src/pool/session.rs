@@ -14,7 +14,7 @@ use crate::engine::protocol::{ChildPlan, Failure};
 use crate::engine::{Measured, Session};
 use crate::io::Target;
 use crate::scratch::{DISK, allocate, disk_size};
-use crate::spec::{Form, Layout, Setup};
+use crate::spec::{Form, Fsync, Layout, Setup};
 use crate::user::cures::Cure;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
@@ -118,7 +118,8 @@ impl PoolSession {
         if !folder.is_dir() {
             return Err(Failure::other("open the dataset", format!("{} is not there", folder.display())));
         }
-        self.files = Some(Files::open(&folder, self.setup.threads, self.setup.io)?);
+        let fsync = self.setup.fsync == Fsync::EachWrite;
+        self.files = Some(Files::open(&folder, self.setup.threads, self.setup.io, fsync)?);
         Ok(())
     }
 
@@ -165,7 +166,7 @@ fn disks(
         journal.note(&Entry::Disks { files: Vec::new(), devices: devices.clone(), numbers })?;
         return Ok(devices);
     }
-    let files: Vec<PathBuf> = (0..setup.disks).map(|n| scratch.join(format!("{DISK}{n}"))).collect();
+    let files: Vec<PathBuf> = (0..setup.all_disks()).map(|n| scratch.join(format!("{DISK}{n}"))).collect();
     journal.note(&Entry::Disks { files: files.clone(), devices, numbers })?;
     for file in &files {
         allocate(file, size)?;
@@ -193,7 +194,13 @@ fn create(own: &PoolPlan, setup: &Setup, disks: &[PathBuf]) -> Vec<String> {
         Layout::Raidz3 => Some("raidz3"),
     };
     args.extend(group.map(str::to_owned));
-    args.extend(disks.iter().map(|disk| disk.display().to_string()));
+    // The data's disks, then those of the special class, then those of the log.
+    let mut left = disks.iter().map(|disk| disk.display().to_string());
+    args.extend(left.by_ref().take(setup.disks as usize));
+    for (class, count) in [("special", setup.special_disks), ("log", setup.log_disks)] {
+        args.extend((count > 0).then(|| class.to_owned()));
+        args.extend(left.by_ref().take(count as usize));
+    }
     args
 }
 

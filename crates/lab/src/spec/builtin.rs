@@ -1,7 +1,7 @@
 //! The experiments that ship with zwhy.
 
 /// Name and specification, in the order in which they are listed.
-const ALL: [(&str, &str); 15] = [
+const ALL: [(&str, &str); 17] = [
     ("encryption", include_str!("../../../../experiments/encryption.toml")),
     ("arc-cached-read", include_str!("../../../../experiments/arc-cached-read.toml")),
     ("idle-arc-pressure", include_str!("../../../../experiments/idle-arc-pressure.toml")),
@@ -11,6 +11,8 @@ const ALL: [(&str, &str); 15] = [
     ("send", include_str!("../../../../experiments/send.toml")),
     ("prefetch", include_str!("../../../../experiments/prefetch.toml")),
     ("dbuf-cache", include_str!("../../../../experiments/dbuf-cache.toml")),
+    ("sync-writes", include_str!("../../../../experiments/sync-writes.toml")),
+    ("special-vdev", include_str!("../../../../experiments/special-vdev.toml")),
     ("compression", include_str!("../../../../experiments/compression.toml")),
     ("checksum", include_str!("../../../../experiments/checksum.toml")),
     ("recordsize", include_str!("../../../../experiments/recordsize.toml")),

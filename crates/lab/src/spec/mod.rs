@@ -15,7 +15,7 @@ mod step;
 pub use check::Check;
 pub use measure::Measure;
 pub use offload::Provider;
-pub use setup::{Content, Device, Layout, Setup, Way};
+pub use setup::{Content, Device, Fsync, Layout, Setup, Way};
 pub use step::{Action, Age, Form, Order, Step, StepSpec, Verb};
 
 use crate::{Bytes, LabError};

@@ -8,22 +8,25 @@ use super::offload;
 use std::sync::LazyLock;
 
 /// Settings of the runner itself.
-pub const RUNNER: [&str; 11] = [
+pub const RUNNER: [&str; 14] = [
     "arc_max",
     "data",
     "device_mb_per_s",
     "device_ms",
     "device_queue",
     "disks",
+    "fsync",
     "io",
     "io_size",
     "layout",
+    "log_disks",
     "memory",
+    "special_disks",
     "threads",
 ];
 
 /// Properties of a dataset that act below the file system, where the lab works.
-pub const PROPERTIES: [&str; 13] = [
+pub const PROPERTIES: [&str; 14] = [
     "checksum",
     "compression",
     "copies",
@@ -36,6 +39,7 @@ pub const PROPERTIES: [&str; 13] = [
     "recordsize",
     "redundant_metadata",
     "secondarycache",
+    "special_small_blocks",
     "sync",
 ];
 

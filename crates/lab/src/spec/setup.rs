@@ -22,6 +22,15 @@ pub struct Setup {
     pub layout: Layout,
     /// Files that play the disks of the pool.
     pub disks: u32,
+    /// Disks for the intent log alone, without the model of the others.
+    #[serde(default)]
+    pub log_disks: u32,
+    /// Disks of the special class (metadata, and blocks up to `special_small_blocks`), as above.
+    #[serde(default)]
+    pub special_disks: u32,
+    /// Whether the application waits until its writes are safe.
+    #[serde(default)]
+    pub fsync: Fsync,
     /// What each of these files is slowed down to.
     pub device: Option<Device>,
     /// Which stages a provider does.
@@ -56,6 +65,9 @@ impl Default for Setup {
             arc_max: Bytes(512 << 20),
             layout: Layout::Stripe,
             disks: 1,
+            log_disks: 0,
+            special_disks: 0,
+            fsync: Fsync::Never,
             device: None,
             offload: Offload::default(),
             properties: properties.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
@@ -86,6 +98,17 @@ pub enum Way {
     Buffered,
     /// Direct I/O, as `O_DIRECT` asks for since OpenZFS 2.3.
     Direct,
+}
+
+/// When the application waits until what it wrote is on disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fsync {
+    /// At the end of the step only.
+    #[default]
+    Never,
+    /// After each write, as databases do for their logs.
+    EachWrite,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,6 +203,9 @@ impl Setup {
             "arc_max" => self.arc_max = bytes()?,
             "threads" => self.threads = number()?,
             "disks" => self.disks = number()?,
+            "log_disks" => self.log_disks = number()?,
+            "special_disks" => self.special_disks = number()?,
+            "fsync" => self.fsync = word(name, text, &["never", "each-write"])?,
             "data" => self.data = word(name, text, &["random", "half", "text"])?,
             "io" => self.io = word(name, text, &["buffered", "direct"])?,
             "layout" => self.layout = word(name, text, &["stripe", "mirror", "raidz1", "raidz2", "raidz3"])?,
@@ -213,6 +239,17 @@ impl Setup {
         self.property("recordsize").parse().unwrap_or(Bytes(128 << 10))
     }
 
+    /// All files or devices that make the pool.
+    pub fn all_disks(&self) -> u32 {
+        self.disks + self.special_disks + self.log_disks
+    }
+
+    /// Each write is committed: the application asks for it, or the dataset does. `sync=disabled` takes that back
+    /// inside OpenZFS.
+    pub fn commits(&self) -> bool {
+        self.fsync == Fsync::EachWrite || self.property("sync") == "always"
+    }
+
     pub fn is_encrypted(&self) -> bool {
         self.property("encryption") != "off"
     }
@@ -239,6 +276,9 @@ impl Setup {
         let least = self.layout.least_disks();
         if self.disks < least || self.disks > 32 {
             return Err(format!("disks is {}; this layout needs {least} to 32", self.disks));
+        }
+        if self.log_disks > 8 || self.special_disks > 8 {
+            return Err("log_disks and special_disks are at most 8 each".into());
         }
         self.offload.check(|name| self.property(name).to_owned())?;
         match self.device {

@@ -3,6 +3,7 @@
 use super::abi::{CryptoParams, Objset, Tx, Zpool};
 use super::nvlist::{Nvlist, c_string};
 use super::pool::check;
+use super::zil::Zil;
 use crate::Bytes;
 use crate::engine::protocol::Failure;
 use crate::spec::Setup;
@@ -60,6 +61,9 @@ pub struct Dataset<'a> {
     encrypted: bool,
     /// Open when not null.
     objset: *mut Objset,
+    /// Writes are committed to the intent log.
+    commits: bool,
+    log: Option<Zil>,
 }
 
 /// Transactions of one objset may be made by many threads at once; so do OpenZFS's own callers.
@@ -77,7 +81,7 @@ impl<'a> Dataset<'a> {
     /// The dataset of a pool that is there.
     pub fn existing(zpool: &'a Zpool, setup: &Setup) -> Result<Dataset<'a>, Failure> {
         let (name, encrypted) = (c_string(NAME), setup.is_encrypted());
-        let mut dataset = Dataset { zpool, name, encrypted, objset: null_mut() };
+        let mut dataset = Dataset { zpool, name, encrypted, objset: null_mut(), commits: false, log: None };
         dataset.load_key()?;
         dataset.open()?;
         Ok(dataset)
@@ -96,7 +100,8 @@ impl<'a> Dataset<'a> {
         };
         free_params(zpool, params, error != 0);
         check(error, "make the dataset", "dmu_objset_create")?;
-        let mut dataset = Dataset { zpool, name, encrypted, objset: null_mut() };
+        let commits = setup.commits();
+        let mut dataset = Dataset { zpool, name, encrypted, objset: null_mut(), commits, log: None };
         // Encryption is chosen above, and the block size with each object.
         for (property, value) in setup.properties.iter().filter(|(name, _)| !GIVEN.contains(&name.as_str())) {
             dataset.set(property, number(zpool, property, value)?)?;
@@ -122,10 +127,16 @@ impl<'a> Dataset<'a> {
         };
         check(error, "open the dataset", "dmu_objset_own")?;
         self.objset = objset;
+        if self.commits {
+            self.log = Some(Zil::open(self.zpool, objset)?);
+        }
         Ok(())
     }
 
     pub fn close(&mut self) {
+        if let Some(log) = self.log.take() {
+            log.close();
+        }
         if !self.objset.is_null() {
             // SAFETY: owned with the same tag.
             unsafe { (self.zpool.call.dmu_objset_disown)(self.objset, 1, self.tag()) };
@@ -143,6 +154,10 @@ impl<'a> Dataset<'a> {
         let error = unsafe { (self.zpool.call.spa_keystore_load_wkey)(self.name.as_ptr(), params, 0) };
         free_params(self.zpool, params, error != 0);
         check(error, "load the key of the dataset", "spa_keystore_load_wkey")
+    }
+
+    pub fn log(&self) -> Option<&Zil> {
+        self.log.as_ref()
     }
 
     pub fn handle(&self) -> Open {

@@ -3,6 +3,7 @@
 use super::abi::{Dnode, Zpool};
 use super::dataset::{Open, transaction};
 use super::shim;
+use super::zil::Zil;
 use crate::engine::protocol::Failure;
 use crate::io::Target;
 use crate::spec::Way;
@@ -41,16 +42,45 @@ pub fn prepare(zpool: &Zpool, way: Way) -> Result<(), Failure> {
 pub struct Objects<'a> {
     pub zpool: &'a Zpool,
     pub open: Open,
+    /// Where each write is committed before it returns.
+    pub log: Option<&'a Zil>,
 }
 
 impl Target for Objects<'_> {
     fn write_at(&self, way: Way, object: u64, offset: u64, data: &[u8]) -> Result<(), Failure> {
-        write_at(self.zpool, self.open, way, object, offset, data)
+        let Some(log) = self.log else {
+            return write_at(self.zpool, self.open, way, object, offset, data);
+        };
+        write_logged(self.zpool, self.open, log, object, offset, data)?;
+        log.commit(object);
+        Ok(())
     }
 
     fn read_at(&self, way: Way, object: u64, offset: u64, data: &mut [u8]) -> Result<(), Failure> {
         read_at(self.zpool, self.open, way, object, offset, data)
     }
+}
+
+/// As a buffered [`write_at`], with its record in the intent log.
+fn write_logged(
+    zpool: &Zpool,
+    open: Open,
+    log: &Zil,
+    object: u64,
+    offset: u64,
+    data: &[u8],
+) -> Result<(), Failure> {
+    let call = zpool.call;
+    let doing = format!("write {} bytes at byte {offset} of object {object}", data.len());
+    // SAFETY: inside a transaction of this objset.
+    let hold = |tx| unsafe { (call.dmu_tx_hold_write)(tx, object, offset, data.len() as c_int) };
+    transaction(zpool, open, &doing, hold, |tx| {
+        // SAFETY: inside an assigned transaction of this objset; data is copied.
+        unsafe {
+            (call.dmu_write)(open.objset, object, offset, data.len() as u64, data.as_ptr().cast(), tx, 0);
+        }
+        log.record(tx, object, offset, data)
+    })?
 }
 
 fn write_at(

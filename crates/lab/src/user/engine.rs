@@ -53,6 +53,10 @@ impl Engine for UserEngine {
     }
 
     fn check(&mut self, variants: &[Variant], _bytes: Bytes) -> Result<(), LabError> {
+        let reasons = super::limits::refusals(variants);
+        if !reasons.is_empty() {
+            return Err(LabError::UserCannot { reasons });
+        }
         variants.iter().try_for_each(|variant| self.parameters(&variant.setup).map(drop))
     }
 

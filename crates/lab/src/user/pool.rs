@@ -6,7 +6,7 @@ use super::library::Library;
 use super::nvlist::{Nvlist, c_string};
 use crate::Bytes;
 use crate::engine::protocol::Failure;
-use crate::scratch::{DISK, allocate};
+use crate::scratch::{DISK, FAST, allocate};
 use crate::spec::{Layout, Setup};
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -58,14 +58,17 @@ impl<'a> Pool<'a> {
         let call = zpool.call;
         let mut disks = Vec::new();
         for number in 0..setup.disks {
-            let mut path = vdev_prefix(scratch).into_os_string();
-            path.push(number.to_string());
-            let path = PathBuf::from(path);
-            allocate(&path, size)?;
-            let disk = Nvlist::new(call).string("type", "file").string("path", &path.to_string_lossy());
-            disks.push(disk.u64("ashift", ASHIFT));
+            disks.push(disk(zpool, scratch, &number.to_string(), size)?);
         }
-        let root = Nvlist::new(call).string("type", "root").lists("children", &groups(zpool, setup, disks));
+        let mut groups = groups(zpool, setup, disks);
+        for number in 0..setup.special_disks + setup.log_disks {
+            let fast = disk(zpool, scratch, &format!("{FAST}{number}"), size)?;
+            groups.push(match number < setup.special_disks {
+                true => fast.string("alloc_bias", "special"),
+                false => fast.string("alloc_bias", "log").u64("is_log", 1),
+            });
+        }
+        let root = Nvlist::new(call).string("type", "root").lists("children", &groups);
         let names = features::names(zpool, library)
             .map_err(|found| Failure::other("read the pool features OpenZFS knows", found))?;
         let properties =
@@ -125,6 +128,16 @@ impl<'a> Pool<'a> {
 
 /// Disks with sectors of 4 KiB.
 const ASHIFT: u64 = 12;
+
+/// A new file that plays a disk.
+fn disk(zpool: &Zpool, scratch: &Path, name: &str, size: Bytes) -> Result<Nvlist, Failure> {
+    let mut path = vdev_prefix(scratch).into_os_string();
+    path.push(name);
+    let path = PathBuf::from(path);
+    allocate(&path, size)?;
+    let disk = Nvlist::new(zpool.call).string("type", "file").string("path", &path.to_string_lossy());
+    Ok(disk.u64("ashift", ASHIFT))
+}
 
 /// What the pool is striped over: the disks, or one group of all of them.
 fn groups(zpool: &Zpool, setup: &Setup, disks: Vec<Nvlist>) -> Vec<Nvlist> {

@@ -103,7 +103,7 @@ impl Session for UserSession {
     }
 
     fn target(&self) -> Box<dyn Target + '_> {
-        Box::new(Objects { zpool: self.zpool, open: self.dataset.handle() })
+        Box::new(Objects { zpool: self.zpool, open: self.dataset.handle(), log: self.dataset.log() })
     }
 
     fn sync(&self) -> Result<(), Failure> {

@@ -11,6 +11,9 @@ pub const TESTS: &[Test] = &[
     ("redundant_layouts_write_their_parity", redundant_layouts_write_their_parity),
     ("implementations_and_parameters_are_set_or_refused", implementations_and_parameters_are_set_or_refused),
     ("a_modelled_disk_is_the_limit", a_modelled_disk_is_the_limit),
+    ("a_log_device_takes_what_must_be_safe", a_log_device_takes_what_must_be_safe),
+    ("small_blocks_go_to_a_special_vdev", small_blocks_go_to_a_special_vdev),
+    ("snapshots_are_renamed_and_sent", snapshots_are_renamed_and_sent),
     ("memory_pressure_shrinks_the_arc", memory_pressure_shrinks_the_arc),
 ];
 
@@ -47,6 +50,45 @@ fn outcome(result: &ExperimentResult, words: &str) -> Outcome {
         result.checks.iter().find(|c| c.say.contains(words)).unwrap_or_else(|| panic!("no check {words}"));
     assert!(!check.found.is_empty());
     check.outcome
+}
+
+/// Records that hold their data and records that read it back: both are in the log, and the data is right after an import.
+fn a_log_device_takes_what_must_be_safe() {
+    for io_size in ["4K", "16K"] {
+        let fixed =
+            format!("fsync = \"each-write\"\nthreads = 2\nrecordsize = \"16K\"\nio_size = \"{io_size}\"");
+        let result = own("log_disks = [0, 1]", &fixed, WRITE_READ, "2M").unwrap();
+        for (cell, written, not) in [("log_disks=0", "normal", "slog"), ("log_disks=1", "slog", "normal")] {
+            let write = step(&result, cell, "write");
+            let count = |class: &str| write.counter(&format!("zil.zil_itx_metaslab_{class}_count"));
+            assert!(count(written) > Some(0.0) && count(not) == Some(0.0), "{io_size} {cell}: {write:?}");
+        }
+    }
+    let fixed = "fsync = \"each-write\"\nsync = \"disabled\"\nio_size = \"4K\"";
+    let result = own("log_disks = [0]", fixed, WRITE_READ, "1M").unwrap();
+    assert_eq!(step(&result, "log_disks=0", "write").counter("zil.zil_itx_count"), Some(0.0));
+}
+
+/// The modelled disk is slow and the special vdev is not.
+fn small_blocks_go_to_a_special_vdev() {
+    let fixed = "special_disks = 1\nrecordsize = \"16K\"\nio_size = \"16K\"\ndevice_ms = 4";
+    let factors = "special_small_blocks = [\"0\", \"16K\"]";
+    let result = own(factors, fixed, WRITE_READ, "4M").unwrap();
+    let read = |small: &str| step(&result, &format!("special_small_blocks={small}"), "read").wall_s;
+    assert!(read("16K") * 2.0 < read("0"), "{:?}", result.summary);
+}
+
+fn snapshots_are_renamed_and_sent() {
+    let fixed = "compression = \"lz4\"\ndata = \"half\"";
+    let steps = "[[steps]]\ndo = \"write\"\n[[steps]]\ndo = \"snapshot\"\ncount = 3\n[[steps]]\ndo = \"rename\"\n\
+                 [[steps]]\ndo = \"send\"\nform = \"$form\"\n[[steps]]\ndo = \"destroy\"\n[[steps]]\ndo = \"verify\"";
+    let result = own("form = [\"plain\", \"compressed\", \"raw\"]", fixed, steps, "8M").unwrap();
+    let sent = |cell: &str| step(&result, cell, "send").counter("lab.stream_bytes").unwrap();
+    assert!(sent("plain") >= f64::from(8 << 20) && sent("compressed") < 0.8 * sent("plain"), "{result:?}");
+    assert!(sent("raw") <= 1.05 * sent("compressed"));
+    // Each got another name and its own back, else they could not be destroyed.
+    assert_eq!(step(&result, "raw", "rename").operations, 6);
+    assert_eq!(step(&result, "raw", "destroy").operations, 3);
 }
 
 fn a_small_dbuf_cache_decompresses_every_block_again() {

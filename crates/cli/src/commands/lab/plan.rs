@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zwhy_lab::{
     Action, Bytes, Engine, Estimate, Experiment, Form, PoolChoice, Remark, Size, SizeSpec, Variant, estimate,
-    remarks,
+    remarks, user_refusals,
 };
 use zwhy_report::{Align, Grid};
 
@@ -154,11 +154,14 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode> {
 /// What it touches, and what this engine cannot do of it.
 fn where_it_runs(experiment: &Experiment, pool: &PoolChoice) -> Result<Vec<String>> {
     if experiment.engine == Engine::User {
-        return Ok(vec![
+        let mut lines = vec![
             "It runs the OpenZFS of this host in a process of its own, on files in the scratch folder; pools of the \
              host are not touched."
-                .into(),
-        ]);
+                .to_owned(),
+        ];
+        let refused = user_refusals(&experiment.variants().map_err(usage)?);
+        lines.extend(refused.into_iter().map(|why| format!("It cannot run so: {why}.")));
+        return Ok(lines);
     }
     let disks = match pool.devices.as_slice() {
         [] => "files in the scratch folder".to_owned(),

@@ -48,6 +48,21 @@ EXPORT void zwhy_shim_configure(const char *vdev_prefix, long memory_pages, int 
 	if (!original) \
 		original = (__typeof__(name) *)dlsym(RTLD_NEXT, #name)
 
+enum { MAX_FD = 4096, MAX_QUEUE = 64 };
+
+/* Disks of the log and of the special class are called so: no model slows them down. */
+static _Atomic char is_fast[MAX_FD];
+
+static void remember_fast(int fd, const char *path)
+{
+	static const char fast[] = "-fast";
+	if (!config.vdev_prefix || fd < 0 || fd >= MAX_FD)
+		return;
+	size_t length = strlen(config.vdev_prefix);
+	is_fast[fd] = strncmp(path, config.vdev_prefix, length) == 0 &&
+	    strncmp(path + length, fast, sizeof(fast) - 1) == 0;
+}
+
 /* The page cache below a file vdev makes reads too fast and writes too dear. */
 EXPORT int open64(const char *path, int flags, ...)
 {
@@ -58,7 +73,9 @@ EXPORT int open64(const char *path, int flags, ...)
 	va_end(args);
 	if (config.vdev_prefix && strncmp(path, config.vdev_prefix, strlen(config.vdev_prefix)) == 0)
 		flags |= O_DIRECT;
-	return original(path, flags, mode);
+	int fd = original(path, flags, mode);
+	remember_fast(fd, path);
+	return fd;
 }
 
 enum { DIRECT_ALIGN = 4096 };
@@ -67,8 +84,6 @@ enum { DIRECT_ALIGN = 4096 };
  * A model of a disk under each file: an I/O takes its turn on the disk's link, then its latency, and no more
  * than so many are under way at once. Callers sleep, as they would with a disk.
  */
-enum { MAX_FD = 4096, MAX_QUEUE = 64 };
-
 static struct {
 	double bytes_per_ns; /* 0: no limit */
 	int64_t latency_ns;
@@ -104,7 +119,7 @@ static void sleep_until(int64_t ns)
 /* When an I/O of `size` bytes, begun now, would end on the modelled disk. */
 static int64_t modelled_end(int fd, size_t size)
 {
-	if (model.queue == 0 || fd < 0 || fd >= MAX_FD || !(fcntl(fd, F_GETFL) & O_DIRECT))
+	if (model.queue == 0 || fd < 0 || fd >= MAX_FD || is_fast[fd] || !(fcntl(fd, F_GETFL) & O_DIRECT))
 		return 0;
 	pthread_mutex_lock(&model.lock);
 	int slot = 0;
