@@ -3,17 +3,23 @@
 //! Invariant: nothing that fails after the start ends it: neither the disk nor a verdict; what failed is told in the
 //! status.
 
+use crate::board::{Board, Ends, serve};
 use crate::error::AgentError;
 use crate::findings::{Change, Found, Log, Tracker};
+use crate::metrics::{Metrics, Page};
+use crate::own::Own;
 use crate::spool::{Limits, Spool};
 use crate::status::Status;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zwhy_diagnose::Knowledge;
 use zwhy_host::thread_cpu;
 use zwhy_live::{Asking, Fed, Feed, MOST_BYTES, Next, Verdict, Window};
 use zwhy_record::RecordOptions;
+use zwhy_serve::Server;
 
 /// What the agent does.
 #[derive(Clone, Debug)]
@@ -26,6 +32,8 @@ pub struct AgentOptions {
     pub verdict_every: Duration,
     /// What a verdict is about.
     pub verdict_span: Duration,
+    /// Where metrics are served; absent: nowhere.
+    pub listen: Option<SocketAddr>,
 }
 
 impl AgentOptions {
@@ -36,6 +44,7 @@ impl AgentOptions {
             record,
             verdict_every: Duration::from_secs(60),
             verdict_span: Duration::from_secs(120),
+            listen: None,
         }
     }
 }
@@ -55,9 +64,15 @@ pub struct Agent {
     window: Window,
     tracker: Tracker,
     status: Status,
+    began: Instant,
     /// When the next verdict is due, as time of the recording.
     next_verdict: Duration,
     facts: zwhy_evidence::CaptureFacts,
+    metrics: Metrics,
+    /// When the newest verdict was made.
+    verdict_unix_s: Option<f64>,
+    server: Option<Server>,
+    board: Arc<Board>,
 }
 
 impl Agent {
@@ -67,6 +82,7 @@ impl Agent {
     /// When the folder cannot be made or another agent has it, or as [`Feed::start`].
     pub fn start(options: AgentOptions, knowledge: Knowledge) -> Result<Agent, AgentError> {
         let spool = Spool::open(&options.spool, options.limits)?;
+        let server = options.listen.map(Server::open).transpose()?;
         let log = Log::open(&options.spool, spool.ended_before())?;
         let feed = Feed::start_asking(options.record.clone(), ASKING)?;
         let status = Status {
@@ -74,6 +90,7 @@ impl Agent {
             pid: std::process::id(),
             started_unix_s: crate::clock::unix_now(),
             missing: feed.missing.clone(),
+            listens: server.as_ref().map(|server| format!("{}metrics", server.url())),
             ..Status::default()
         };
         Ok(Agent {
@@ -81,12 +98,17 @@ impl Agent {
             next_verdict: options.verdict_every,
             tracker: Tracker::default(),
             facts: zwhy_evidence::CaptureFacts::default(),
+            metrics: Metrics::default(),
+            verdict_unix_s: None,
+            server,
+            board: Arc::default(),
             options,
             knowledge,
             feed,
             spool,
             log,
             status,
+            began: Instant::now(),
         })
     }
 
@@ -99,18 +121,34 @@ impl Agent {
         self.spool.folder()
     }
 
+    /// Where metrics are served.
+    pub fn listens(&self) -> Option<&str> {
+        self.status.listens.as_deref()
+    }
+
     /// Records until `stop` is set; what was recorded is on disk when this returns.
     pub fn run(&mut self, stop: &AtomicBool) {
-        let mut told = None;
+        let (server, board, over) = (self.server.take(), Arc::clone(&self.board), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let _ends = Ends(&over);
+            if let Some(server) = &server {
+                scope.spawn(|| serve(server, &board, &over));
+            }
+            self.record(stop);
+        });
+    }
+
+    fn record(&mut self, stop: &AtomicBool) {
+        self.show();
+        let mut told: Option<Instant> = None;
         while !stop.load(Ordering::Relaxed) {
             match self.feed.next(TICK) {
                 Next::Interval(fed) => self.take(*fed),
                 Next::Waiting => continue,
                 Next::Over => break,
             }
-            let due = |at: f64| crate::clock::unix_now() - at >= STATUS_EVERY_S;
-            if told.is_none_or(due) {
-                told = Some(crate::clock::unix_now());
+            if told.is_none_or(|at| at.elapsed() >= STATUS_EVERY) {
+                told = Some(Instant::now());
                 self.tell();
             }
         }
@@ -122,12 +160,16 @@ impl Agent {
 
     fn take(&mut self, fed: Fed) {
         let Fed { slice, unix_s, facts } = fed;
-        if let Some(facts) = facts {
+        if let Some(mut facts) = facts {
+            // The recorder knows its own thread only.
+            facts.recorder.cpu_share = Some(Own::read().cpu_s / self.ran_s());
             self.facts = (*facts).clone();
             self.spool.set_facts(*facts);
         }
         self.status.samples_lost += slice.lost;
         self.spool.push(&slice, unix_s);
+        let own = self.facts.recorder.pid;
+        self.metrics.take(&slice, self.spool.readings(), &self.knowledge.anatomy, own);
         let now = slice.to;
         self.window.push(slice);
         if now >= self.next_verdict {
@@ -135,6 +177,23 @@ impl Agent {
             self.next_verdict = now + self.options.verdict_every;
             self.decide(now, unix_s);
         }
+        self.show();
+    }
+
+    /// Puts up the newest figures.
+    fn show(&mut self) {
+        if self.options.listen.is_none() {
+            return;
+        }
+        let page = Page {
+            spool: &self.spool,
+            facts: &self.facts,
+            status: &self.status,
+            own: Own::read(),
+            verdict_unix_s: self.verdict_unix_s,
+            max_bytes: self.options.limits.bytes,
+        };
+        self.board.put(self.metrics.page(&page));
     }
 
     fn decide(&mut self, now: Duration, unix_s: f64) {
@@ -142,6 +201,7 @@ impl Agent {
         let before = thread_cpu();
         let verdict = Verdict::of(capture, now, &self.knowledge);
         self.status.verdict_cpu_s = Some(thread_cpu().saturating_sub(before).as_secs_f64());
+        self.verdict_unix_s = Some(unix_s);
         self.status.why = Some(verdict.answer.why.clone());
         self.status.act.clone_from(&verdict.answer.act);
         let found: Vec<Found> = verdict.answer.findings.iter().map(Found::from).collect();
@@ -157,12 +217,16 @@ impl Agent {
         self.status.findings = self.tracker.lasting().to_vec();
     }
 
+    /// Seconds since it started, whatever the clock did.
+    fn ran_s(&self) -> f64 {
+        self.began.elapsed().as_secs_f64().max(1e-3)
+    }
+
     /// Writes down how things are.
     fn tell(&mut self) {
-        let own = crate::own::Own::read();
+        let (own, ran) = (Own::read(), self.ran_s());
         let status = &mut self.status;
         status.at_unix_s = crate::clock::unix_now();
-        let ran = (status.at_unix_s - status.started_unix_s).max(1e-3);
         (status.cpu_share, status.rss_bytes) = (own.cpu_s / ran, own.rss_bytes);
         (status.written, status.not_written) = (self.spool.written, self.spool.not_written);
         status.problem.clone_from(&self.spool.problem);
@@ -171,5 +235,5 @@ impl Agent {
     }
 }
 
-/// Seconds between two writes of the status.
-const STATUS_EVERY_S: f64 = 30.0;
+/// Between two writes of the status.
+const STATUS_EVERY: Duration = Duration::from_secs(30);

@@ -20,6 +20,8 @@ pub enum AgentError {
     Capture(#[from] CaptureError),
     #[error(transparent)]
     Record(#[from] RecordError),
+    #[error(transparent)]
+    Serve(#[from] zwhy_serve::ServeError),
 }
 
 impl AgentError {

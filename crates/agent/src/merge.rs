@@ -8,9 +8,10 @@ use crate::spool::{Entry, entries, seconds_of};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use zwhy_capture::{Capture, CaptureError, Mark, Series, Writer};
+use zwhy_capture::{Capture, CaptureError, Mark, Series, SeriesRow, Writer};
 use zwhy_evidence::CaptureFacts;
-use zwhy_profile::{Event, Nanos};
+use zwhy_live::{Part, part_facts};
+use zwhy_profile::{Event, Nanos, Sample};
 
 /// Pauses up to this long between two files are no gap: a recorder needs a moment to begin.
 const PAUSE_S: f64 = 1.5;
@@ -28,18 +29,28 @@ pub struct Merged {
     pub left_out: Vec<String>,
 }
 
-/// The files that hold the last `last` of what the spool has before its last `before`, the oldest first.
+/// A file of the spool, or a part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piece {
+    pub entry: Entry,
+    /// Seconds since its begin.
+    pub from_s: f64,
+    pub to_s: f64,
+}
+
+/// What holds the last `last` of what the spool has before its last `before`, the oldest first.
 ///
 /// # Errors
 /// When the folder cannot be read.
-pub fn choose(folder: &Path, last: Duration, before: Duration) -> Result<Vec<Entry>, AgentError> {
+pub fn choose(folder: &Path, last: Duration, before: Duration) -> Result<Vec<Piece>, AgentError> {
     let (from, to) = ((last + before).as_secs_f64(), before.as_secs_f64());
     // How long ago, from the end of what is there.
     let mut ago = 0.0;
     let mut newer: Option<f64> = None;
-    let mut chosen = Vec::new();
+    let mut chosen: Vec<Piece> = Vec::new();
+    let mut seen = None;
     for mut entry in entries(folder)?.into_iter().rev() {
-        if chosen.iter().any(|other: &Entry| other.number == entry.number) {
+        if seen.replace(entry.number) == Some(entry.number) {
             continue; // It is being packed.
         }
         let Ok(seconds) = entry.seconds.map_or_else(|| open(&entry).map(|c| seconds_of(&c)), Ok) else {
@@ -51,20 +62,22 @@ pub fn choose(folder: &Path, last: Duration, before: Duration) -> Result<Vec<Ent
             break;
         }
         newer = Some(entry.start_unix_s);
+        let end = ago;
         ago += seconds;
         if ago > to {
-            chosen.push(entry);
+            let (from_s, to_s) = ((ago - from).max(0.0), seconds - (to - end).max(0.0));
+            chosen.push(Piece { entry, from_s, to_s });
         }
     }
     chosen.reverse();
     Ok(chosen)
 }
 
-/// Writes the chosen files as one capture to `out`.
+/// Writes what was chosen as one capture to `out`.
 ///
 /// # Errors
 /// When nothing was chosen or none of it can be read, or the capture cannot be written.
-pub fn merge(chosen: &[Entry], folder: &Path, out: &Path) -> Result<Merged, AgentError> {
+pub fn merge(chosen: &[Piece], folder: &Path, out: &Path) -> Result<Merged, AgentError> {
     if chosen.is_empty() {
         return Err(AgentError::Empty(folder.to_owned()));
     }
@@ -84,12 +97,12 @@ pub fn merge(chosen: &[Entry], folder: &Path, out: &Path) -> Result<Merged, Agen
     written
 }
 
-fn put_all(chosen: &[Entry], writer: &mut Writer) -> Result<(Sum, Option<CaptureFacts>), AgentError> {
+fn put_all(chosen: &[Piece], writer: &mut Writer) -> Result<(Sum, Option<CaptureFacts>), AgentError> {
     let mut sum = Sum::default();
     let mut newest = None;
-    for entry in chosen {
-        match open(entry) {
-            Ok(capture) => newest = Some(put(capture, entry, &mut sum, writer)?),
+    for piece in chosen {
+        match open(&piece.entry) {
+            Ok(capture) => newest = Some(put(capture, piece, &mut sum, writer)?),
             Err(error) => sum.left_out.push(error.to_string()),
         }
     }
@@ -131,19 +144,26 @@ struct Sum {
 /// Puts one file behind those before; returns its facts.
 fn put(
     mut capture: Capture,
-    entry: &Entry,
+    piece: &Piece,
     sum: &mut Sum,
     writer: &mut Writer,
 ) -> Result<CaptureFacts, CaptureError> {
-    let start = capture.facts.start_unix_s.unwrap_or(entry.start_unix_s);
+    let told = capture.facts.recorder.duration_s.filter(|s| s.is_finite() && *s >= 0.0);
+    let mut seconds = told.unwrap_or(0.0).max(seconds_of(&capture));
+    let mut start = capture.facts.start_unix_s.unwrap_or(piece.entry.start_unix_s);
+    // Lengths in names are whole seconds.
+    if piece.from_s > 0.5 || piece.to_s < seconds - 0.5 {
+        let to = piece.to_s.min(seconds);
+        cut(&mut capture, piece.from_s, to);
+        start += piece.from_s;
+        seconds = to - piece.from_s;
+    }
     if sum.files == 0 {
         sum.origin = start;
     }
     let gap = start - sum.origin - sum.seconds;
     let begin = if gap > PAUSE_S { start - sum.origin } else { sum.seconds };
     let base = (begin * 1e9) as i64;
-    let told = capture.facts.recorder.duration_s.filter(|s| s.is_finite() && *s >= 0.0);
-    let seconds = told.unwrap_or(0.0).max(seconds_of(&capture));
     capture.profile.samples.t.iter_mut().for_each(|t| t.0 = t.0.saturating_add(base));
     let mut series = Series::default();
     for row in capture.series.iter() {
@@ -158,6 +178,33 @@ fn put(
         writer.mark(Mark { t: Nanos(mark.t.0.saturating_add(base)), ..mark })?;
     }
     Ok(capture.facts)
+}
+
+/// Leaves what is between two times, which then begins at 0; every series that was there has a row at its begin.
+fn cut(capture: &mut Capture, from_s: f64, to_s: f64) {
+    let (from, to) = ((from_s * 1e9) as i64, (to_s * 1e9) as i64);
+    let samples = std::mem::take(&mut capture.profile.samples);
+    for sample in samples.iter().filter(|sample| (from..to).contains(&sample.t.0)) {
+        capture.profile.samples.push(Sample { t: Nanos(sample.t.0 - from), ..sample });
+    }
+    let mut before: BTreeMap<(&str, &str), SeriesRow<'_>> = BTreeMap::new();
+    for row in capture.series.iter().filter(|row| row.t.0 <= from) {
+        before.insert((row.source, row.name), row);
+    }
+    let mut series = Series::default();
+    let within = capture.series.iter().filter(|row| row.t.0 > from && row.t.0 <= to);
+    for row in before.into_values().chain(within) {
+        series.push(Nanos((row.t.0 - from).max(0)), row.source, row.name, row.kind, row.value);
+    }
+    let seconds = to_s - from_s;
+    let part = Part { seconds, series: Some(&series), ..Part::default() };
+    // The file's own clock and losses hold for its part, too.
+    let (start, lost) = (capture.facts.start_unix_s, capture.facts.recorder.lost);
+    capture.facts = part_facts(&part, &capture.facts);
+    (capture.facts.start_unix_s, capture.facts.recorder.lost) = (start, lost);
+    capture.series = series;
+    capture.marks.retain(|mark| (from..to).contains(&mark.t.0));
+    capture.marks.iter_mut().for_each(|mark| mark.t.0 -= from);
 }
 
 impl Sum {

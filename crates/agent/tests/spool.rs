@@ -84,7 +84,7 @@ fn a_part_is_chosen_by_how_long_ago_it_was() {
     spool.flush();
     let chosen = |last: u64, before: u64| -> Vec<u64> {
         let s = Duration::from_secs;
-        choose(dir.path(), s(last), s(before)).unwrap().iter().map(|e| e.number).collect()
+        choose(dir.path(), s(last), s(before)).unwrap().iter().map(|p| p.entry.number).collect()
     };
     assert_eq!(chosen(20, 0), [4]);
     assert_eq!(chosen(21, 0), [3, 4]);
@@ -94,6 +94,19 @@ fn a_part_is_chosen_by_how_long_ago_it_was() {
     push(&mut spool, 20..22);
     spool.flush();
     assert_eq!(chosen(30, 0), [4, 5], "the growing file, too");
+    // From 65 to 95 s of 110.
+    let chosen = choose(dir.path(), Duration::from_secs(30), Duration::from_secs(15)).unwrap();
+    let out = dir.path().join("part.zwhy");
+    let merged = merge(&chosen, dir.path(), &out).unwrap();
+    assert_eq!((merged.start_unix_s, merged.seconds, merged.gaps_s), (START + 65.0, 30.0, 0.0));
+    let capture = Capture::open(&out).unwrap();
+    assert_eq!(numbers(&capture), (130..190).collect::<Vec<i64>>());
+    assert!(capture.profile.samples.t.iter().all(|t| t.0 < 30 * common::SECOND));
+    assert_eq!(capture.facts.recorder.duration_s, Some(30.0));
+    assert!((capture.facts.cpu_time["sys"] - 0.5).abs() < 1e-9);
+    assert_eq!(capture.series.iter().find(|row| row.name == "c_max").map(|row| row.t.0), Some(0));
+    let evidence = capture.into_imported("x").evidence;
+    assert_eq!(evidence.kstat("arcstats", "hits").unwrap().rate, Some(1000.0));
 }
 
 #[test]

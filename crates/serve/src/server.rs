@@ -24,7 +24,7 @@ const REST_TIME: Duration = Duration::from_secs(1);
 pub enum ServeError {
     #[error("cannot listen on 127.0.0.1 port {port}: {source}; choose another with --port, or leave it out")]
     Listen { port: u16, source: io::Error },
-    #[error("cannot listen on {address}: {source}; name another address and port")]
+    #[error("cannot listen on {address}: {source}; name another address and port with --listen")]
     Address { address: SocketAddr, source: io::Error },
     #[error("cannot draw a random token: {0}")]
     Token(io::Error),

@@ -39,7 +39,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        let (file, flush) = (Duration::from_secs(60), Duration::from_secs(15));
+        let (file, flush) = (Duration::from_secs(300), Duration::from_secs(15));
         Limits { age: Duration::from_secs(24 * 3600), bytes: 1 << 30, file, flush }
     }
 }
@@ -124,6 +124,11 @@ impl Spool {
 
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// The newest readings of the host's counters.
+    pub fn readings(&self) -> &Readings {
+        &self.readings
     }
 
     /// Rows that wait to be written.

@@ -1,6 +1,6 @@
-//! What lies in a spool: a file for each minute or so, named by its number, its begin and its length.
+//! What lies in a spool: a file for some minutes, named by its number, its begin and its length.
 //!
-//! `00000042-20261122-191233-60s.zwhy` is a finished one, `00000043-20261122-191333.zwhy.part` grows or was cut. Numbers
+//! `00000042-20261122-191233-300s.zwhy` is a finished one, `00000043-20261122-191733.zwhy.part` grows or was cut. Numbers
 //! only grow, whatever the clock does, and give the order.
 
 use crate::error::AgentError;

@@ -2,6 +2,8 @@
 
 use crate::support::{Reaped, call, run, signal, wait_until, zwhy};
 use rustix::process::Signal;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::process::Stdio;
 use zwhy_capture::Capture;
 
@@ -10,7 +12,7 @@ fn the_host_is_recorded_until_a_signal_and_explained_after_it() {
     let folder = tempfile::tempdir().unwrap();
     let spool = folder.path().join("spool");
     let mut command = zwhy(folder.path());
-    command.args(["agent", "--spool", "spool", "-i", "1"]).stderr(Stdio::null());
+    command.args(["agent", "--spool", "spool", "-i", "1", "--listen", "127.0.0.1:0"]).stderr(Stdio::null());
     let mut agent = Reaped(command.spawn().unwrap());
     assert!(wait_until(&mut agent.0, || spool.join("status.json").exists()), "it runs until it is ended");
     let look = run(folder.path(), ["agent", "status", "--json", "--spool", "spool"]).json();
@@ -23,6 +25,7 @@ fn the_host_is_recorded_until_a_signal_and_explained_after_it() {
     };
     assert!(wait_until(&mut agent.0, in_part));
     call(folder.path(), "agent capture --spool spool -o now.zwhy").ok();
+    metrics(look["agent"]["listens"].as_str().expect("it serves metrics"));
     signal(&agent.0, Signal::TERM);
     assert!(agent.0.wait().unwrap().success());
     let look = run(folder.path(), ["agent", "status", "--json", "--spool", "spool"]).json();
@@ -45,6 +48,43 @@ fn the_host_is_recorded_until_a_signal_and_explained_after_it() {
     assert!(lines.lines().count() >= 5, "{lines}");
 }
 
+/// What one request to `address` comes to: status line and body.
+fn ask(address: &str, request: &str) -> (String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text}"));
+    (head.lines().next().unwrap().to_owned(), body.to_owned())
+}
+
+/// The page is served to who asks for it as it must be asked for, and nothing else is.
+fn metrics(url: &str) {
+    let address = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/metrics")).unwrap();
+    let get = |path: &str, host: &str| ask(address, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    let (status, body) = get("/metrics", address);
+    assert_eq!(status, "HTTP/1.1 200 OK");
+    for row in [
+        "zwhy_build_info{version=\"",
+        "zwhy_host_cpu_seconds_total{mode=\"sys\"}",
+        "zwhy_agent_spool_files 1",
+    ] {
+        assert!(body.contains(row), "{row}: {body}");
+    }
+    for path in ["/../../etc/passwd", "/metrics/", "/spool", "//etc/passwd", "/metrics%00"] {
+        assert_eq!(get(path, address).0, "HTTP/1.1 404 Not Found", "{path}");
+    }
+    assert_eq!(
+        get("/metrics", "evil.example").0,
+        "HTTP/1.1 403 Forbidden",
+        "a web site under a name of its own"
+    );
+    let post = format!("POST /metrics HTTP/1.1\r\nHost: {address}\r\nContent-Length: 9\r\n\r\nnonsense!");
+    assert_eq!(ask(address, &post).0, "HTTP/1.1 405 Method Not Allowed");
+    let long = format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\nX: {}\r\n\r\n", "y".repeat(17 << 10));
+    assert_eq!(ask(address, &long).0, "HTTP/1.1 431 Request Header Fields Too Large");
+}
+
 #[test]
 fn what_is_no_spool_is_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -55,4 +95,5 @@ fn what_is_no_spool_is_told() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left behind");
     call(folder.path(), "agent --spool . --keep 1y").failed(2);
     call(folder.path(), "agent --spool . --max-bytes 1M").failed(2);
+    call(folder.path(), "agent --spool . --listen nowhere").failed(2);
 }

@@ -4,6 +4,7 @@
 
 mod after;
 mod agent;
+mod agent_prometheus;
 mod bad_input;
 mod both;
 mod burner;

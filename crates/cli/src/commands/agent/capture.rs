@@ -9,7 +9,7 @@ use zwhy_agent::{choose, merge};
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// How much: 10m, 2h. It begins with a whole file, so it may be up to a minute more.
+    /// How much: 10m, 2h.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = span)]
     last: Duration,
     /// End it this long before the newest that was recorded: 6h.

@@ -7,6 +7,7 @@ use crate::failure::usage;
 use crate::{output, stop};
 use anyhow::Result;
 use clap::Subcommand;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use zwhy_agent::{Agent, AgentOptions};
@@ -47,6 +48,10 @@ struct RunArgs {
     /// Seconds between two readings of the counters, 1 to 60.
     #[arg(short, long, value_name = "SECONDS", default_value = "5", value_parser = interval)]
     interval: Duration,
+    /// Serve metrics for Prometheus at http://ADDRESS/metrics; `none` serves nothing. Whoever reaches the address may read
+    /// them: names of pools and datasets, and figures.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9934", value_parser = listen)]
+    listen: Listen,
     /// Also record what ZFS threads and blocked tasks wait for, ten times a second (CAP_SYS_ADMIN).
     #[arg(long)]
     wait: bool,
@@ -79,22 +84,38 @@ fn record(args: &RunArgs, spool: PathBuf) -> Result<()> {
     let mut options = AgentOptions::new(spool, record);
     (options.limits.age, options.limits.bytes) = (args.keep, args.max_bytes);
     if options.limits.bytes < MOST_OF_A_FILE {
-        return Err(usage("--max-bytes is too little for a minute or two; give 16M or more"));
+        return Err(usage("--max-bytes is too little for a few minutes; give 16M or more"));
     }
     let knowledge = args.knowledge.load()?;
     let stop = stop::flag()?;
+    options.listen = args.listen.0;
     let mut agent = Agent::start(options, knowledge)?;
     for sentence in agent.missing() {
         output::note(&format!("missing: {}", zwhy_report::plain(sentence)));
     }
     let folder = zwhy_report::plain(&agent.spool().display().to_string()).into_owned();
+    if let Some(url) = agent.listens() {
+        output::note(&format!("metrics are at {url}"));
+    }
     output::note(&format!("recording into {folder}; Ctrl-C or SIGTERM ends it"));
     agent.run(&stop);
     output::note(&format!("ended; {folder} holds what was recorded"));
     Ok(())
 }
 
-/// What a minute of a large host may take.
+/// Where metrics are served, if anywhere.
+#[derive(Clone, Copy, Debug)]
+struct Listen(Option<SocketAddr>);
+
+fn listen(text: &str) -> Result<Listen, String> {
+    if text == "none" {
+        return Ok(Listen(None));
+    }
+    let odd = |_| format!("`{text}` is no address and port; write 127.0.0.1:9934, [::1]:9934 or none");
+    text.parse().map(|address| Listen(Some(address))).map_err(odd)
+}
+
+/// What five minutes of a large host may take.
 const MOST_OF_A_FILE: u64 = 16 << 20;
 
 fn interval(text: &str) -> Result<Duration, String> {
