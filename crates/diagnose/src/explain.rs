@@ -90,7 +90,7 @@ pub fn explain_classified(
     let waits = |f: &&Finding| f.confidence >= TELLING && f.share.is_none();
     let told: Vec<&Finding> = findings.iter().filter(waits).collect();
     let told = if told.is_empty() { findings.iter().take(1).collect() } else { told };
-    let demand = crate::demand::demand(&facts);
+    let demand = crate::demand::demand(&facts, limit.as_ref().map(|l| &l.bottleneck));
     let sentences = |finding: &Finding| {
         let verdict = shown.iter().find(|v| v.cause.class == finding.class);
         let names = verdict.map(|v| Names::of(v.cause, v.rows.as_ref(), &facts)).unwrap_or_default();

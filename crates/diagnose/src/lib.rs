@@ -53,7 +53,8 @@ pub use answer::{
     SpeedUp, StageRow, ThreadRow, WaitRow, WhatIf, WhoRow, WholeAnswer,
 };
 pub use bottleneck::{
-    Bottleneck, DiskRow, LimitKind, MOST_CHARACTERS, ProgramTime, TimePart, is_real_disk, pools_of_disks,
+    Bottleneck, DiskRow, LimitKind, MOST_CHARACTERS, ProgramTime, QueueRow, TimePart, is_real_disk,
+    pools_of_disks,
 };
 pub use calibration::{Calibration, Line};
 pub use checklist::{Check, Checklist, Ranked, Symptom};

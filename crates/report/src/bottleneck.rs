@@ -4,11 +4,12 @@ use crate::escape::{markdown_code as code, markdown_text as text};
 use crate::layout::{Align, Grid, labelled};
 use crate::style::Style;
 use std::fmt::Write;
-use zwhy_diagnose::{Answer, Bottleneck, DiskRow, LimitKind, ProgramTime};
+use zwhy_diagnose::{Answer, Bottleneck, DiskRow, LimitKind, ProgramTime, QueueRow};
 use zwhy_zfs::format_bytes;
 
 const PROGRAMS: usize = 2;
 const DISKS: usize = 3;
+const QUEUES: usize = 2;
 /// Disks that are less busy are only listed in full.
 const WORTH_A_LINE: f64 = 0.05;
 
@@ -79,6 +80,7 @@ pub(crate) fn tables(answer: &Answer, verbose: bool, style: Style) -> String {
     }
     out.push_str(&programs(limit, verbose, style));
     out.push_str(&disks(limit, verbose, style));
+    out.push_str(&queues(limit, verbose, style));
     out
 }
 
@@ -115,6 +117,30 @@ fn disks(limit: &Bottleneck, verbose: bool, style: Style) -> String {
         ]);
     }
     headed(&grid, rows.is_empty(), style)
+}
+
+/// Queues in which requests wait longer than they take on the disk.
+fn queues(limit: &Bottleneck, verbose: bool, style: Style) -> String {
+    let right = Align::Right;
+    let mut grid = Grid::new(2, &[Align::Left, right, right, right, right]);
+    grid.header(["Queues of ZFS", "waiting", "each", "at the disk", "each"]);
+    let most = if verbose { usize::MAX } else { QUEUES };
+    for row in limit.queues.iter().take(most) {
+        let (waiting, wait, disk) = (format!("{:.1}", row.waiting), ms(Some(row.wait_ms)), ms(row.disk_ms));
+        let name = format!("{} of {}", row.queue, queue_disk(row));
+        grid.row([name.as_str(), &waiting, &wait, &at_disk(row), &disk]);
+    }
+    headed(&grid, limit.queues.is_empty(), style)
+}
+
+fn queue_disk(row: &QueueRow) -> String {
+    format!("{} ({})", row.disk, row.pool)
+}
+
+/// `9.8 of at most 10`
+fn at_disk(row: &QueueRow) -> String {
+    let limit = row.limit.map_or(String::new(), |limit| format!(" of at most {limit}"));
+    format!("{:.1}{limit}", row.active)
 }
 
 fn headed(grid: &Grid, empty: bool, style: Style) -> String {
@@ -156,6 +182,17 @@ pub(crate) fn markdown(out: &mut String, answer: &Answer) {
             out,
             "| {name} | {busy} | {reads:.0} | {read} | {writes:.0} | {write} | {queue:.1} | {moved_in} | {moved_out} |"
         );
+    }
+    if !limit.queues.is_empty() {
+        out.push_str(
+            "\n| queue of ZFS | of | waiting | each | at the disk | each |\n|---|---|--:|--:|--:|--:|\n",
+        );
+    }
+    for row in &limit.queues {
+        let (name, disk) = (text(&row.queue), code(&queue_disk(row)));
+        let (wait, on_disk) = (ms(Some(row.wait_ms)), ms(row.disk_ms));
+        let _ =
+            writeln!(out, "| {name} | {disk} | {:.1} | {wait} | {} | {on_disk} |", row.waiting, at_disk(row));
     }
     out.push('\n');
 }

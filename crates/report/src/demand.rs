@@ -1,6 +1,6 @@
 //! Who asks ZFS for work: programs, datasets and what runs in the background, on a terminal and in Markdown.
 
-use crate::escape::markdown_code as code;
+use crate::escape::{markdown_code as code, markdown_text as text};
 use crate::layout::{Align, Grid};
 use crate::style::Style;
 use std::fmt::Write;
@@ -33,12 +33,13 @@ fn per_second(n: Option<f64>) -> String {
     n.map_or(String::new(), |n| if n < 9.95 { format!("{n:.1}") } else { format!("{n:.0}") })
 }
 
-/// `25.0 % done, 4K left, about 10 min to go`
+/// `25.0 % done, 4K left, about 10 min to go, 62.0 % of what its disks work on`
 fn progress(work: &BackgroundWork) -> String {
     let done = work.done.map(|done| format!("{} done", percent(done)));
     let left = work.left_bytes.map(|n| format!("{} left", bytes(Some(n))));
     let time = work.left_s.map(|s| format!("about {} to go", duration(s)));
-    [done, left, time].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let share = work.disk_share.map(|share| format!("{} of what its disks work on", percent(share)));
+    [done, left, time, share].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn duration(seconds: f64) -> String {
@@ -48,6 +49,11 @@ fn duration(seconds: f64) -> String {
         s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
         s => format!("{:.0} days", s / 86_400.0),
     }
+}
+
+/// `slows postgres, rsync`
+fn slows(work: &BackgroundWork) -> Option<String> {
+    (!work.slows.is_empty()).then(|| format!("slows {}", work.slows.join(", ")))
 }
 
 /// `scrub of tank`
@@ -117,7 +123,10 @@ fn datasets(demand: &Demand, most: usize) -> Option<Grid> {
 fn background(demand: &Demand) -> Option<Grid> {
     let mut grid = Grid::new(2, &[Align::Left, Align::Left]);
     grid.header(["In the background", ""]);
-    demand.background.iter().for_each(|work| grid.row([work_name(work), progress(work)]));
+    for work in &demand.background {
+        grid.row([work_name(work), progress(work)]);
+        slows(work).into_iter().for_each(|slows| grid.row([String::new(), slows]));
+    }
     (!demand.background.is_empty()).then_some(grid)
 }
 
@@ -156,7 +165,9 @@ pub(crate) fn markdown(out: &mut String, answer: &Answer) {
     }
     out.push('\n');
     for work in &demand.background {
-        let _ = writeln!(out, "- in the background: {} {}", code(&work_name(work)), progress(work));
+        let all = [progress(work)].into_iter().chain(slows(work)).filter(|part| !part.is_empty());
+        let all = all.collect::<Vec<_>>().join(", ");
+        let _ = writeln!(out, "- in the background: {} {}", code(&work_name(work)), text(&all));
     }
     out.push('\n');
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use zwhy_diagnose::{
     Answer, BackgroundWork, Bottleneck, CallPart, ChoiceAnswer, ConfidenceWord, DatasetDemand, Demand,
     DiskRow, EvidenceLine, Finding, Gain, Knowledge, LabelRow, LimitKind, MachineLimit, PathRow, PathStep,
-    ProgramDemand, ProgramTime, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, ShareOf, Source, SpeedUp,
-    StageRow, ThreadRow, TimePart, WhatIf, WhoRow, WholeAnswer, classify,
+    ProgramDemand, ProgramTime, Quality, QueueRow, Range, RemedyAnswer, RowAnswer, RuledOut, ShareOf, Source,
+    SpeedUp, StageRow, ThreadRow, TimePart, WhatIf, WhoRow, WholeAnswer, classify,
 };
 use zwhy_evidence::{ImportStats, Itself};
 use zwhy_profile::{Event, FrameKind, FunctionTotals, Profile};
@@ -100,6 +100,16 @@ fn slow_disk() -> Bottleneck {
             program("only in full", vec![]),
         ],
         disks: vec![disk("nvme0n1", Some("ta|nk"), 0.998, Some(12.41)), disk("sdb", None, 0.01, None)],
+        queues: vec![QueueRow {
+            disk: "nvme0n1".into(),
+            pool: "ta|nk".into(),
+            queue: "synchronous reads".into(),
+            waiting: 38.4,
+            active: 9.8,
+            limit: Some(10),
+            wait_ms: 47.6,
+            disk_ms: Some(12.41),
+        }],
     }
 }
 
@@ -132,6 +142,8 @@ fn who_asks() -> Demand {
         done: Some(0.123),
         left_bytes: None,
         left_s: Some(5400.0),
+        disk_share: Some(0.624),
+        slows: vec!["dd\u{1b}[31m|`x`".into()],
     };
     let freeing = BackgroundWork {
         work: "freeing of destroyed data".into(),

@@ -27,6 +27,9 @@ pub struct Vdev {
     /// Bytes; 0 where the source does not say.
     #[serde(skip_serializing_if = "is_zero")]
     pub size_bytes: u64,
+    /// The kernel's name of its device (`sda1`), where it is called otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
     /// A trim or an initialisation that is under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trim: Option<VdevWork>,
@@ -123,6 +126,7 @@ fn json_vdev(name: &str, vdev: &Value, class: &str, now_s: u64) -> Vdev {
     let [trim, initialize] = of_json(vdev, now_s);
     Vdev {
         name: name.to_owned(),
+        device: None,
         trim,
         initialize,
         kind: exact_kind(name, &json_text(&vdev["vdev_type"])),
@@ -195,7 +199,7 @@ pub fn parse_pool_status(text: &str, now_s: Option<u64>) -> (Vec<PoolStatus>, us
         } else if let Some(row) = line.strip_prefix('\t').filter(|_| in_config) {
             match config_row(row, &pool.name, now_s) {
                 Row::Vdev(depth, vdev) => {
-                    let vdev = Vdev { class: class.to_owned(), ..vdev };
+                    let vdev = Vdev { class: class.to_owned(), ..*vdev };
                     insert(&mut pool.vdevs, depth, vdev);
                 }
                 Row::Class(name) => class = name,
@@ -217,7 +221,7 @@ pub fn parse_pool_status(text: &str, now_s: Option<u64>) -> (Vec<PoolStatus>, us
 
 enum Row {
     /// With its level below the class, 0 for a top-level vdev.
-    Vdev(usize, Vdev),
+    Vdev(usize, Box<Vdev>),
     Class(&'static str),
     /// The heading and the pool itself.
     Other,
@@ -250,7 +254,7 @@ fn config_row(row: &str, pool: &str, now_s: Option<u64>) -> Row {
                 checksum_errors: error(2),
                 ..Vdev::default()
             };
-            Row::Vdev(indent / 2 - 1, vdev)
+            Row::Vdev(indent / 2 - 1, Box::new(vdev))
         }
         _ => Row::Odd,
     }

@@ -29,10 +29,12 @@ export const SHAPES = {
     zwhy: "text",
   },
   BackgroundWork: {
+    disk_share: "number?",
     done: "number?",
     left_bytes: "number?",
     left_s: "number?",
     pool: "text",
+    slows: "text[]",
     work: "text",
   },
   Bottleneck: {
@@ -41,6 +43,7 @@ export const SHAPES = {
     disks: "DiskRow[]",
     kind: "LimitKind",
     programs: "ProgramTime[]",
+    queues: "QueueRow[]",
     text: "text",
     what: "text",
   },
@@ -184,6 +187,16 @@ export const SHAPES = {
     unit: "text",
     unresolved: "number{}",
     warnings: "text[]",
+  },
+  QueueRow: {
+    active: "number",
+    disk: "text",
+    disk_ms: "number?",
+    limit: "number?",
+    pool: "text",
+    queue: "text",
+    wait_ms: "number",
+    waiting: "number",
   },
   Range: {
     high: "number",

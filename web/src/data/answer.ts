@@ -33,12 +33,16 @@ export interface Answer {
 
 /** Work of a pool that no program waits for. */
 export interface BackgroundWork {
+  /** Of the requests that the disks of the pool worked on, the part of this work; null where that is not known. */
+  readonly disk_share: number | null;
   /** How much is done, 0 to 1. */
   readonly done: number | null;
   readonly left_bytes: number | null;
   /** Seconds that it will still take at the speed it had so far. */
   readonly left_s: number | null;
   readonly pool: string;
+  /** Programs that wait for these disks meanwhile. */
+  readonly slows: readonly string[];
   /** `scrub`, `resilver`, `freeing of destroyed data`. */
   readonly work: string;
 }
@@ -54,6 +58,8 @@ export interface Bottleneck {
   readonly kind: LimitKind;
   /** Programs that wait, those with most waiting time first. */
   readonly programs: readonly ProgramTime[];
+  /** Queues of disks in which requests wait longer than they take on the disk, the longest wait first. */
+  readonly queues: readonly QueueRow[];
   /** All of it in one sentence. */
   readonly text: string;
   /** The disk, thread, program or function that is at its limit; empty where it is none of these. */
@@ -290,6 +296,23 @@ export interface Quality {
   /** CPU samples whose leaf has no name, by reason. */
   readonly unresolved: ReadonlyMap<string, number>;
   readonly warnings: readonly string[];
+}
+
+/** A queue of ZFS for one class of I/O of a disk, from `zpool iostat -lq`. */
+export interface QueueRow {
+  /** Requests that the disk works on, on average. */
+  readonly active: number;
+  readonly disk: string;
+  readonly disk_ms: number | null;
+  /** How many of them ZFS allows at one time (`zfs_vdev_*_max_active`); null where that is not known. */
+  readonly limit: number | null;
+  readonly pool: string;
+  /** `synchronous reads`, `synchronous writes`, `reads ahead`, `writes`. */
+  readonly queue: string;
+  /** Milliseconds that a request waits for its turn, and then takes on the disk; null without any. */
+  readonly wait_ms: number;
+  /** Requests that wait for their turn, on average. */
+  readonly waiting: number;
 }
 
 /** From the least to the most that is expected. */

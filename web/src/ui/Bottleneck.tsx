@@ -1,6 +1,12 @@
 // What limits the load: who waits for what, and how busy the disks are.
 
-import type { DiskRow, Bottleneck as Limit, LimitKind, ProgramTime } from "../data/answer";
+import type {
+  DiskRow,
+  Bottleneck as Limit,
+  LimitKind,
+  ProgramTime,
+  QueueRow,
+} from "../data/answer";
 import { bytes, integer, percent, prose, seconds, visible } from "../text";
 
 const KINDS: Readonly<Record<LimitKind, string>> = {
@@ -43,6 +49,7 @@ export function Bottleneck({ limit }: { limit: Limit | null }) {
       </p>
       {limit.programs.length > 0 && <Programs programs={limit.programs} />}
       {limit.disks.length > 0 && <Disks disks={limit.disks} />}
+      {limit.queues.length > 0 && <Queues queues={limit.queues} />}
     </section>
   );
 }
@@ -86,8 +93,48 @@ function Programs({ programs }: { programs: readonly ProgramTime[] }) {
   );
 }
 
+function each(ms: number | null): string {
+  return ms === null ? "–" : `${ms.toFixed(ms < 1 ? 2 : 1)} ms`;
+}
+
+/** Queues in which requests wait longer than they take on the disk. */
+function Queues({ queues }: { queues: readonly QueueRow[] }) {
+  return (
+    <table class="numbers">
+      <thead>
+        <tr>
+          <th scope="col">Queue of ZFS</th>
+          <th scope="col">Of</th>
+          <th scope="col" class="n">
+            Waiting, each
+          </th>
+          <th scope="col" class="n">
+            At the disk, each
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {queues.map((row, i) => (
+          <tr key={i}>
+            <th scope="row">{prose(row.queue)}</th>
+            <td>
+              <bdi>{visible(row.disk, 60)}</bdi> (<bdi>{visible(row.pool, 60)}</bdi>)
+            </td>
+            <td class="n">
+              {row.waiting.toFixed(1)}, {each(row.wait_ms)}
+            </td>
+            <td class="n">
+              {row.active.toFixed(1)}
+              {row.limit !== null && ` of at most ${integer(row.limit)}`}, {each(row.disk_ms)}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 function Disks({ disks }: { disks: readonly DiskRow[] }) {
-  const each = (ms: number | null) => (ms === null ? "–" : `${ms.toFixed(ms < 1 ? 2 : 1)} ms`);
   return (
     <table class="numbers">
       <thead>

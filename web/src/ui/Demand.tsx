@@ -115,6 +115,10 @@ function Background({ work }: { work: readonly BackgroundWork[] }) {
       row.done === null ? null : `${percent(row.done)} done`,
       row.left_bytes === null ? null : `${bytes(row.left_bytes)} left`,
       row.left_s === null ? null : `${seconds(row.left_s)} to go`,
+      row.disk_share === null ? null : `${percent(row.disk_share)} of what its disks work on`,
+      row.slows.length === 0
+        ? null
+        : `slows ${row.slows.map((name) => visible(name, 60)).join(", ")}`,
     ].filter((part) => part !== null);
   return (
     <ul>

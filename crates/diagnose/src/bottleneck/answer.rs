@@ -39,6 +39,27 @@ pub struct Bottleneck {
     pub programs: Vec<ProgramTime>,
     /// Disks that did something, the busiest first.
     pub disks: Vec<DiskRow>,
+    /// Queues of disks in which requests wait longer than they take on the disk, the longest wait first.
+    pub queues: Vec<QueueRow>,
+}
+
+/// A queue of ZFS for one class of I/O of a disk, from `zpool iostat -lq`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
+pub struct QueueRow {
+    pub disk: String,
+    pub pool: String,
+    /// `synchronous reads`, `synchronous writes`, `reads ahead`, `writes`.
+    pub queue: String,
+    /// Requests that wait for their turn, on average.
+    pub waiting: f64,
+    /// Requests that the disk works on, on average.
+    pub active: f64,
+    /// How many of them ZFS allows at one time (`zfs_vdev_*_max_active`); `None` where that is not known.
+    pub limit: Option<u64>,
+    /// Milliseconds that a request waits for its turn, and then takes on the disk; `None` without any.
+    pub wait_ms: f64,
+    pub disk_ms: Option<f64>,
 }
 
 /// Where the time of a program's threads goes.

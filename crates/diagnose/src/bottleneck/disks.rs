@@ -129,7 +129,8 @@ fn mean_ms(disk: &DiskRow, seconds: f64) -> Option<f64> {
 
 fn add_leaves<'a>(vdev: &'a Vdev, pool: &'a str, leaves: &mut Vec<(&'a str, &'a str)>) {
     if vdev.children.is_empty() {
-        leaves.push((vdev.name.rsplit('/').next().unwrap_or(&vdev.name), pool));
+        let device = vdev.device.as_deref().unwrap_or(&vdev.name);
+        leaves.push((device.rsplit('/').next().unwrap_or(device), pool));
     }
     vdev.children.iter().for_each(|child| add_leaves(child, pool, leaves));
 }

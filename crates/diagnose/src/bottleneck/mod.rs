@@ -9,12 +9,13 @@ mod disks;
 mod first_line;
 mod pressed;
 mod programs;
+mod queues;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Bottleneck, DiskRow, LimitKind, ProgramTime, TimePart};
+pub use answer::{Bottleneck, DiskRow, LimitKind, ProgramTime, QueueRow, TimePart};
 pub use disks::{is_real as is_real_disk, pools_of as pools_of_disks};
 pub use first_line::{TELLING, Told, first_line};
 pub use words::MOST as MOST_CHARACTERS;
@@ -134,6 +135,7 @@ pub fn bottleneck(facts: &FactBase<'_>) -> Option<Decided> {
         cpu_stolen: Some(seen.cpu.stolen).filter(|stolen| *stolen > 0.0),
         programs: programs::listed(&seen.programs, seconds),
         disks: seen.disks,
+        queues: queues::queues(facts.evidence),
     };
     let beside = beside.map(|text| format!("{}.", words::capital(text)));
     Some(Decided { bottleneck, beside, disks: busy, least })

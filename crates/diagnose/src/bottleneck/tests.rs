@@ -4,7 +4,7 @@ use super::*;
 use crate::knowledge::Knowledge;
 use crate::{Options, explain};
 use serde_json::{Value, json};
-use zwhy_evidence::{CaptureFacts, Evidence, Kstat, OriginId, ThreadCpu};
+use zwhy_evidence::{CaptureFacts, Evidence, Kstat, Line, OriginId, Param, ThreadCpu, VdevLoad};
 use zwhy_profile::{Event, FrameKind, Nanos, Sample};
 
 /// Ten seconds of a host with two CPUs.
@@ -54,6 +54,22 @@ impl Host {
         ] {
             self.rate(&source, name, rate);
         }
+    }
+
+    /// What `zpool iostat` said of a disk in each report.
+    fn queues(&mut self, source: &str, figures: &[(&str, i64)]) {
+        for (name, value) in figures {
+            let points = (1..=9).map(|t| (t * 1_000_000_000, *value)).collect();
+            let (source, name) = (source.to_owned(), (*name).to_owned());
+            self.evidence.timeline.lines.push(Line { source, name, counter: false, points });
+        }
+        let loads = VdevLoad::all(&self.evidence.timeline);
+        self.evidence.tables = VdevLoad::table(&loads, OriginId::default()).into_iter().collect();
+    }
+
+    fn param(&mut self, name: &str, value: &str) {
+        let (name, value, origin) = (name.to_owned(), value.to_owned(), OriginId::default());
+        self.evidence.params.push(Param { name, value, origin });
     }
 
     /// A new thread of a process of its own, which was seen over all of the recording.
@@ -378,4 +394,60 @@ fn names_as_long_as_a_line_leave_the_line_short() {
     let reader = host.thread(&long, 0.02);
     host.waits(reader, &long, READS, 9.5);
     assert!(host.why().chars().count() <= MOST_CHARACTERS);
+}
+
+#[test]
+fn a_slow_disk_is_found_by_its_device_whatever_the_pool_calls_it() {
+    let mut host = Host::new(0.64);
+    let disk = |name: &str, device: &str| json!({ "name": name, "device": device });
+    host.fact(json!({ "pools": [{ "name": "tank", "vdevs": [
+        { "name": "mirror-0", "children": [disk("ata-ST4000_A", "sda1"), disk("wwn-0x5000c5", "sdb")] },
+    ] }] }));
+    host.disk("sda", 0.99, 80.0, 1.0, 40.0);
+    host.disk("sdb", 0.4, 80.0, 1.0, 1.0);
+    let reader = host.thread("rand-read", 0.02);
+    host.waits(reader, "rand-read", READS, 9.5);
+    let line = "The CPU is not the limit (64 % idle): rand-read waits for disk sda, 40 times slower than its \
+                neighbours (40.0 ms a read).";
+    assert_eq!(host.why(), line);
+    // The queues of ZFS say the same, and nothing of them stands out.
+    for (name, ms) in [("ata-ST4000_A", 40), ("wwn-0x5000c5", 1)] {
+        let source = format!("vdev/tank/{name}");
+        host.queues(&source, &[("reads_s", 80), ("disk_read_ns", ms * 1_000_000), ("syncq_read_active", 1)]);
+    }
+    assert_eq!(host.why(), line);
+    let slowest = VdevLoad::all(&host.evidence.timeline);
+    let slowest = slowest.iter().max_by(|a, b| a.mean("disk_read_ns").total_cmp(&b.mean("disk_read_ns")));
+    assert_eq!(slowest.map(|load| load.disk.as_str()), Some("ata-ST4000_A"));
+    assert!(host.limit().queues.is_empty());
+}
+
+#[test]
+fn a_queue_that_zfs_keeps_short_is_told_beside_the_disk() {
+    let mut host = Host::new(0.64);
+    host.disk("sda", 0.998, 3000.0, 1.0, 0.3);
+    let reader = host.thread("rand-read", 0.02);
+    host.waits(reader, "rand-read", READS, 9.5);
+    for (class, limit) in
+        [("sync_read", "1"), ("sync_write", "10"), ("async_read", "3"), ("async_write", "10")]
+    {
+        host.param(&format!("zfs_vdev_{class}_max_active"), limit);
+    }
+    let figures = [
+        ("reads_s", 3000),
+        ("disk_read_ns", 300_000),
+        ("syncq_read_ns", 4_000_000),
+        ("syncq_read_pending", 14),
+        ("syncq_read_active", 1),
+    ];
+    host.queues("vdev/tank/sda1", &figures);
+    let line = "Not the CPU (64 % idle): rand-read waits for disk sda, 100 % busy at 0.30 ms a read. ZFS allows the \
+                disks of tank few requests at once (zfs_vdev_*_max_active).";
+    assert_eq!(host.why(), line);
+    let queues = host.limit().queues;
+    assert_eq!((queues.len(), queues[0].disk.as_str(), queues[0].limit), (1, "sda1", Some(1)));
+    // The same disk, given as many as it can take.
+    host.evidence.timeline.lines.clear();
+    host.queues("vdev/tank/sda1", &[("reads_s", 3000), ("disk_read_ns", 300_000), ("syncq_read_active", 3)]);
+    assert!(!host.why().contains("max_active") && host.limit().queues.is_empty(), "{}", host.why());
 }

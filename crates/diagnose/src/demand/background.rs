@@ -1,14 +1,46 @@
-//! Work of pools in the background, from what `zpool status` and the pool's properties said when recording began.
+//! Work of pools in the background, from what `zpool status` and the pool's properties said when recording began, and
+//! from the queues of their disks.
 
 use super::BackgroundWork;
+use crate::bottleneck::{Bottleneck, ProgramTime};
 use crate::facts::FactBase;
+use zwhy_evidence::VdevLoad;
+use zwhy_zfs::{Vdev, VdevWork, WaitsFor};
 
-/// Scans that are under way, and space that is being freed.
-pub(super) fn background(facts: &FactBase<'_>) -> Vec<BackgroundWork> {
+/// Part of what the disks work on, from which work that nobody told of is worth a line, and from which it can be felt.
+const WORTH_A_LINE: f64 = 0.02;
+const FELT: f64 = 0.1;
+/// Part of its time that a program waits for disks, from which it is slowed by other work on them.
+const WAITS: f64 = 0.1;
+/// Reports of which a mean says something.
+const FEWEST: usize = 3;
+/// Queues of a disk, as names of `zwhy_zfs::IOSTAT_NAMES` begin.
+const QUEUES: [&str; 7] =
+    ["syncq_read", "syncq_write", "asyncq_read", "asyncq_write", "scrubq", "trimq", "rebuildq"];
+
+/// Scans, trims and the like that are under way, and space that is being freed.
+pub(super) fn background(facts: &FactBase<'_>, limit: Option<&Bottleneck>) -> Vec<BackgroundWork> {
+    let loads = VdevLoad::all(&facts.evidence.timeline);
+    let mut rows = told(facts);
+    rows.extend(seen(&rows, &loads));
+    for row in &mut rows {
+        row.disk_share = queue_of(&row.work).and_then(|queue| share(&loads, &row.pool, queue));
+        if row.disk_share.is_some_and(|share| share >= FELT) {
+            row.slows = slowed(limit, &row.pool);
+        }
+    }
+    rows
+}
+
+/// What `zpool status` and `zpool get` told.
+fn told(facts: &FactBase<'_>) -> Vec<BackgroundWork> {
     let mut rows = Vec::new();
     for pool in facts.evidence.facts.pools.iter().flatten() {
         let name = pool.name.clone().unwrap_or_default();
         rows.extend(pool.scan.as_deref().and_then(|scan| under_way(scan, &name)));
+        let vdevs = pool.vdevs.as_deref().unwrap_or_default();
+        rows.extend(of_disks("trim", vdevs, |vdev| vdev.trim, &name));
+        rows.extend(of_disks("initialize", vdevs, |vdev| vdev.initialize, &name));
         let freeing = pool.properties.as_ref().and_then(|p| p.get("freeing")?.parse::<f64>().ok());
         if let Some(bytes) = freeing.filter(|bytes| *bytes > 0.0) {
             let work = "freeing of destroyed data".to_owned();
@@ -36,7 +68,86 @@ fn under_way(scan: &str, pool: &str) -> Option<BackgroundWork> {
         done: done.filter(|n| n.is_finite()).map(|percent| (percent / 100.0).clamp(0.0, 1.0)),
         left_bytes: None,
         left_s: before("to go").and_then(|text| seconds(text.rsplit(',').next()?)),
+        ..BackgroundWork::default()
     })
+}
+
+/// Work that each disk does by itself: all of it is done when the last disk is.
+fn of_disks(
+    work: &str,
+    vdevs: &[Vdev],
+    of: impl Fn(&Vdev) -> Option<VdevWork>,
+    pool: &str,
+) -> Option<BackgroundWork> {
+    let mut found = Vec::new();
+    let mut rest: Vec<&Vdev> = vdevs.iter().collect();
+    while let Some(vdev) = rest.pop() {
+        found.extend(of(vdev));
+        rest.extend(&vdev.children);
+    }
+    let done: f64 = found.iter().map(|work| work.done_pct as f64 / 100.0).sum();
+    let left = found.iter().map(|work| work.left_s).collect::<Option<Vec<u64>>>();
+    (!found.is_empty()).then(|| BackgroundWork {
+        work: work.to_owned(),
+        pool: pool.to_owned(),
+        done: Some((done / found.len() as f64).clamp(0.0, 1.0)),
+        left_s: left.and_then(|left| left.into_iter().max()).map(|seconds| seconds as f64),
+        ..BackgroundWork::default()
+    })
+}
+
+/// What stands in the queues although nobody told of it: autotrim, and what began later.
+fn seen(told: &[BackgroundWork], loads: &[VdevLoad]) -> Vec<BackgroundWork> {
+    let pools = loads.iter().filter(|load| load.disk.is_empty());
+    let works = [("trimq", "trim"), ("scrubq", "scrub or resilver"), ("rebuildq", "rebuild")];
+    let row = |pool: &str, queue: &str, work: &str| {
+        let known = |row: &BackgroundWork| row.pool == pool && queue_of(&row.work) == Some(queue);
+        let share = share(loads, pool, queue).filter(|share| *share >= WORTH_A_LINE);
+        (share.is_some() && !told.iter().any(known)).then(|| BackgroundWork {
+            work: work.to_owned(),
+            pool: pool.to_owned(),
+            ..BackgroundWork::default()
+        })
+    };
+    pools.flat_map(|pool| works.iter().filter_map(|(queue, work)| row(&pool.pool, queue, work))).collect()
+}
+
+/// The queue in which a kind of work stands; initialising and freeing have none that is told.
+fn queue_of(work: &str) -> Option<&'static str> {
+    match work {
+        "trim" => Some("trimq"),
+        "scrub" | "resilver" | "scrub or resilver" => Some("scrubq"),
+        "rebuild" => Some("rebuildq"),
+        _ => None,
+    }
+}
+
+/// Of the requests that the disks of a pool worked on, those of one queue.
+fn share(loads: &[VdevLoad], pool: &str, queue: &str) -> Option<f64> {
+    let disks = loads.iter().filter(|load| load.pool == pool && !load.disk.is_empty());
+    let active = |load: &VdevLoad, queue: &str| load.mean(&format!("{queue}_active"));
+    let (mut own, mut all) = (0.0, 0.0);
+    for load in disks.filter(|load| load.reports >= FEWEST) {
+        own += active(load, queue);
+        all += QUEUES.iter().map(|queue| active(load, queue)).sum::<f64>();
+    }
+    (all > 0.0).then(|| own / all)
+}
+
+/// Programs that wait for disks of the pool.
+fn slowed(limit: Option<&Bottleneck>, pool: &str) -> Vec<String> {
+    const OF_DISKS: [WaitsFor; 5] =
+        [WaitsFor::Read, WaitsFor::Write, WaitsFor::Disk, WaitsFor::IntentLog, WaitsFor::Txg];
+    let Some(limit) = limit else { return Vec::new() };
+    // Whose disk a program waits for is only known where one pool is busy.
+    if limit.disks.iter().any(|disk| disk.pool.as_deref().is_some_and(|of| of != pool) && disk.busy >= FELT) {
+        return Vec::new();
+    }
+    let waits = |program: &&ProgramTime| {
+        let of_disks = program.waits.iter().filter(|p| OF_DISKS.iter().any(|w| w.words() == p.waits_for));
+        of_disks.map(|part| part.share).sum::<f64>() >= WAITS
+    };
+    limit.programs.iter().filter(waits).map(|program| program.program.clone()).collect()
 }
 
 /// `90 s`, `25 min`, `3 h`, `4 days`.
@@ -94,5 +205,39 @@ mod tests {
         }
         assert_eq!(under_way("scrub repaired 0B in 00:00:01 with 0 errors", "tank"), None);
         assert_eq!(under_way("scrub paused, 3.0 % done", "tank"), None);
+    }
+
+    #[test]
+    fn who_waits_for_disks_is_slowed_where_no_other_pool_is_busy() {
+        use crate::bottleneck::{DiskRow, LimitKind, TimePart};
+        let program = |name: &str, waits_for: &str, share| ProgramTime {
+            program: name.to_owned(),
+            threads: 1,
+            wall_s: 10.0,
+            on_cpu: None,
+            waits: vec![TimePart { waits_for: waits_for.to_owned(), share }],
+        };
+        let disk = |disk: &str, pool: &str| {
+            let rate = |name: &str| if name == "io_ns" { 9e8 } else { 1.0 };
+            DiskRow::of_rates(disk, Some(pool), rate).unwrap()
+        };
+        let mut limit = Bottleneck {
+            kind: LimitKind::Device,
+            text: String::new(),
+            what: String::new(),
+            cpu_idle: None,
+            cpu_stolen: None,
+            programs: vec![
+                program("db", "disk reads", 0.6),
+                program("log", "synchronous writes", 0.2),
+                program("cron", "disk reads", 0.01),
+                program("web", "a lock", 0.9),
+            ],
+            disks: vec![disk("sda", "tank")],
+            queues: Vec::new(),
+        };
+        assert_eq!(slowed(Some(&limit), "tank"), ["db", "log"]);
+        limit.disks.push(disk("sdb", "rpool"));
+        assert!(slowed(Some(&limit), "tank").is_empty() && slowed(None, "tank").is_empty());
     }
 }

@@ -7,6 +7,7 @@ mod programs;
 #[cfg(test)]
 mod tests;
 
+use crate::bottleneck::Bottleneck;
 use crate::facts::FactBase;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -81,6 +82,10 @@ pub struct BackgroundWork {
     pub left_bytes: Option<f64>,
     /// Seconds that it will still take at the speed it had so far.
     pub left_s: Option<f64>,
+    /// Of the requests that the disks of the pool worked on, the part of this work; `None` where that is not known.
+    pub disk_share: Option<f64>,
+    /// Programs that wait for these disks meanwhile.
+    pub slows: Vec<String>,
 }
 
 impl Demand {
@@ -94,12 +99,12 @@ impl Demand {
     }
 }
 
-/// `None` where nothing is known of any.
-pub fn demand(facts: &FactBase<'_>) -> Option<Demand> {
+/// `None` where nothing is known of any. `limit` says who waits for which disk.
+pub fn demand(facts: &FactBase<'_>, limit: Option<&Bottleneck>) -> Option<Demand> {
     let found = Demand {
         programs: programs::programs(facts),
         datasets: datasets(facts),
-        background: background::background(facts),
+        background: background::background(facts, limit),
     };
     (found != Demand::default()).then_some(found)
 }

@@ -3,7 +3,7 @@
 use crate::knowledge::Knowledge;
 use crate::{Demand, Options, explain};
 use serde_json::json;
-use zwhy_evidence::{CaptureFacts, Evidence, Kstat, OriginId};
+use zwhy_evidence::{CaptureFacts, Evidence, Kstat, Line, OriginId};
 use zwhy_profile::{Event, FrameKind, Nanos, Sample};
 
 fn rate(evidence: &mut Evidence, source: &str, name: &str, rate: f64) {
@@ -89,4 +89,52 @@ fn datasets_are_told_by_their_own_counters_and_guests_by_their_volumes() {
 #[test]
 fn nothing_is_made_up_where_nobody_asks() {
     assert_eq!(demand(&Evidence::default()), None);
+}
+
+/// Readings of `zpool iostat` of one disk, the same in each report.
+fn queues(evidence: &mut Evidence, source: &str, figures: &[(&str, i64)]) {
+    for (name, value) in figures {
+        let points = (1..=5).map(|t| (t * 1_000_000_000, *value)).collect();
+        let (source, name) = (source.to_owned(), (*name).to_owned());
+        evidence.timeline.lines.push(Line { source, name, counter: false, points });
+    }
+}
+
+#[test]
+fn a_trim_says_how_far_it_is_what_it_takes_and_who_waits_meanwhile() {
+    let mut evidence = host();
+    let disk = |name: &str, trim: serde_json::Value| json!({ "name": name, "kind": "disk", "trim": trim });
+    let sda = disk("sda", json!({ "done_pct": 20, "left_s": 90 }));
+    let sdb = disk("sdb", json!({ "done_pct": 40, "left_s": 300 }));
+    let mirror = json!({ "name": "mirror-0", "kind": "mirror", "children": [sda, sdb] });
+    let (facts, _) = CaptureFacts::from_value(json!({ "pools": [{ "name": "tank", "vdevs": [mirror] }] }));
+    evidence.facts.pools = facts.pools;
+    queues(&mut evidence, "vdev/tank", &[("trimq_active", 4)]);
+    queues(&mut evidence, "vdev/tank/sda", &[("trimq_active", 2), ("syncq_read_active", 1)]);
+    queues(&mut evidence, "vdev/tank/sdb", &[("trimq_active", 1)]);
+    let found = demand(&evidence).expect("a demand").background;
+    let row = found.iter().find(|w| w.work == "trim").expect("a trim");
+    assert_eq!((row.done.map(|d| (d * 100.0).round()), row.left_s), (Some(30.0), Some(300.0)));
+    assert_eq!(row.disk_share, Some(0.75));
+    assert_eq!(found.len(), 1, "what the queues show is the same trim: {found:?}");
+    assert!(row.slows.is_empty(), "nobody is known to wait");
+}
+
+#[test]
+fn what_began_after_the_recording_is_seen_in_the_queues() {
+    let mut evidence = host();
+    queues(&mut evidence, "vdev/rpool", &[("trimq_active", 1), ("scrubq_active", 1)]);
+    queues(
+        &mut evidence,
+        "vdev/rpool/sdc",
+        &[("trimq_active", 1), ("scrubq_active", 1), ("syncq_read_active", 2)],
+    );
+    // Next to nothing, and of a pool that told of its scrub.
+    queues(&mut evidence, "vdev/tank", &[("scrubq_active", 9)]);
+    queues(&mut evidence, "vdev/tank/sda", &[("scrubq_active", 9), ("syncq_read_active", 1)]);
+    let found = demand(&evidence).expect("a demand").background;
+    let rows: Vec<_> = found.iter().map(|w| (&*w.work, &*w.pool, w.disk_share)).collect();
+    let freeing = ("freeing of destroyed data", "tank", None);
+    let (trim, scrub) = (("trim", "rpool", Some(0.25)), ("scrub or resilver", "rpool", Some(0.25)));
+    assert_eq!(rows, [("scrub", "tank", Some(0.9)), freeing, trim, scrub]);
 }

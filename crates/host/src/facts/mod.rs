@@ -2,6 +2,7 @@
 //!
 //! Invariant: nothing here fails; what cannot be read is absent and, where it matters, said in `limits`.
 
+mod devices;
 mod host;
 mod kernel_config;
 mod module;

@@ -4,9 +4,10 @@
 //! others for their lines (`-Hp`), which every version has and of which whole lines are kept when a
 //! command hangs half-way.
 
-use super::Facts;
 use super::tools::{Output, Patience};
+use super::{Facts, devices};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zwhy_evidence::{Amount, DatasetCounts, DatasetFacts, EncryptionRoot, PoolFacts};
 use zwhy_zfs::{
@@ -231,7 +232,9 @@ fn put_pools(facts: &mut Facts, rows: &[PoolRow], properties: &[PropertyRow], st
             (fact.has_log, fact.has_cache) = (has("log"), has("l2cache"));
             fact.has_special = has("special");
             fact.scan = Some(status.scan.clone()).filter(|scan| !scan.is_empty());
-            fact.vdevs = Some(status.vdevs.clone());
+            let mut vdevs = status.vdevs.clone();
+            devices::name(&mut vdevs, Path::new("/dev"));
+            fact.vdevs = Some(vdevs);
         }
         fact
     });

@@ -30,6 +30,8 @@ const MOST_STARTS: u32 = 4;
 const PAUSE: Duration = Duration::from_secs(10);
 /// A shorter recording has too few reports for what starting a program costs.
 const SHORTEST: Duration = Duration::from_secs(3);
+/// Where nobody knows how long the recording will be, it begins so much later.
+const LATER: Duration = Duration::from_secs(1);
 /// Rows that are no disk and no pool (`kind_of_name` in crates/zfs names the same).
 const GROUPS: [&str; 6] = ["mirror-", "raidz", "draid", "spare-", "replacing-", "indirect-"];
 
@@ -71,7 +73,8 @@ impl Vdevs {
             program: PathBuf::from("zpool"),
             stream: None,
             starts: 0,
-            next_start: Duration::ZERO,
+            // A command may be over at once.
+            next_start: if options.duration.is_some() { Duration::ZERO } else { LATER },
             interval: options.interval,
             next: Duration::ZERO,
             pause_s: whole_seconds(options.interval),

@@ -1,0 +1,158 @@
+//! Queues of disks in which requests of programs wait longer than they take on the disk, as `zpool iostat -lq` saw them
+//! while it was recorded.
+//!
+//! Queues of scrubs, resilvers and trims are left out: they wait on purpose. Asynchronous writes come in bursts, with
+//! each transaction group, so their queue counts only where as many are at the disk all the time as ZFS allows.
+
+use super::answer::QueueRow;
+use zwhy_evidence::{Evidence, VdevLoad};
+
+/// Queues that are listed.
+const MOST: usize = 4;
+/// Reports of which a mean says something.
+const FEWEST: usize = 3;
+/// Requests that wait, on average, from which it counts.
+const WAITING: f64 = 1.0;
+/// Part of the limit that is at the disk all the time, from which the queue is full.
+const FULL: f64 = 0.8;
+
+struct Queue {
+    name: &'static str,
+    /// Of the names of `zwhy_zfs::IOSTAT_NAMES`: the start of those of its requests, its time, the disk's time.
+    requests: &'static str,
+    wait: &'static str,
+    disk: &'static str,
+    limit: &'static str,
+    in_bursts: bool,
+}
+
+const QUEUES: [Queue; 4] = [
+    Queue {
+        name: "synchronous reads",
+        requests: "syncq_read",
+        wait: "syncq_read_ns",
+        disk: "disk_read_ns",
+        limit: "zfs_vdev_sync_read_max_active",
+        in_bursts: false,
+    },
+    Queue {
+        name: "synchronous writes",
+        requests: "syncq_write",
+        wait: "syncq_write_ns",
+        disk: "disk_write_ns",
+        limit: "zfs_vdev_sync_write_max_active",
+        in_bursts: false,
+    },
+    Queue {
+        name: "reads ahead",
+        requests: "asyncq_read",
+        wait: "asyncq_read_ns",
+        disk: "disk_read_ns",
+        limit: "zfs_vdev_async_read_max_active",
+        in_bursts: false,
+    },
+    Queue {
+        name: "writes",
+        requests: "asyncq_write",
+        wait: "asyncq_write_ns",
+        disk: "disk_write_ns",
+        limit: "zfs_vdev_async_write_max_active",
+        in_bursts: true,
+    },
+];
+
+/// Those that stand out, the longest wait first.
+pub(super) fn queues(evidence: &Evidence) -> Vec<QueueRow> {
+    let loads = VdevLoad::all(&evidence.timeline);
+    let disks = loads.iter().filter(|load| !load.disk.is_empty() && load.reports >= FEWEST);
+    let mut rows: Vec<QueueRow> =
+        disks.flat_map(|load| QUEUES.iter().filter_map(|queue| row(evidence, load, queue))).collect();
+    rows.sort_by(|a, b| b.wait_ms.total_cmp(&a.wait_ms).then_with(|| a.disk.cmp(&b.disk)));
+    rows.truncate(MOST);
+    rows
+}
+
+fn row(evidence: &Evidence, load: &VdevLoad, queue: &Queue) -> Option<QueueRow> {
+    let requests = |state: &str| load.mean(&format!("{}_{state}", queue.requests));
+    let (waiting, active) = (requests("pending"), requests("active"));
+    let (wait, disk) = (load.mean(queue.wait), load.mean(queue.disk));
+    let limit = evidence.param(queue.limit).and_then(|text| text.trim().parse::<u64>().ok());
+    let is_full = limit.is_some_and(|limit| active >= FULL * limit as f64);
+    let stands_out = waiting >= WAITING && wait >= disk && wait > 0.0 && (is_full || !queue.in_bursts);
+    stands_out.then(|| QueueRow {
+        disk: load.disk.rsplit('/').next().unwrap_or(&load.disk).to_owned(),
+        pool: load.pool.clone(),
+        queue: queue.name.to_owned(),
+        waiting,
+        active,
+        limit,
+        wait_ms: wait / 1e6,
+        disk_ms: (disk > 0.0).then_some(disk / 1e6),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zwhy_evidence::{Line, OriginId, Param};
+
+    fn host(figures: &[(&str, i64)]) -> Evidence {
+        let mut evidence = Evidence::default();
+        for (name, value) in figures {
+            let points = (1..=5).map(|t| (t, *value)).collect();
+            let (source, name) = ("vdev/tank/sda".to_owned(), (*name).to_owned());
+            evidence.timeline.lines.push(Line { source, name, counter: false, points });
+        }
+        let origin = OriginId::default();
+        for (name, value) in
+            [("zfs_vdev_sync_read_max_active", "1"), ("zfs_vdev_async_write_max_active", "10")]
+        {
+            evidence.params.push(Param { name: name.into(), value: value.into(), origin });
+        }
+        evidence
+    }
+
+    #[test]
+    fn a_queue_in_which_reads_wait_longer_than_on_the_disk_stands_out() {
+        let slow = [
+            ("reads_s", 300),
+            ("disk_read_ns", 300_000),
+            ("syncq_read_ns", 4_000_000),
+            ("syncq_read_pending", 14),
+            ("syncq_read_active", 1),
+        ];
+        let found = queues(&host(&slow));
+        let want = QueueRow {
+            disk: "sda".into(),
+            pool: "tank".into(),
+            queue: "synchronous reads".into(),
+            waiting: 14.0,
+            active: 1.0,
+            limit: Some(1),
+            wait_ms: 4.0,
+            disk_ms: Some(0.3),
+        };
+        assert_eq!(found, [want]);
+    }
+
+    #[test]
+    fn short_waits_scrubs_and_bursts_of_writes_do_not() {
+        let ordinary = [
+            ("reads_s", 300),
+            ("disk_read_ns", 8_000_000),
+            ("syncq_read_ns", 4_000_000),
+            ("syncq_read_pending", 3),
+            ("scrubq_pending", 900),
+            ("scrubq_ns", 900_000_000),
+            ("disk_write_ns", 100_000),
+            ("asyncq_write_ns", 90_000_000),
+            ("asyncq_write_pending", 400),
+            ("asyncq_write_active", 3),
+        ];
+        assert_eq!(queues(&host(&ordinary)), []);
+        let full: Vec<(&str, i64)> =
+            ordinary.iter().map(|(n, v)| (*n, if *n == "asyncq_write_active" { 9 } else { *v })).collect();
+        assert_eq!(queues(&host(&full))[0].queue, "writes");
+        assert_eq!(queues(&Evidence::default()), []);
+    }
+}
