@@ -8,6 +8,7 @@ use crate::error::AgentError;
 use crate::findings::{Change, Found, Log, Tracker};
 use crate::metrics::{Metrics, Page};
 use crate::own::Own;
+use crate::ship::{Desk, FileStore, Shipper};
 use crate::spool::{Limits, Spool};
 use crate::status::Status;
 use std::net::SocketAddr;
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use zwhy_diagnose::Knowledge;
 use zwhy_host::thread_cpu;
-use zwhy_live::{Asking, Fed, Feed, MOST_BYTES, Next, Verdict, Window};
+use zwhy_live::{Asking, Fed, Feed, Next, Verdict, Window};
 use zwhy_record::RecordOptions;
 use zwhy_serve::Server;
 
@@ -34,6 +35,8 @@ pub struct AgentOptions {
     pub verdict_span: Duration,
     /// Where metrics are served; absent: nowhere.
     pub listen: Option<SocketAddr>,
+    /// Where finished files are sent; absent: nowhere.
+    pub store: Option<FileStore>,
 }
 
 impl AgentOptions {
@@ -45,10 +48,13 @@ impl AgentOptions {
             verdict_every: Duration::from_secs(60),
             verdict_span: Duration::from_secs(120),
             listen: None,
+            store: None,
         }
     }
 }
 
+/// Bytes of the last minutes in memory, for verdicts.
+const WINDOW_BYTES: usize = 8 << 20;
 /// The facts change seldom, and are long where there are many datasets.
 const ASKING: Asking = Asking { tell: Duration::from_secs(60), again: Some(Duration::from_secs(600)) };
 /// How often the stop flag is looked at.
@@ -73,6 +79,8 @@ pub struct Agent {
     verdict_unix_s: Option<f64>,
     server: Option<Server>,
     board: Arc<Board>,
+    shipper: Option<Shipper>,
+    desk: Option<Arc<Desk>>,
 }
 
 impl Agent {
@@ -81,7 +89,11 @@ impl Agent {
     /// # Errors
     /// When the folder cannot be made or another agent has it, or as [`Feed::start`].
     pub fn start(options: AgentOptions, knowledge: Knowledge) -> Result<Agent, AgentError> {
-        let spool = Spool::open(&options.spool, options.limits)?;
+        let mut spool = Spool::open(&options.spool, options.limits)?;
+        let shipper = options
+            .store
+            .clone()
+            .map(|store| Shipper::new(options.spool.clone(), host_name(), Box::new(store), spool.ship()));
         let server = options.listen.map(Server::open).transpose()?;
         let log = Log::open(&options.spool, spool.ended_before())?;
         let feed = Feed::start_asking(options.record.clone(), ASKING)?;
@@ -94,7 +106,7 @@ impl Agent {
             ..Status::default()
         };
         Ok(Agent {
-            window: Window::new(options.verdict_span, MOST_BYTES),
+            window: Window::new(options.verdict_span, WINDOW_BYTES),
             next_verdict: options.verdict_every,
             tracker: Tracker::default(),
             facts: zwhy_evidence::CaptureFacts::default(),
@@ -102,6 +114,8 @@ impl Agent {
             verdict_unix_s: None,
             server,
             board: Arc::default(),
+            desk: shipper.as_ref().map(|shipper| Arc::clone(&shipper.desk)),
+            shipper,
             options,
             knowledge,
             feed,
@@ -129,10 +143,14 @@ impl Agent {
     /// Records until `stop` is set; what was recorded is on disk when this returns.
     pub fn run(&mut self, stop: &AtomicBool) {
         let (server, board, over) = (self.server.take(), Arc::clone(&self.board), AtomicBool::new(false));
+        let mut shipper = self.shipper.take();
         std::thread::scope(|scope| {
             let _ends = Ends(&over);
             if let Some(server) = &server {
                 scope.spawn(|| serve(server, &board, &over));
+            }
+            if let Some(shipper) = &mut shipper {
+                scope.spawn(|| shipper.run(&over));
             }
             self.record(stop);
         });
@@ -192,6 +210,7 @@ impl Agent {
             own: Own::read(),
             verdict_unix_s: self.verdict_unix_s,
             max_bytes: self.options.limits.bytes,
+            ship_failures: self.desk.as_ref().map(|desk| desk.failures()),
         };
         self.board.put(self.metrics.page(&page));
     }
@@ -233,6 +252,12 @@ impl Agent {
         // On a full disk the old words stay.
         let _ = status.write(self.spool.folder());
     }
+}
+
+/// The host's name; "" where the kernel does not tell it.
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
 }
 
 /// Between two writes of the status.

@@ -44,6 +44,8 @@ pub(crate) struct Page<'a> {
     /// When the newest verdict was made.
     pub verdict_unix_s: Option<f64>,
     pub max_bytes: u64,
+    /// Attempts to send that failed; absent where nothing is sent.
+    pub ship_failures: Option<u64>,
 }
 
 impl Metrics {
@@ -153,8 +155,27 @@ fn agent(text: &mut Text, page: &Page<'_>) {
         "Times that no agent ran, since the spool was made.",
         Some(spool.state().gaps as f64),
     );
+    if let Some(failures) = page.ship_failures {
+        shipping(text, spool, failures);
+    }
     let missing = status.missing.len() as f64;
     text.gauge("zwhy_agent_missing", "What cannot be seen here; zwhy agent status says it.", Some(missing));
+}
+
+/// What is sent to a store, where that is asked for.
+fn shipping(text: &mut Text, spool: &Spool, failures: u64) {
+    text.counter("zwhy_agent_ship_failures_total", "Attempts to send that failed.", Some(failures as f64));
+    text.gauge(
+        "zwhy_agent_ship_waiting_files",
+        "Finished files that were not sent yet.",
+        Some(spool.unsent_files() as f64),
+    );
+    let mut unsent = text.metric(
+        "zwhy_agent_rows_unsent_total",
+        Kind::Counter,
+        "Rows that were dropped before they were sent, since the spool was made.",
+    );
+    by_table(spool.state().unsent.rows, |table, rows| unsent.put(&[("table", table)], Some(rows)));
 }
 
 fn by_table(rows: Rows, mut put: impl FnMut(&str, f64)) {

@@ -88,6 +88,7 @@ fn page(pools: usize, datasets: usize, classes: usize) -> String {
         own: Own { cpu_s: 1.5, rss_bytes: Some(50 << 20) },
         verdict_unix_s: Some(1e9 + 60.0),
         max_bytes: 1 << 30,
+        ship_failures: Some(2),
     })
 }
 
@@ -142,8 +143,15 @@ fn a_host_without_zfs_has_a_page_too() {
     let spool = Spool::open(dir.path(), Limits::default()).unwrap();
     let (facts, status) = (CaptureFacts::default(), Status::default());
     let own = Own { cpu_s: 0.1, rss_bytes: None };
-    let empty =
-        Page { spool: &spool, facts: &facts, status: &status, own, verdict_unix_s: None, max_bytes: 1 };
+    let empty = Page {
+        spool: &spool,
+        facts: &facts,
+        status: &status,
+        own,
+        verdict_unix_s: None,
+        max_bytes: 1,
+        ship_failures: None,
+    };
     let groups = read(&Metrics::default().page(&empty));
     assert!(!groups.contains_key("zwhy_arc_size_bytes") && !groups.contains_key("zwhy_agent_resident_bytes"));
     assert_eq!(value(&groups, "zwhy_pools", &[]), 0.0);

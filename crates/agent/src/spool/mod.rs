@@ -13,6 +13,7 @@ pub(crate) use salvage::seconds_of;
 pub use state::{Dropped, Reason, Rows, State};
 
 use crate::error::AgentError;
+use crate::ship::Desk;
 use growing::Growing;
 use rustix::fs::{FlockOperation, flock};
 use salvage::Salvaged;
@@ -20,6 +21,7 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use zwhy_capture::row_counts;
 use zwhy_evidence::CaptureFacts;
@@ -67,6 +69,8 @@ pub struct Spool {
     pub failures: u64,
     /// Not told by a mark yet, as that could not be written either.
     owed: Rows,
+    /// Who sends the files, where they are sent.
+    desk: Option<Arc<Desk>>,
     /// Up to when the agent recorded, by the host's clock, before this one began.
     before: Option<f64>,
     _lock: File,
@@ -92,6 +96,7 @@ impl Spool {
             problem: None,
             failures: 0,
             owed: Rows::default(),
+            desk: None,
             before: None,
             folder: folder.to_owned(),
             limits,
@@ -110,6 +115,13 @@ impl Spool {
 
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// From here on files are sent by somebody who sits at this desk.
+    pub(crate) fn ship(&mut self) -> Arc<Desk> {
+        let desk = Arc::new(Desk::new(self.state.sent));
+        self.desk = Some(Arc::clone(&desk));
+        desk
     }
 
     /// What the recorder says of the host.
@@ -141,6 +153,12 @@ impl Spool {
         let growing = self.growing.as_ref().map(|growing| names::bytes(&growing.folder()));
         let kept: u64 = self.kept.iter().map(|entry| entry.bytes).sum();
         (self.kept.len() + growing.iter().count(), kept + growing.unwrap_or(0))
+    }
+
+    /// Finished files that were not sent to the store yet.
+    pub fn unsent_files(&self) -> usize {
+        let sent = self.desk.as_ref().map_or(self.state.sent, |desk| desk.sent());
+        self.kept.iter().filter(|entry| entry.number >= sent).count()
     }
 
     /// Seconds that are kept.
@@ -285,11 +303,10 @@ impl Spool {
     fn keep_within(&mut self) {
         while let Some(reason) = self.over() {
             let Some(oldest) = self.kept.front().cloned() else { return };
-            let dropped = self.state.dropped.entry(reason).or_default();
-            dropped.files += 1;
-            match row_counts(&oldest.path) {
-                Ok(tables) => dropped.rows.add(Rows::of(&tables)),
-                Err(_) => dropped.unreadable += 1,
+            let rows = row_counts(&oldest.path).ok().map(|tables| Rows::of(&tables));
+            self.state.dropped.entry(reason).or_default().add_file(rows);
+            if self.desk.as_ref().is_some_and(|desk| desk.drop_unsent(oldest.number)) {
+                self.state.unsent.add_file(rows);
             }
             self.state.first = oldest.number + 1;
             // Counted first: a crash before it is gone must not count it twice.
@@ -311,6 +328,9 @@ impl Spool {
     }
 
     fn save(&mut self) {
+        if let Some(desk) = &self.desk {
+            self.state.sent = self.state.sent.max(desk.sent());
+        }
         let saved = self.state.save(&self.folder);
         self.unsaved = saved.is_err();
         self.note(saved);

@@ -77,6 +77,17 @@ pub struct Dropped {
     pub rows: Rows,
 }
 
+impl Dropped {
+    /// A file more; its rows, where they can be told.
+    pub(crate) fn add_file(&mut self, rows: Option<Rows>) {
+        self.files += 1;
+        match rows {
+            Some(rows) => self.rows.add(rows),
+            None => self.unreadable += 1,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
@@ -86,6 +97,10 @@ pub struct State {
     /// Number of the next file.
     pub next: u64,
     pub dropped: BTreeMap<Reason, Dropped>,
+    /// Number below which all files were sent to the store.
+    pub sent: u64,
+    /// Of what was dropped for age or bytes: what had not been sent, where files are sent.
+    pub unsent: Dropped,
     /// Times that nothing was recorded for a while.
     pub gaps: u64,
     /// The generation again: what was written to its end.

@@ -10,7 +10,7 @@ use clap::Subcommand;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-use zwhy_agent::{Agent, AgentOptions};
+use zwhy_agent::{Agent, AgentOptions, FileStore};
 use zwhy_record::{RecordOptions, Target};
 
 #[derive(clap::Args, Debug)]
@@ -52,6 +52,9 @@ struct RunArgs {
     /// them: names of pools and datasets, and figures.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9934", value_parser = listen)]
     listen: Listen,
+    /// Send finished files to this store, a folder: file:///mnt/fleet. While it is away all stays in the spool.
+    #[arg(long, value_name = "STORE", value_parser = store)]
+    ship: Option<FileStore>,
     /// Also record what ZFS threads and blocked tasks wait for, ten times a second (CAP_SYS_ADMIN).
     #[arg(long)]
     wait: bool,
@@ -89,6 +92,7 @@ fn record(args: &RunArgs, spool: PathBuf) -> Result<()> {
     let knowledge = args.knowledge.load()?;
     let stop = stop::flag()?;
     options.listen = args.listen.0;
+    options.store.clone_from(&args.ship);
     let mut agent = Agent::start(options, knowledge)?;
     for sentence in agent.missing() {
         output::note(&format!("missing: {}", zwhy_report::plain(sentence)));
@@ -101,6 +105,10 @@ fn record(args: &RunArgs, spool: PathBuf) -> Result<()> {
     agent.run(&stop);
     output::note(&format!("ended; {folder} holds what was recorded"));
     Ok(())
+}
+
+fn store(text: &str) -> Result<FileStore, String> {
+    FileStore::at(text).ok_or_else(|| format!("`{text}` is no store; name a folder as file:///mnt/fleet"))
 }
 
 /// Where metrics are served, if anywhere.
