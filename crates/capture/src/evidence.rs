@@ -44,6 +44,22 @@ pub fn write_imported(imported: Imported, out: &Path) -> Result<PathBuf, Capture
     writer.finish()
 }
 
+/// Writes a capture that is in memory, as one that was recorded: tables, readings, moments and facts.
+///
+/// # Errors
+/// As [`Writer::create`] and [`Writer::finish`].
+pub fn write_capture(capture: Capture, out: &Path) -> Result<PathBuf, CaptureError> {
+    let Capture { mut profile, series, marks, facts, .. } = capture;
+    let mut writer = Writer::create(out)?;
+    writer.set_facts(&facts)?;
+    writer.append_series(&series)?;
+    for mark in marks {
+        writer.mark(mark)?;
+    }
+    writer.flush(&mut profile)?;
+    writer.finish()
+}
+
 /// Series of these sources have evidence of their own. Disks, memory and pressure are read as kstats.
 const NOT_KSTATS: [&str; 4] = ["thread/", "cpu/", "host", "vdev/"];
 

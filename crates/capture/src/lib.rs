@@ -28,7 +28,7 @@ mod writer;
 
 pub use damage::Damage;
 pub use error::CaptureError;
-pub use evidence::write_imported;
+pub use evidence::{write_capture, write_imported};
 pub use marks::Mark;
 pub use open::Capture;
 pub use pack::pack_folder;

@@ -107,6 +107,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
         "What cipher and mode cost here, in about a minute",
         "zwhy lab run encryption --quick -o encryption",
     ),
+    ("share", "For an issue thread: both files can be sent", "zwhy share host.zwhy -o shared.zwhy"),
     ("lab", "The experiments that are built in", "zwhy lab list"),
     ("lab list", "The experiments that are built in", "zwhy lab list"),
     ("lab show", "What an experiment does and takes, before it runs", "zwhy lab show encryption"),

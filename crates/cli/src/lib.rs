@@ -64,6 +64,8 @@ enum Command {
     Import(commands::import::Args),
     /// Write a capture or profile in another tool's format.
     Export(commands::export::Args),
+    /// Write a capture without names and its answer, for showing to strangers.
+    Share(commands::share::Args),
     /// Run an experiment on real OpenZFS.
     Lab(commands::lab::Args),
     /// Measure what one CPU of this machine can do; kept for later captures.
@@ -123,6 +125,7 @@ fn carried_out(command: &Command) -> anyhow::Result<ExitCode> {
         Command::Diff(args) => commands::diff::run(args).map(|()| ExitCode::SUCCESS),
         Command::Import(args) => commands::import::run(args).map(|()| ExitCode::SUCCESS),
         Command::Export(args) => commands::export::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Share(args) => commands::share::run(args).map(|()| ExitCode::SUCCESS),
         Command::Lab(args) => commands::lab::run(args),
         Command::Limits(args) => commands::limits::run(args),
         Command::Ask(args) => commands::ask::run(args).map(|()| ExitCode::SUCCESS),

@@ -237,7 +237,10 @@ fn read(path: &Path, args: &ReadArgs) -> Result<Imported> {
 }
 
 /// The capture that `path` names, if it is one: a packed file, its folder while it is recorded.
-fn capture_path(path: &Path) -> Result<Option<PathBuf>> {
+pub fn capture_path(path: &Path) -> Result<Option<PathBuf>> {
+    if path == Path::new("-") {
+        return Ok(None);
+    }
     let part = part_folder(path);
     if !path.exists() && part.is_dir() {
         return Ok(Some(part));

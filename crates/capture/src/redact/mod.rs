@@ -5,14 +5,20 @@
 //! is told by stays: functions, modules, thread roles, parameters, properties, versions, figures.
 //! Invariant: two names never become one, so counts per process or dataset stay as they were.
 
+mod capture;
+mod facts;
 mod known;
 mod names;
+mod properties;
+#[cfg(test)]
+mod share_tests;
 
+use facts::kstat_source;
 use known::is_public_process;
 use names::Names;
 use rustc_hash::FxHashSet;
-use serde_json::Value;
-use zwhy_evidence::{CaptureFacts, Evidence, Imported, Property, Table};
+use std::collections::BTreeMap;
+use zwhy_evidence::{Evidence, Host, Imported, Property, Table};
 use zwhy_profile::{Event, Frame, FrameKind, Profile, StackId, StringId, Thread};
 
 /// The stand-ins given so far; the same one for two recordings gives the same name to both.
@@ -26,10 +32,17 @@ impl Redactor {
     pub fn redact(&mut self, imported: &mut Imported) {
         let evidence = &mut imported.evidence;
         let names = &mut self.names;
-        collect(evidence, names);
+        facts::learn(&evidence.facts, names);
+        collect_items(evidence, names);
+        collect_profile(&evidence.profile, names);
+        names.settle(&facts::datasets(&evidence.facts));
         evidence.profile = redacted_profile(&evidence.profile, names);
         rewrite_items(evidence, names);
-        redact_facts(evidence, names);
+        evidence.facts = facts::redacted(std::mem::take(&mut evidence.facts), names);
+        for line in &mut evidence.timeline.lines {
+            line.source = kstat_source(&line.source, names);
+        }
+        evidence.text = names.text(&evidence.text);
         imported.stats.warnings.iter_mut().for_each(|w| *w = names.text(w));
     }
 
@@ -37,44 +50,38 @@ impl Redactor {
     pub fn names(&self) -> usize {
         self.names.len()
     }
-}
 
-/// Names hide in any text of the facts, also in members that this version does not know.
-fn redact_facts(evidence: &mut Evidence, names: &mut Names) {
-    let kind = evidence.facts.kind.take();
-    let mut value = evidence.facts.to_value();
-    rewrite_json(&mut value, names);
-    // Texts stay texts, so what was read before fits again.
-    evidence.facts = CaptureFacts { kind, ..CaptureFacts::from_value(value).0 };
+    /// How many names were replaced, by the word of their stand-ins: `pool`, `process`, …
+    pub fn replaced(&self) -> BTreeMap<&'static str, usize> {
+        self.names.counts()
+    }
+
+    /// How many properties, words of marks and facts were left out, as nobody can say what they hold.
+    pub fn left_out(&self) -> usize {
+        self.names.left_out
+    }
 }
 
 /// Learns what is a name before anything is replaced, so that it is known wherever it appears.
-fn collect(evidence: &Evidence, names: &mut Names) {
+fn collect_items(evidence: &Evidence, names: &mut Names) {
     names.host(evidence.host.name.as_deref().unwrap_or_default());
-    let facts = &evidence.facts;
-    names.host(facts.host.name.as_deref().unwrap_or_default());
-    let pools = facts.pools.iter().flatten().filter_map(|pool| pool.name.as_deref());
-    let datasets = facts.datasets.iter().flatten().filter_map(|dataset| dataset.name.as_deref());
-    pools.chain(datasets).for_each(|name| names.pool_of(name));
     evidence.properties.iter().filter_map(|p| p.dataset.as_deref()).for_each(|d| names.pool_of(d));
     evidence.kstats.iter().filter_map(|k| known::pool_of_kstat(&k.source)).for_each(|p| names.pool_of(p));
     let groups = evidence.kstats.iter().filter_map(|k| k.source.strip_prefix("cgroup/"));
     for part in groups.flat_map(|path| path.split('/')).filter(|part| !known::is_public_group(part)) {
         names.process(part);
     }
-    for (key, owner) in facts.recorder.owners.iter().flatten() {
-        key.strip_prefix("dataset/").into_iter().for_each(|dataset| names.pool_of(dataset));
-        // `container NAME`: the word before it stays.
-        owner.split_once(' ').into_iter().for_each(|(_, name)| names.process(name));
-    }
-    let profile = &evidence.profile;
-    let sampled = profile.threads.iter().map(|(_, t)| profile.strings.get(t.comm));
     let listed = evidence.threads.iter().map(|t| t.comm.as_str());
     let rows = evidence.flat.iter().filter_map(|r| r.comm.as_deref());
     let trees = evidence.trees.iter().filter_map(|t| t.comm.as_deref());
-    for comm in sampled.chain(listed).chain(rows).chain(trees).filter(|c| !is_public_process(c)) {
+    for comm in listed.chain(rows).chain(trees).filter(|c| !is_public_process(c)) {
         names.process(comm);
     }
+}
+
+fn collect_profile(profile: &Profile, names: &mut Names) {
+    let sampled = profile.threads.iter().map(|(_, t)| profile.strings.get(t.comm));
+    sampled.filter(|c| !is_public_process(c)).for_each(|comm| names.process(comm));
 }
 
 /// The profile with other names of processes, programs and source files; samples stay as they are.
@@ -93,15 +100,21 @@ fn redacted_profile(profile: &Profile, names: &mut Names) -> Profile {
                 FrameKind::Inlined if kernel_modules.contains(&f.module) => text(f.module).to_owned(),
                 _ => names.module(text(f.module)),
             };
-            // Folded stacks begin with the name of the process.
-            let function = match text(f.module) {
-                "" => names.root(text(f.function)),
-                _ => text(f.function).to_owned(),
+            // Folded stacks begin with the name of the process; code made at run time may be called by its file.
+            let function = match (text(f.module), text(f.function)) {
+                ("", function) => names.root(function),
+                (_, function) if f.kind != FrameKind::Kernel && function.contains('/') => {
+                    names.text(function)
+                }
+                (_, function) => function.to_owned(),
             };
             let frame = Frame {
                 function: out.strings.intern(&function),
                 module: out.strings.intern(&module),
-                file: out.strings.intern(&names.text(text(f.file))),
+                file: out.strings.intern(&match f.kind {
+                    FrameKind::User => names.file(text(f.file)),
+                    _ => names.text(text(f.file)),
+                }),
                 reason: out.strings.intern(&names.text(text(f.reason))),
                 ..f
             };
@@ -131,41 +144,37 @@ fn redacted_profile(profile: &Profile, names: &mut Names) -> Profile {
 }
 
 fn rewrite_items(evidence: &mut Evidence, names: &mut Names) {
-    if let Some(host) = &mut evidence.host.name {
-        *host = names.text(host);
-    }
+    let Host { name, zfs_version, kernel, os, cpu_model, .. } = &mut evidence.host;
+    [name, zfs_version, kernel, os, cpu_model]
+        .into_iter()
+        .flatten()
+        .for_each(|text| *text = names.text(text));
     for row in &mut evidence.flat {
         row.comm = row.comm.as_deref().map(|c| names.comm(c));
         row.module = row.module.as_deref().map(|m| names.module(m));
     }
     for tree in &mut evidence.trees {
         tree.comm = tree.comm.as_deref().map(|c| names.comm(c));
+        tree.frames.iter_mut().for_each(|frame| *frame = names.root(frame));
     }
     evidence.threads.iter_mut().for_each(|t| t.comm = names.comm(&t.comm));
-    evidence.kstats.iter_mut().for_each(|k| k.source = names.text(&k.source));
+    evidence.kstats.iter_mut().for_each(|k| k.source = kstat_source(&k.source, names));
     evidence.params.iter_mut().for_each(|p| p.value = names.text(&p.value));
-    for Property { dataset, value, .. } in &mut evidence.properties {
-        *dataset = dataset.as_deref().map(|d| names.text(d));
-        *value = names.text(value);
-    }
+    let before = evidence.properties.len();
+    evidence.properties.retain_mut(|Property { dataset, name, value, .. }| {
+        let Some(kept) = properties::redacted(name, value, names) else { return false };
+        *value = kept;
+        *dataset = dataset.as_deref().map(|d| names.dataset(d));
+        true
+    });
+    names.left_out(before - evidence.properties.len());
     for Table { columns, rows, .. } in &mut evidence.tables {
         columns.iter_mut().chain(rows.iter_mut().flatten()).for_each(|cell| *cell = names.text(cell));
     }
-    evidence.origins.iter_mut().for_each(|o| *o = names.text(o));
-}
-
-/// Every string of the facts, and every key: pools and datasets may be keys too.
-fn rewrite_json(value: &mut Value, names: &mut Names) {
-    match value {
-        Value::String(text) => *text = names.text(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| rewrite_json(item, names)),
-        Value::Object(map) => {
-            for (key, mut item) in std::mem::take(map) {
-                rewrite_json(&mut item, names);
-                map.insert(names.text(&key), item);
-            }
-        }
-        _ => {}
+    for origin in &mut evidence.origins {
+        // `thread.txt, lines 3-8`
+        let (file, rest) = origin.split_at(origin.find(", ").unwrap_or(origin.len()));
+        *origin = format!("{}{}", names.stand_in("input", file), names.text(rest));
     }
 }
 
@@ -173,7 +182,7 @@ fn rewrite_json(value: &mut Value, names: &mut Names) {
 mod tests {
     use super::*;
     use serde_json::json;
-    use zwhy_evidence::{Host, Kstat, ThreadCpu};
+    use zwhy_evidence::{CaptureFacts, Kstat, ThreadCpu};
     use zwhy_profile::Event;
 
     fn sample() -> Imported {

@@ -1,8 +1,12 @@
 //! Stand-ins for names: the same name always gets the same one, numbered in order of first sight.
 
-use super::known::{is_device_id, is_public_process, is_stand_in, is_system_path, pool_of_kstat};
+use super::known::{
+    is_device_id, is_public_disk, is_public_group, is_public_process, is_stand_in, is_system_path,
+    pool_of_kstat,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::net::Ipv4Addr;
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// All names that were replaced so far, by kind of thing.
 #[derive(Default)]
@@ -12,16 +16,37 @@ pub(super) struct Names {
     pools: FxHashSet<String>,
     hosts: FxHashSet<String>,
     processes: FxHashSet<String>,
+    devices: FxHashSet<String>,
+    /// Names that are no single word, longest last, with their stand-ins.
+    phrases: BTreeMap<(usize, String), String>,
+    /// Names of the host that look like stand-ins: no other name may get them.
+    taken: FxHashSet<String>,
+    /// What was taken out instead of replaced.
+    pub left_out: usize,
 }
+
+/// Shorter names are looked for as whole words only.
+const INSIDE: usize = 4;
 
 impl Names {
     pub fn len(&self) -> usize {
         self.stand_ins.len()
     }
 
+    pub fn left_out(&mut self, how_many: usize) {
+        self.left_out += how_many;
+    }
+
+    /// How many names were replaced, by the word of their stand-ins.
+    pub fn counts(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        self.stand_ins.keys().for_each(|(kind, _)| *counts.entry(*kind).or_default() += 1);
+        counts
+    }
+
     /// Registers a host by its name; a domain is part of it.
     pub fn host(&mut self, name: &str) {
-        if !name.is_empty() && !is_stand_in(name) {
+        if !name.is_empty() && !self.is_taken(name) {
             self.hosts.insert(name.to_owned());
             self.hosts.extend(name.split('.').next().map(str::to_owned));
         }
@@ -29,6 +54,9 @@ impl Names {
 
     /// Registers the pool of a dataset or pool name.
     pub fn pool_of(&mut self, name: &str) {
+        for part in name.split(['/', '@', '#']) {
+            self.is_taken(part);
+        }
         let pool = name.split(['/', '@', '#']).next().unwrap_or_default();
         if !pool.is_empty() && !is_stand_in(pool) {
             self.pools.insert(pool.to_owned());
@@ -36,7 +64,40 @@ impl Names {
     }
 
     pub fn process(&mut self, comm: &str) {
-        self.processes.insert(comm.to_owned());
+        if !self.is_taken(comm) {
+            self.processes.insert(comm.to_owned());
+        }
+    }
+
+    /// Registers a disk by the name that a pool has for it.
+    pub fn disk(&mut self, name: &str) {
+        if !self.is_taken(name) && !is_public_disk(name) {
+            self.devices.insert(name.to_owned());
+        }
+    }
+
+    /// Once all names are registered: those that are no single word get their stand-ins, as texts are looked
+    /// through word by word.
+    pub fn settle(&mut self, datasets: &[&str]) {
+        let odd = |name: &str| name.len() >= 3 && name.contains(|c| !in_word(c));
+        let mut comms: Vec<String> = self.processes.iter().filter(|p| odd(p)).cloned().collect();
+        comms.sort_unstable();
+        for comm in comms {
+            let stand_in = self.comm(&comm);
+            self.phrases.insert((comm.len(), comm), stand_in);
+        }
+        for name in datasets.iter().filter(|name| odd(name)) {
+            let stand_in = self.dataset(name);
+            self.phrases.insert((name.len(), (*name).to_owned()), stand_in);
+        }
+    }
+
+    fn is_taken(&mut self, name: &str) -> bool {
+        let taken = is_stand_in(name);
+        if taken {
+            self.taken.insert(name.to_owned());
+        }
+        taken
     }
 
     /// The name of a thread or process.
@@ -67,6 +128,14 @@ impl Names {
         if self.processes.contains(text) {
             return self.comm(text);
         }
+        let mut whole = String::new();
+        for ((_, phrase), stand_in) in
+            self.phrases.iter().rev().filter(|((_, p), _)| text.contains(p.as_str()))
+        {
+            let from = if whole.is_empty() { text } else { whole.as_str() };
+            whole = from.replace(phrase.as_str(), stand_in);
+        }
+        let text = if whole.is_empty() { text } else { whole.as_str() };
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(start) = rest.find(in_word) {
@@ -96,6 +165,25 @@ impl Names {
         if word.starts_with('/') && word.len() > 1 {
             return self.path(word);
         }
+        // `file:///root/key`, `https://keys.example.org/one`.
+        if let Some((scheme, rest)) = word.split_once("://") {
+            let rest = rest.strip_prefix('/').unwrap_or(rest);
+            return format!("{scheme}://{}", self.path(&format!("/{rest}")));
+        }
+        if self.processes.contains(word) {
+            return self.comm(word);
+        }
+        if word.parse::<Ipv6Addr>().is_ok_and(|a| !a.is_loopback() && !a.is_unspecified()) {
+            return self.stand_in("address", word);
+        }
+        // `joe@db7`
+        if let Some((user, host)) = word.split_once('@')
+            && self.hosts.contains(host.split([':', '.']).next().unwrap_or_default())
+            && !user.is_empty()
+            && user != "root"
+        {
+            return format!("{}@{}", self.stand_in("user", user), self.word(host));
+        }
         // `vdev/tank//srv/disk1`: of a pool that has a file for a disk.
         if let Some((pool, path)) = word.split_once("//").filter(|(pool, _)| pool.starts_with("vdev/")) {
             return format!("{}/{}", self.word(pool), self.path(&format!("/{path}")));
@@ -124,7 +212,7 @@ impl Names {
         if self.pools.contains(name) {
             return self.stand_in("pool", name);
         }
-        if is_device_id(name) {
+        if is_device_id(name) || self.devices.contains(name) {
             return self.stand_in("device", name);
         }
         if name.len() >= 3 && self.processes.contains(name) {
@@ -133,12 +221,31 @@ impl Names {
         if name.parse::<Ipv4Addr>().is_ok_and(|a| !a.is_loopback() && !a.is_unspecified()) {
             return self.stand_in("address", name);
         }
-        name.to_owned()
+        self.inside(name)
+    }
+
+    /// `6.1.0-db7`: hosts and pools within a longer word.
+    fn inside(&mut self, name: &str) -> String {
+        let long = |names: &FxHashSet<String>, kind| -> Vec<(usize, String, &'static str)> {
+            let found = names.iter().filter(|known| known.len() >= INSIDE && bounded(name, known).is_some());
+            found.map(|known| (known.len(), known.clone(), kind)).collect()
+        };
+        let mut found = [long(&self.hosts, "host"), long(&self.pools, "pool")].concat();
+        found.sort_unstable();
+        let mut out = name.to_owned();
+        for (_, known, kind) in found.into_iter().rev() {
+            while let Some(at) = bounded(&out, &known) {
+                let short = if kind == "host" { known.split('.').next().unwrap_or(&known) } else { &known };
+                let stand_in = self.stand_in(kind, short);
+                out.replace_range(at..at + known.len(), &stand_in);
+            }
+        }
+        out
     }
 
     /// `tank/games@move`: each part for itself, so that what is below one dataset stays below it.
     /// The kstats of a pool have its name in front too.
-    fn dataset(&mut self, name: &str) -> String {
+    pub fn dataset(&mut self, name: &str) -> String {
         let is_kstat = pool_of_kstat(name).is_some();
         let mut out = String::new();
         let mut kind = "pool";
@@ -152,7 +259,7 @@ impl Names {
         out
     }
 
-    fn path(&mut self, path: &str) -> String {
+    pub fn path(&mut self, path: &str) -> String {
         if is_system_path(path) {
             return path.to_owned();
         }
@@ -176,19 +283,60 @@ impl Names {
         out
     }
 
-    fn stand_in(&mut self, kind: &'static str, name: &str) -> String {
+    /// A source file of somebody's program.
+    pub fn file(&mut self, path: &str) -> String {
+        let part = |part: &str| match part {
+            "" | "." | ".." => part.to_owned(),
+            part => self.stand_in("path", part),
+        };
+        path.split('/').map(part).collect::<Vec<_>>().join("/")
+    }
+
+    /// A disk of a pool: names that every host has stay.
+    pub fn device(&mut self, name: &str) -> String {
+        match name {
+            _ if name.starts_with('/') => self.path(name),
+            _ if is_public_disk(name) => name.to_owned(),
+            _ => self.stand_in("device", name),
+        }
+    }
+
+    /// The path of a control group, part by part.
+    pub fn group(&mut self, path: &str) -> String {
+        let mut part = |part: &str| match is_public_group(part) {
+            true => part.to_owned(),
+            false => self.stand_in("process", part),
+        };
+        path.split('/').map(&mut part).collect::<Vec<_>>().join("/")
+    }
+
+    pub fn stand_in(&mut self, kind: &'static str, name: &str) -> String {
         if is_stand_in(name) {
             return name.to_owned();
         }
+        if let Some(given) = self.stand_ins.get(&(kind, name.to_owned())) {
+            return given.clone();
+        }
         let number = self.used.entry(kind).or_default();
-        self.stand_ins
-            .entry((kind, name.to_owned()))
-            .or_insert_with(|| {
-                *number += 1;
-                format!("{kind}{number}")
-            })
-            .clone()
+        let stand_in = loop {
+            *number += 1;
+            let stand_in = format!("{kind}{number}");
+            if !self.taken.contains(&stand_in) {
+                break stand_in;
+            }
+        };
+        self.stand_ins.insert((kind, name.to_owned()), stand_in.clone());
+        stand_in
     }
+}
+
+/// Where `known` begins in `text` with neither letter nor digit beside it.
+fn bounded(text: &str, known: &str) -> Option<usize> {
+    let beside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let mut found = text.match_indices(known).map(|(at, _)| at);
+    found.find(|at| {
+        !beside(text[..*at].chars().next_back()) && !beside(text[at + known.len()..].chars().next())
+    })
 }
 
 fn in_word(c: char) -> bool {

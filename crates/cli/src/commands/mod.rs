@@ -15,6 +15,7 @@ pub mod lab;
 pub mod limits;
 pub mod record;
 pub mod report;
+pub mod share;
 pub mod top;
 pub mod top_functions;
 pub mod view;

@@ -25,6 +25,7 @@ mod reading;
 mod record;
 mod record_ends;
 mod round_trip;
+mod share;
 mod stages;
 mod support;
 mod terminal;

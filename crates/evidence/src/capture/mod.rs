@@ -43,6 +43,9 @@ macro_rules! facts {
         }
 
         impl $name {
+            /// The members that this version knows.
+            pub const MEMBERS: &'static [&'static str] = &[$(stringify!($member)),*];
+
             /// Puts all that `over` knows in place of what is here.
             pub fn put(&mut self, over: $name) {
                 $(

@@ -1,0 +1,163 @@
+//! Which properties say how ZFS works, and which say who uses it.
+//!
+//! Invariant: a value stays as it is only where the property is known to hold words of OpenZFS or figures. Of all
+//! others a stand-in is left, or nothing.
+
+use super::names::Names;
+
+/// Properties of datasets and pools whose values are words of OpenZFS or figures (zfsprops(7), zpoolprops(7)).
+const PUBLIC: &[&str] = &[
+    "aclinherit",
+    "aclmode",
+    "acltype",
+    "allocated",
+    "ashift",
+    "atime",
+    "autoexpand",
+    "autoreplace",
+    "autotrim",
+    "available",
+    "bcloneratio",
+    "bclonesaved",
+    "bcloneused",
+    "canmount",
+    "capacity",
+    "capacity_pct",
+    "casesensitivity",
+    "checkpoint",
+    "checksum",
+    "compression",
+    "compressratio",
+    "copies",
+    "createtxg",
+    "creation",
+    "dedup",
+    "dedup_table_quota",
+    "dedup_table_size",
+    "dedupditto",
+    "dedupratio",
+    "delegation",
+    "devices",
+    "direct",
+    "dnodesize",
+    "encryption",
+    "exec",
+    "expandsize",
+    "failmode",
+    "filesystem_count",
+    "filesystem_limit",
+    "fragmentation",
+    "fragmentation_pct",
+    "free",
+    "freeing",
+    "has_cache",
+    "has_log",
+    "has_special",
+    "health",
+    "keyformat",
+    "keystatus",
+    "leaked",
+    "listsnapshots",
+    "logbias",
+    "logicalreferenced",
+    "logicalused",
+    "maxblocksize",
+    "maxdnodesize",
+    "mounted",
+    "multihost",
+    "nbmand",
+    "normalization",
+    "overlay",
+    "pbkdf2iters",
+    "prefetch",
+    "primarycache",
+    "quota",
+    "readonly",
+    "recordsize",
+    "redundant_metadata",
+    "refcompressratio",
+    "referenced",
+    "refquota",
+    "refreservation",
+    "relatime",
+    "reservation",
+    "scan",
+    "secondarycache",
+    "setuid",
+    "size",
+    "size_bytes",
+    "snapdev",
+    "snapdir",
+    "snapshot_count",
+    "snapshot_limit",
+    "special_small_blocks",
+    "sync",
+    "type",
+    "used",
+    "usedbychildren",
+    "usedbydataset",
+    "usedbyrefreservation",
+    "usedbysnapshots",
+    "utf8only",
+    "version",
+    "volblocksize",
+    "volmode",
+    "volsize",
+    "volthreading",
+    "vscan",
+    "written",
+    "xattr",
+    "zoned",
+];
+
+/// Properties whose value is the name of a dataset.
+const DATASETS: [&str; 3] = ["bootfs", "encryptionroot", "origin"];
+
+/// Values of properties of all kinds that name nothing.
+const WORDS: [&str; 12] =
+    ["", "-", "on", "off", "none", "default", "prompt", "legacy", "yes", "no", "true", "false"];
+
+/// A property without names; `None` where its own name tells of somebody: those that users make up, and limits by
+/// user, group and project.
+pub(super) fn redacted(name: &str, value: &str, names: &mut Names) -> Option<String> {
+    if name.contains(':') || (name.contains('@') && !name.starts_with("feature@")) {
+        return None;
+    }
+    let plain =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '%' | '+' | ',' | ' ' | ':');
+    let known = PUBLIC.contains(&name) || name.starts_with("feature@");
+    Some(match value {
+        _ if WORDS.contains(&value) => value.to_owned(),
+        _ if known && value.chars().all(plain) => value.to_owned(),
+        _ if known => names.text(value),
+        _ if DATASETS.contains(&name) => names.dataset(value),
+        _ if value.starts_with('/') => names.path(value),
+        _ if value.contains("://") => names.text(value),
+        _ if value.chars().all(|c| c.is_ascii_digit()) => value.to_owned(),
+        _ => "set".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_causes_are_told_by_stay_and_names_go() {
+        let mut names = Names::default();
+        let mut of = |name: &str, value: &str| redacted(name, value, &mut names);
+        assert_eq!(of("compression", "zstd-3").as_deref(), Some("zstd-3"));
+        assert_eq!(of("recordsize", "131072").as_deref(), Some("131072"));
+        assert_eq!(of("feature@async_destroy", "active").as_deref(), Some("active"));
+        assert_eq!(of("keylocation", "file:///root/keys/tank").as_deref(), Some("file:///path1/path2/path3"));
+        assert_eq!(of("keylocation", "prompt").as_deref(), Some("prompt"));
+        assert_eq!(of("mountpoint", "/srv/games").as_deref(), Some("/path4/path5"));
+        assert_eq!(of("mountpoint", "legacy").as_deref(), Some("legacy"));
+        assert_eq!(of("encryptionroot", "tank/home").as_deref(), Some("pool1/fs1"));
+        assert_eq!(of("sharenfs", "rw=@10.0.0.0/8").as_deref(), Some("set"));
+        assert_eq!(of("comment", "bay 3").as_deref(), Some("set"));
+        for name in ["org.example:backup", "userquota@joe", "groupused@staff"] {
+            assert_eq!(of(name, "5"), None, "{name}");
+        }
+    }
+}
