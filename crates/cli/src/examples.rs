@@ -78,6 +78,11 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("explain", "Why, with evidence and remedy", "zwhy explain host.zwhy"),
     ("explain", "For an issue thread, without names", "zwhy explain --redact --markdown host.zwhy"),
     ("explain", "Whether a change helped", "zwhy explain before.zwhy --after after.zwhy"),
+    (
+        "explain",
+        "What a device for it could bring at most",
+        "zwhy explain host.zwhy --what-if offload=compress",
+    ),
     ("explain", "The profile of another tool, or text that was pasted into a file", "zwhy explain perf.data"),
     ("report", "One page that opens without a network", "zwhy report host.zwhy -o host.html"),
     ("view", "The same page without a file, for this machine only", "zwhy view host.zwhy"),

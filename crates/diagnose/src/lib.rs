@@ -26,6 +26,7 @@ mod machine;
 mod name;
 mod next;
 mod observations;
+mod offload;
 mod paths;
 mod pattern;
 mod remedy;
@@ -71,5 +72,6 @@ pub use knowledge::{
     Weight, lint, run_tests,
 };
 pub use name::{BareName, bare};
+pub use offload::{Offloaded, offloaded};
 pub use pattern::{Glob, Pattern};
 pub use remedy::general_remedy;

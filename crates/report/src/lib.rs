@@ -18,6 +18,7 @@ mod html;
 mod inputs_page;
 mod layout;
 mod markdown;
+mod offloaded;
 mod remedy;
 mod rows;
 mod stats;
@@ -40,6 +41,7 @@ pub use html::{Block, Input, PageError, lab_page, page, page_of_all, page_policy
 pub use inputs_page::{INPUTS_POLICY, INPUTS_STYLE, InputRow, inputs_page};
 pub use layout::{Align, Grid, cut, labelled, width as cells, wrap, wrap_command};
 pub use markdown::answer_markdown;
+pub use offloaded::offloaded_text;
 pub use remedy::remedy_text;
 pub use stats::{stats_notes, stats_text};
 pub use style::{Style, terminal_colour};

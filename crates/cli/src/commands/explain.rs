@@ -1,11 +1,12 @@
 //! `zwhy explain`: why the CPU is busy, with evidence and remedy.
 
+use crate::failure::usage;
 use crate::load::{ReadArgs, answer, answer_of, load, load_with};
 use crate::output;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use zwhy_capture::Redactor;
-use zwhy_diagnose::{Classified, Done, Knowledge, Side, classify, did_it_help};
+use zwhy_diagnose::{Answer, Classified, Done, Knowledge, Side, classify, did_it_help, offloaded};
 use zwhy_evidence::Imported;
 
 #[derive(clap::Args, Debug)]
@@ -25,6 +26,10 @@ pub struct Args {
     /// Show every finding with all evidence, all stages and threads.
     #[arg(short, long)]
     verbose: bool,
+    /// Also say what a device could bring at most (Amdahl's bound): offload=compress, or several of compress,
+    /// decompress, checksum and raidz, as offload=compress,checksum.
+    #[arg(long, value_name = "offload=STAGES", conflicts_with_all = ["json", "markdown", "after"])]
+    what_if: Option<String>,
     #[command(flatten)]
     read: ReadArgs,
     #[command(flatten)]
@@ -44,9 +49,19 @@ pub fn run(args: &Args) -> Result<()> {
         zwhy_report::answer_markdown(&answer)
     } else {
         let input = if args.read.redact { "-".to_owned() } else { args.input.display().to_string() };
-        zwhy_report::answer_text(&answer, args.verbose, &input, output::style())
+        zwhy_report::answer_text(&answer, args.verbose, &input, output::style()) + &what_if(args, &answer)?
     };
     output::print(&text)
+}
+
+/// What is asked by `--what-if`; nothing without it.
+fn what_if(args: &Args, answer: &Answer) -> Result<String> {
+    let Some(asked) = &args.what_if else { return Ok(String::new()) };
+    let stages = asked
+        .strip_prefix("offload=")
+        .ok_or_else(|| usage(format!("--what-if {asked}: write offload=STAGES, as offload=compress")))?;
+    let offloaded = offloaded(answer, stages).map_err(|what| usage(format!("--what-if {asked}: {what}")))?;
+    Ok(zwhy_report::offloaded_text(&offloaded, answer, output::style()))
 }
 
 /// Two inputs: did what was changed between them help?

@@ -42,6 +42,24 @@ fn the_cause_is_named_in_every_form_of_the_answer() {
 }
 
 #[test]
+fn what_a_device_could_bring_is_a_bound() {
+    let folder = inputs::bare_folder();
+    let stacks = "z_wr_iss_3;taskq_thread;zio_execute;zio_write_compress;zio_compress_data;lz4_compress_zfs 600\n\
+                  z_wr_int_0;taskq_thread;zio_execute;zio_done 400\n";
+    fs::write(folder.path().join("compress.folded"), stacks).unwrap();
+    let text = |what: &str| {
+        let out = call(folder.path(), &format!("explain compress.folded --what-if offload={what}")).ok();
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for what in ["compress", "compress,checksum"] {
+        let text = text(what);
+        assert!(text.contains("60.0 % of the busy CPU") && text.contains("at most 2.5x"), "{text}");
+        assert!(text.contains("a bound and no forecast"), "{text}");
+    }
+    assert!(text("raidz").contains("0.0 % of the busy CPU"));
+}
+
+#[test]
 fn functions_have_self_and_total() {
     let folder = inputs::bare_folder();
     let listed = call(folder.path(), "top-functions --json -n 100 ccm.folded").json();

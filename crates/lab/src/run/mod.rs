@@ -18,7 +18,7 @@ use crate::spec::{self, Experiment, Measure, Size, SizeSpec, Variant};
 use crate::stats;
 use crate::store::{Plan, Store};
 use crate::user::engine::UserEngine;
-use crate::verdict::{answer, check, grows};
+use crate::verdict::{answer, check, grows, offload};
 use cell::OneRun;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -257,6 +257,9 @@ impl Session<'_> {
         result.drift = drift(result, labels);
         result.growth = grows(result);
         (result.answer, result.as_expected) = answer(&self.plan.experiment.compare, result);
+        for sentence in offload(result) {
+            result.answer += &format!(" {sentence}");
+        }
         result.checks = check(result);
     }
 

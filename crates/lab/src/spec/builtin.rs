@@ -1,7 +1,7 @@
 //! The experiments that ship with zwhy.
 
 /// Name and specification, in the order in which they are listed.
-const ALL: [(&str, &str); 17] = [
+const ALL: &[(&str, &str)] = &[
     ("encryption", include_str!("../../../../experiments/encryption.toml")),
     ("arc-cached-read", include_str!("../../../../experiments/arc-cached-read.toml")),
     ("idle-arc-pressure", include_str!("../../../../experiments/idle-arc-pressure.toml")),
@@ -19,6 +19,8 @@ const ALL: [(&str, &str); 17] = [
     ("raidz", include_str!("../../../../experiments/raidz.toml")),
     ("dedup", include_str!("../../../../experiments/dedup.toml")),
     ("offload", include_str!("../../../../experiments/offload.toml")),
+    ("offload-model", include_str!("../../../../experiments/offload-model.toml")),
+    ("offload-resilver", include_str!("../../../../experiments/offload-resilver.toml")),
 ];
 
 pub fn names() -> impl Iterator<Item = &'static str> {

@@ -14,7 +14,7 @@ mod step;
 
 pub use check::Check;
 pub use measure::Measure;
-pub use offload::Provider;
+pub use offload::{Provider, SETTINGS as OFFLOAD_SETTINGS};
 pub use setup::{Content, Device, Fsync, Layout, Setup, Way};
 pub use step::{Action, Age, Form, Order, Step, StepSpec, Verb};
 

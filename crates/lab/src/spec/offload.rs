@@ -128,6 +128,11 @@ impl Default for Offload {
 }
 
 impl Offload {
+    /// OpenZFS does all stages, and nothing else was set.
+    pub fn is_none(&self) -> bool {
+        *self == Offload::default()
+    }
+
     /// A provider by its name, or by the path of its shared object.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ pub struct Setup {
     /// What each of these files is slowed down to.
     pub device: Option<Device>,
     /// Which stages a provider does.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Offload::is_none")]
     pub offload: Offload,
     /// Of the dataset, as `zfs set` takes them.
     pub properties: BTreeMap<String, String>,

@@ -4,10 +4,12 @@ mod answer;
 mod checks;
 mod compare;
 mod grows;
+mod offload;
 mod table;
 
 pub use answer::{answer, number};
 pub use checks::{CheckResult, Outcome, check};
 pub use compare::{Compared, compare};
 pub use grows::grows;
+pub use offload::offload;
 pub use table::{growth_line, table, trust};

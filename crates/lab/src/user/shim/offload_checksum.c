@@ -26,15 +26,12 @@ static unsigned char *block_memory(size_t size)
 	return memory;
 }
 
-/* fletcher4 takes less than the hash by which its result would be found again. */
 static enum zwhy_result replay(enum zwhy_checksum kind, void *abd, uint64_t size, const void *template,
     uint64_t words[WORDS], const unsigned char *data)
 {
 	uint64_t key[2];
 	size_t room = WORDS * sizeof(uint64_t);
 	int unused = 0;
-	if (kind != ZWHY_SHA256)
-		return ZWHY_NOT_SUPPORTED;
 	offload_key(data, size, kind, key);
 	if (!offload_recall(CHECKSUM, key, words, &room, &unused)) {
 		libzpool_checksum[kind](abd, size, template, words);
@@ -56,6 +53,9 @@ static enum zwhy_result ask(enum zwhy_checksum kind, void *abd, uint64_t size, c
 	}
 	if (offload_provider && !offload_provider->checksum)
 		return ZWHY_NOT_IMPLEMENTED;
+	/* fletcher4 takes less than the hash by which its result would be found again. */
+	if (!offload_provider && kind != ZWHY_SHA256)
+		return ZWHY_NOT_SUPPORTED;
 	unsigned char *data = block_memory(size);
 	if (!data)
 		return ZWHY_ERROR;

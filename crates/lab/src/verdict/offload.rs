@@ -1,0 +1,247 @@
+//! What an accelerator would bring, in sentences: only what was measured, and one bound that is called so.
+
+use super::number;
+use crate::result::{ExperimentResult, RunResult, StepResult};
+use crate::spec::{OFFLOAD_SETTINGS, Provider};
+use crate::stats::{Ratio, median, paired};
+use std::collections::BTreeMap;
+
+/// Stages as counters name them, and in words.
+const STAGES: [(&str, &str); 5] = [
+    ("compress", "compression"),
+    ("decompress", "decompression"),
+    ("checksum", "checksums"),
+    ("raidz_gen", "parity"),
+    ("raidz_rec", "reconstruction"),
+];
+
+/// A stage with less of the CPU is no reason to buy anything.
+const WORTH_A_SENTENCE: f64 = 0.05;
+/// A stage with less is not named.
+const WORTH_A_WORD: f64 = 0.005;
+
+/// Part of the calls that may still be learnt.
+const FEW: f64 = 0.2;
+/// Steps that only prepare others.
+const BETWEEN: [&str; 2] = ["reimport", "verify"];
+
+/// Sentences for each step that hands stages over; none for an experiment without providers.
+pub fn offload(result: &ExperimentResult) -> Vec<String> {
+    let mut groups: BTreeMap<String, Vec<&RunResult>> = BTreeMap::new();
+    for run in &result.runs {
+        let others = run.factors.iter().filter(|(name, _)| !OFFLOAD_SETTINGS.contains(&name.as_str()));
+        let name: Vec<String> = others.map(|(name, value)| format!("{name}={value}")).collect();
+        groups.entry(name.join(" ")).or_default().push(run);
+    }
+    let mut sentences = Vec::new();
+    for (name, runs) in groups {
+        let with = if name.is_empty() { String::new() } else { format!(" with {name}") };
+        let steps = runs.first().map_or(&[][..], |run| &run.steps);
+        for step in steps.iter().map(|step| step.name.as_str()).filter(|step| !BETWEEN.contains(step)) {
+            sentences.extend(of_step(&runs, step, &with));
+        }
+        sentences.extend(break_even(&runs, &result.figure.step, &with));
+    }
+    sentences
+}
+
+/// What the stages of a step cost, and what is left of it without them.
+fn of_step(runs: &[&RunResult], step: &str, with: &str) -> Vec<String> {
+    // Where the ideal provider still learns, its figure is not of replays. Labels of disks are new each time.
+    let learns = |s: &StepResult| {
+        STAGES.iter().any(|(stage, _)| count(s, stage, "learnt") > FEW * count(s, stage, "calls"))
+    };
+    let ideal = of(runs, Provider::Ideal);
+    if ideal.iter().any(|run| run.step(step).is_some_and(learns)) {
+        return Vec::new();
+    }
+    let mut shares: Vec<(&str, f64)> = STAGES
+        .iter()
+        .filter_map(|(stage, words)| Some((*words, share(&of(runs, Provider::Software), step, stage)?)))
+        .filter(|(_, share)| *share >= WORTH_A_WORD)
+        .collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let Some(((words, first), others)) = shares.split_first() else { return Vec::new() };
+    if *first < WORTH_A_SENTENCE {
+        return Vec::new();
+    }
+    let mut text = format!(
+        "{} {} {} % of the CPU in {step}{with}: offloading {} brings at most {} x (Amdahl's bound).",
+        capital(words),
+        if words.ends_with('s') { "are" } else { "is" },
+        percent(*first),
+        if words.ends_with('s') { "them" } else { "it" },
+        number(bound(*first)),
+    );
+    if !others.is_empty() {
+        let named: Vec<String> = others.iter().map(|(w, s)| format!("{w} {} %", percent(*s))).collect();
+        let all: f64 = shares.iter().map(|(_, share)| share).sum();
+        text +=
+            &format!(" Other stages: {}; all together at most {} x.", named.join(", "), number(bound(all)));
+    }
+    let mut sentences = vec![text];
+    let none = of(runs, Provider::None);
+    if let Some(ratio) = cpu_ratio(&none, &ideal, step) {
+        sentences.push(format!("An ideal provider was measured: {}.", times(&ratio)));
+    }
+    if let Some(ratio) = cpu_ratio(&none, &of(runs, Provider::Isal), step) {
+        sentences.push(format!("ISA-L on this CPU gives {}, for nothing.", times(&ratio)));
+    }
+    sentences
+}
+
+fn of<'a>(runs: &[&'a RunResult], provider: Provider) -> Vec<&'a RunResult> {
+    runs.iter().copied().filter(|run| run.setup.offload.provider == provider).collect()
+}
+
+fn count(step: &StepResult, stage: &str, what: &str) -> f64 {
+    step.counters.get(&format!("offload_{stage}.{what}")).map_or(0.0, |n| *n as f64)
+}
+
+/// Part of the step's CPU that the stage takes, where OpenZFS's own code does it: the middle one of the runs.
+fn share(runs: &[&RunResult], step: &str, stage: &str) -> Option<f64> {
+    let one = |run: &&RunResult| {
+        let step = run.step(step)?;
+        (step.cpu_s() > 0.0).then(|| count(step, stage, "cpu_ns") / 1e9 / step.cpu_s())
+    };
+    median(&runs.iter().filter_map(one).collect::<Vec<f64>>())
+}
+
+fn bound(share: f64) -> f64 {
+    1.0 / (1.0 - share.clamp(0.0, 0.9999))
+}
+
+fn cpu_ratio(of: &[&RunResult], to: &[&RunResult], step: &str) -> Option<Ratio> {
+    let cost = |run: &RunResult| run.step(step).and_then(|s| s.cpu_s_per_gb.or(Some(s.cpu_s())));
+    pairs(of, to, cost)
+}
+
+/// Run by run, as they were made one beside the other.
+fn pairs(of: &[&RunResult], to: &[&RunResult], figure: impl Fn(&RunResult) -> Option<f64>) -> Option<Ratio> {
+    let pair = |run: &&RunResult| {
+        let other = to.iter().find(|other| other.repetition == run.repetition)?;
+        Some((figure(run)?, figure(other)?))
+    };
+    paired(&of.iter().filter_map(pair).collect::<Vec<_>>())
+}
+
+/// `8.90 times less CPU [8.20, 9.60]`
+fn times(ratio: &Ratio) -> String {
+    let times = ratio.times;
+    if ratio.runs < 2 {
+        return match times.value >= 1.0 {
+            true => format!("{} times less CPU, in one run", number(times.value)),
+            false => format!("{} times more CPU, in one run", number(1.0 / times.value)),
+        };
+    }
+    if times.low <= 1.0 && times.high >= 1.0 {
+        return format!(
+            "no difference that these runs show ({} to {} times)",
+            number(times.low),
+            number(times.high)
+        );
+    }
+    match times.value >= 1.0 {
+        true => {
+            format!("{} times less CPU [{}, {}]", number(times.value), number(times.low), number(times.high))
+        }
+        false => format!(
+            "{} times more CPU [{}, {}]",
+            number(1.0 / times.value),
+            number(1.0 / times.high),
+            number(1.0 / times.low)
+        ),
+    }
+}
+
+fn capital(words: &str) -> String {
+    let (first, rest) = words.split_at(1);
+    first.to_uppercase() + rest
+}
+
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent >= 9.95 { format!("{percent:.0}") } else { format!("{percent:.1}") }
+}
+
+/// From which bandwidth of the link on a modelled device is as fast as OpenZFS alone, for each of its other settings.
+fn break_even(runs: &[&RunResult], step: &str, with: &str) -> Vec<String> {
+    let speed = |run: &RunResult| run.step(step).and_then(|s| s.mb_per_s);
+    let none = of(runs, Provider::None);
+    // Other settings of the device → bandwidth in bytes a second → its runs.
+    let mut devices: BTreeMap<String, BTreeMap<u64, Vec<&RunResult>>> = BTreeMap::new();
+    for run in of(runs, Provider::Model) {
+        let offload = &run.setup.offload;
+        let mut name = format!("{} µs", number(offload.us));
+        if offload.gb_per_s > 0.0 {
+            name += &format!(" and {} × {} GB/s", offload.engines, number(offload.gb_per_s));
+        }
+        let link = (offload.link_gb_per_s * 1e9) as u64;
+        devices.entry(name).or_default().entry(link).or_default().push(run);
+    }
+    let mut sentences = Vec::new();
+    for (device, links) in devices {
+        let points: Vec<(f64, f64)> = links
+            .into_iter()
+            .filter(|(link, _)| *link > 0)
+            .filter_map(|(link, own)| Some((link as f64 / 1e9, pairs(&own, &none, speed)?.times.value)))
+            .collect();
+        let (Some(slowest), Some(fastest)) = (points.first(), points.last()) else { continue };
+        let what = format!("A device with {device} in {step}{with}");
+        sentences.push(match crossing(&points) {
+            Some(link) => format!(
+                "{what} pays from {} GB/s of link on (between two measured ones); below, you lose.",
+                number(link)
+            ),
+            None if slowest.1 >= 1.0 => format!(
+                "{what} was faster than OpenZFS alone at {} GB/s of link already ({} times).",
+                number(slowest.0),
+                number(slowest.1)
+            ),
+            None => format!(
+                "{what} was no faster than OpenZFS alone at any measured link, up to {} GB/s ({} times its speed).",
+                number(fastest.0),
+                number(fastest.1)
+            ),
+        });
+    }
+    sentences
+}
+
+/// Where the speed ratio passes 1, between the two bandwidths on its sides, straight on logarithms.
+fn crossing(points: &[(f64, f64)]) -> Option<f64> {
+    let pair = points.windows(2).find(|pair| pair[0].1 < 1.0 && pair[1].1 >= 1.0)?;
+    let ((x0, y0), (x1, y1)) = ((pair[0].0.ln(), pair[0].1.ln()), (pair[1].0.ln(), pair[1].1.ln()));
+    Some((x0 + (x1 - x0) * -y0 / (y1 - y0)).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Interval;
+
+    #[test]
+    fn the_bound_is_amdahls() {
+        assert!((bound(0.9) - 10.0).abs() < 1e-9);
+        assert_eq!(bound(0.0), 1.0);
+        assert!(bound(1.0).is_finite());
+    }
+
+    #[test]
+    fn break_even_lies_between_the_bandwidths_around_it() {
+        let at = crossing(&[(0.1, 0.5), (0.4, 2.0), (1.6, 2.5)]).unwrap();
+        assert!((at - 0.2).abs() < 1e-9, "{at}");
+        assert_eq!(crossing(&[(0.1, 1.5), (0.4, 2.0)]), None);
+        assert_eq!(crossing(&[(0.1, 0.2), (0.4, 0.9)]), None);
+    }
+
+    #[test]
+    fn an_interval_around_one_is_no_gain() {
+        let ratio =
+            |value, low, high, runs| Ratio { times: Interval { value, low, high }, runs, is_shown: true };
+        assert_eq!(times(&ratio(8.0, 7.0, 9.0, 5)), "8.00 times less CPU [7.00, 9.00]");
+        assert_eq!(times(&ratio(0.5, 0.4, 0.8, 5)), "2.00 times more CPU [1.25, 2.50]");
+        assert!(times(&ratio(1.1, 0.9, 1.3, 5)).starts_with("no difference"));
+        assert_eq!(times(&ratio(8.0, 0.0, 1e9, 1)), "8.00 times less CPU, in one run");
+    }
+}
