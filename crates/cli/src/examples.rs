@@ -146,6 +146,8 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("limits", "After an update of firmware or kernel", "zwhy limits --fresh"),
     ("ask", "Choose what is wrong, and go through the commands", "zwhy ask"),
     ("ask", "Keep what is pasted for zwhy explain", "zwhy ask -o notes.txt"),
+    ("collect", "A host where nothing may be installed", "zwhy collect --print linux-minimal > collect.sh"),
+    ("collect", "FreeBSD", "zwhy collect --print freebsd > collect.sh"),
     ("doctor", "What can be recorded here", "zwhy doctor"),
     ("doctor", "Only the commands that help", "zwhy doctor --fix-hints"),
     ("knowledge", "The causes, one a line", "zwhy knowledge list"),

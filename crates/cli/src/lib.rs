@@ -72,6 +72,8 @@ enum Command {
     Limits(commands::limits::Args),
     /// Go through the most informative commands when there is no profile yet.
     Ask(commands::ask::Args),
+    /// Print a script that collects what zwhy explains, for hosts without zwhy.
+    Collect(commands::collect::Args),
     /// Say what can be recorded on this host, and how to fix what is missing.
     Doctor(commands::doctor::Args),
     /// List, show and check the causes that zwhy knows.
@@ -129,6 +131,7 @@ fn carried_out(command: &Command) -> anyhow::Result<ExitCode> {
         Command::Lab(args) => commands::lab::run(args),
         Command::Limits(args) => commands::limits::run(args),
         Command::Ask(args) => commands::ask::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Collect(args) => commands::collect::run(args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => commands::doctor::run(args),
         Command::Knowledge(args) => commands::knowledge::run(args).map(|()| ExitCode::SUCCESS),
         Command::Help(args) => commands::help::run(args).map(|()| ExitCode::SUCCESS),

@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod ask;
+pub mod collect;
 pub mod count;
 pub mod diff;
 pub mod doctor;

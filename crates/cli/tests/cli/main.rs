@@ -8,6 +8,7 @@ mod agent_prometheus;
 mod bad_input;
 mod both;
 mod burner;
+mod collect;
 mod count;
 mod doctor;
 mod inputs;
