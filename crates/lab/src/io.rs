@@ -7,6 +7,7 @@
 
 use crate::Bytes;
 use crate::engine::protocol::Failure;
+use crate::latency::Latencies;
 use crate::plan::SplitMix;
 use crate::result::ThreadGroup;
 use crate::spec::{Content, Order, Setup, Way};
@@ -51,6 +52,8 @@ pub struct Data {
 /// What a step touched.
 pub struct Moved {
     pub threads: ThreadGroup,
+    /// Of the calls; empty where there were none that can be timed.
+    pub latencies: Latencies,
     pub bytes: u64,
     pub blocks: u64,
 }
@@ -59,6 +62,7 @@ impl Moved {
     /// The same threads moved more.
     pub fn add(&mut self, more: &Moved) {
         self.threads.cpu_s += more.threads.cpu_s;
+        self.latencies.add(&more.latencies);
         self.bytes += more.bytes;
         self.blocks += more.blocks;
     }
@@ -130,13 +134,13 @@ impl Data {
         order: Order,
         report: Report<'_>,
     ) -> Result<Moved, Failure> {
-        self.in_threads("lab-writer", bytes, report, |object, each, done| {
+        self.in_threads("lab-writer", bytes, report, |object, each, done, calls| {
             let mut data = Buffer::new(self.pattern.len());
             data.bytes().copy_from_slice(&self.pattern);
             for offset in self.offsets(each, order, object) {
                 let data = &mut data.bytes()[self.place(offset)];
                 mark(data, object, offset);
-                target.write_at(self.way, object, offset, data)?;
+                calls.of(|| target.write_at(self.way, object, offset, data))?;
                 done.fetch_add(self.io_size, Ordering::Relaxed);
             }
             Ok(())
@@ -144,11 +148,11 @@ impl Data {
     }
 
     pub fn read(&self, target: &dyn Target, what: &Reading, report: Report<'_>) -> Result<Moved, Failure> {
-        self.in_threads("lab-reader", what.bytes, report, |object, each, done| {
+        self.in_threads("lab-reader", what.bytes, report, |object, each, done, calls| {
             let mut buffer = Buffer::new(self.io_size as usize);
             let mut expected = self.pattern.clone();
             for offset in self.offsets(each, what.order, object) {
-                target.read_at(self.way, object, offset, buffer.bytes())?;
+                calls.of(|| target.read_at(self.way, object, offset, buffer.bytes()))?;
                 if what.spoil {
                     buffer.bytes()[0] ^= 1;
                 }
@@ -199,7 +203,15 @@ impl Data {
         let cpu_s = thread_cpu().as_secs_f64() - before;
         let bytes = self.each * self.objects.len() as u64;
         let threads = ThreadGroup { comm: thread.into(), threads: 1, cpu_s };
-        Ok((result, Moved { threads, bytes, blocks: bytes.div_ceil(self.recordsize) }))
+        Ok((
+            result,
+            Moved {
+                threads,
+                latencies: Latencies::default(),
+                bytes,
+                blocks: bytes.div_ceil(self.recordsize),
+            },
+        ))
     }
 
     /// Where in the pattern the data of an I/O at `offset` is.
@@ -228,7 +240,7 @@ impl Data {
         name: &str,
         bytes: Option<Bytes>,
         report: Report<'_>,
-        work: impl Fn(u64, u64, &AtomicU64) -> Result<(), Failure> + Sync,
+        work: impl Fn(u64, u64, &AtomicU64, &mut Latencies) -> Result<(), Failure> + Sync,
     ) -> Result<Moved, Failure> {
         const REPORT_EVERY: Duration = Duration::from_millis(200);
         let objects = self.objects.len() as u64;
@@ -243,8 +255,10 @@ impl Data {
                 std::thread::Builder::new()
                     .name(name.into())
                     .spawn_scoped(scope, move || {
+                        let mut calls = Latencies::default();
+                        let worked = work(object, each, done, &mut calls);
                         // Nobody listens any more after another thread failed.
-                        let _ = finished.send(work(object, each, done).map(|()| thread_cpu()));
+                        let _ = finished.send(worked.map(|()| (thread_cpu(), calls)));
                     })
                     .map_err(|e| Failure::other("start a thread", e.to_string()))?;
             }
@@ -252,10 +266,13 @@ impl Data {
             let mut left = self.objects.len();
             let mut group = ThreadGroup { comm: name.into(), threads: left as u32, cpu_s: 0.0 };
             let mut told = 0;
+            let mut latencies = Latencies::default();
             while left > 0 {
                 match wait.recv_timeout(REPORT_EVERY) {
                     Ok(result) => {
-                        group.cpu_s += result?.as_secs_f64();
+                        let (cpu, calls) = result?;
+                        group.cpu_s += cpu.as_secs_f64();
+                        latencies.add(&calls);
                         left -= 1;
                     }
                     // Nothing is said where nothing moves: a hang has to be seen as one.
@@ -274,7 +291,7 @@ impl Data {
             // A small I/O touches its block, a large one several.
             let ios = total / self.io_size;
             let blocks = ios * self.io_size.div_ceil(self.recordsize);
-            Ok(Moved { threads: group, bytes: total, blocks })
+            Ok(Moved { threads: group, latencies, bytes: total, blocks })
         })
     }
 }

@@ -10,6 +10,7 @@ mod engine;
 mod error;
 mod estimate;
 mod io;
+mod latency;
 mod page;
 mod plan;
 mod pool;
@@ -29,6 +30,7 @@ pub use engine::parent::{ChildProgram, RunStep};
 pub use engine::protocol::{Failure, Fault};
 pub use error::LabError;
 pub use estimate::{Estimate, estimate};
+pub use latency::{Latency, Percentile};
 pub use page::{
     Dot, LabPage, PageCapture, PageCell, PageCommand, PageFigure, StageBar, StagePart, StageShare,
 };

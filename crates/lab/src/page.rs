@@ -2,6 +2,7 @@
 //!
 //! Everything is computed here by the statistics that the terminal uses, so that the page only draws.
 
+use crate::latency::Percentile;
 use crate::result::{Captured, ExperimentResult, RunResult, StepResult};
 use crate::spec::Measure;
 use crate::stats::{Interval, Ratio, median, median_interval, paired};
@@ -107,12 +108,14 @@ pub struct StageShare {
 }
 
 /// What every step may have, the figure that answers apart.
-const MEASURES: [Measure; 7] = [
+const MEASURES: [Measure; 9] = [
     Measure::CpuSPerGb,
     Measure::MbPerS,
     Measure::CpuMsPerOperation,
     Measure::CpuS,
     Measure::WallS,
+    Measure::LatencyUs(Percentile::P50),
+    Measure::LatencyUs(Percentile::P99),
     Measure::ReadAmplification,
     Measure::WriteAmplification,
 ];

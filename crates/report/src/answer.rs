@@ -148,10 +148,12 @@ fn about(f: &Finding, indent: usize, style: Style) -> String {
 
 fn proof(experiment: &str, style: Style) -> String {
     let (indent, lead) = (" ".repeat(INDENT), "Prove it here first:");
-    let command = format!("zwhy lab run {}", plain(experiment));
+    let command = crate::proof::command(&plain(experiment));
     let fits = INDENT + width(lead) + 1 + width(&command) <= style.prose();
     let gap = if fits { " ".to_owned() } else { format!("\n{indent}  ") };
-    format!("{indent}{lead}{gap}{}\n", style.bold(&command))
+    let terms = crate::proof::terms(experiment).map_or(Vec::new(), |t| wrap(&t, style.prose() - INDENT));
+    let terms: String = terms.iter().map(|line| format!("{indent}{line}\n")).collect();
+    format!("{indent}{lead}{gap}{}\n{terms}", style.bold(&command))
 }
 
 fn evidence(f: &Finding, verbose: bool, style: Style) -> String {

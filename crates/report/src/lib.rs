@@ -19,6 +19,7 @@ mod inputs_page;
 mod layout;
 mod markdown;
 mod offloaded;
+mod proof;
 mod remedy;
 mod rows;
 mod stats;

@@ -109,7 +109,8 @@ fn evidence(out: &mut String, label: &str, e: &EvidenceLine) {
 /// What to measure and to read next.
 fn further(out: &mut String, f: &Finding) {
     if let Some(experiment) = &f.experiment {
-        let _ = writeln!(out, "- To prove it: {}", code(&format!("zwhy lab run {experiment}")));
+        let terms = crate::proof::terms(experiment).map_or(String::new(), |terms| format!(" ({terms})"));
+        let _ = writeln!(out, "- To prove it: {}{terms}", code(&crate::proof::command(experiment)));
     }
     for next in &f.next {
         let _ = writeln!(out, "- Next: {}", text(next));

@@ -198,9 +198,12 @@ function step(value: unknown): Step {
     const known = number(inner);
     return known === null ? [] : [[name, known] as const];
   });
+  const latency = Object.entries(fields(s.latency)).map(
+    ([name, value]) => [`latency ${name}`, or0(value)] as const,
+  );
   return {
     name: text(s.name),
-    figures: plain,
+    figures: [...plain, ...latency],
     threads: list(s.threads).map((group) => {
       const g = fields(group);
       return { comm: text(g.comm), threads: or0(g.threads), cpu_s: or0(g.cpu_s) };

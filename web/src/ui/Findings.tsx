@@ -110,7 +110,9 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
       <Lines title="Measure next" lines={finding.next} />
       {finding.experiment !== null && (
         <p>
-          Prove it on this machine: <code>zwhy lab run {visible(finding.experiment, 120)}</code>
+          Prove it on this machine: <code>zwhy lab run {visible(finding.experiment, 120)}</code>. It
+          works on files of its own and touches no pool; <code>zwhy lab show</code> says how long it
+          takes.
         </p>
       )}
       {(finding.affected !== "" || finding.fixed_in !== null) && (

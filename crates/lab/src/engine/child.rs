@@ -104,11 +104,21 @@ fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
             link.mark("provider", "switched off: it is gone, and OpenZFS does all stages from here on");
         }
         let (bytes, blocks) = moved.as_ref().map_or((0, 0), |moved| (moved.bytes, moved.blocks));
+        let latency = moved.as_ref().and_then(|moved| moved.latencies.percentiles());
         if let Some(moved) = moved {
             clocks.set_group(moved.threads);
         }
         let step = step.name.clone();
-        link.say(&FromChild::End(StepEnd { step, bytes, blocks, operations, clocks, counters, not_counted }));
+        link.say(&FromChild::End(StepEnd {
+            step,
+            bytes,
+            blocks,
+            operations,
+            latency,
+            clocks,
+            counters,
+            not_counted,
+        }));
     }
     stage.session.close()
 }

@@ -6,6 +6,7 @@
 
 use super::clocks::PhaseClocks;
 use crate::Bytes;
+use crate::latency::Latency;
 use crate::pool::session::PoolPlan;
 use crate::result::Mark;
 use crate::spec::{Setup, Step};
@@ -103,6 +104,9 @@ pub struct StepEnd {
     pub blocks: u64,
     /// Snapshots taken or destroyed.
     pub operations: u64,
+    /// Of the calls of the application.
+    #[serde(default)]
+    pub latency: Option<Latency>,
     pub clocks: PhaseClocks,
     /// Change of OpenZFS's counters, `arcstats.hits`.
     pub counters: BTreeMap<String, i64>,

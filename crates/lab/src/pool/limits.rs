@@ -52,6 +52,13 @@ pub fn refusals(variants: &[Variant], choice: &PoolChoice) -> Vec<String> {
     }
     let first = variants.first().map(|v| &v.setup);
     let differs = |of: fn(&Setup) -> u64| variants.iter().any(|v| Some(of(&v.setup)) != first.map(of));
+    if variants.iter().any(|v| Some(v.setup.device) != first.map(|setup| setup.device)) {
+        reasons.insert(
+            "the model of the disks differs between cells: device_mb_per_s, device_ms and device_queue slow down files in \
+             user space only; real devices are given with --device"
+                .to_owned(),
+        );
+    }
     if differs(|setup| setup.memory.0) {
         reasons.insert("memory differs between cells: a host has the memory that it has".to_owned());
     }
@@ -67,9 +74,6 @@ pub fn refusals(variants: &[Variant], choice: &PoolChoice) -> Vec<String> {
 fn of_cell(variant: &Variant, choice: &PoolChoice) -> Vec<String> {
     let setup = &variant.setup;
     let mut reasons = Vec::new();
-    if setup.device.is_some() {
-        reasons.push("device_mb_per_s, device_ms and device_queue slow down files in user space only; real devices are given with --device".into());
-    }
     if setup.offload.provider != Provider::None {
         reasons.push(
             "provider: stages of the kernel can only be handed over by the Z.I.A. branch of OpenZFS".into(),
@@ -119,6 +123,11 @@ pub fn left_out(experiment: &Experiment, choice: &PoolChoice) -> Vec<String> {
     if experiment.fixed.contains_key("memory") {
         lines.push("memory is not set: OpenZFS sees the memory of this host".into());
     }
+    if experiment.fixed.keys().any(|name| name.starts_with("device_")) {
+        lines.push(
+            "disks are not slowed down: they are as fast as what is given (--device), or as the files".into(),
+        );
+    }
     let unchecked = experiment.checks.iter().filter(|check| uncountable(&check.measure));
     lines.extend(unchecked.map(|check| format!("not checked: {} ({WHY_UNCOUNTABLE})", check.say)));
     lines
@@ -159,8 +168,11 @@ mod tests {
     #[test]
     fn models_and_memory_pressure_are_refused_and_a_limit_that_is_held_is_left_out() {
         refused(&remarks_of("idle-arc-pressure", |_, _| ()), "takes no memory");
-        let slow = |experiment: &mut Experiment| experiment.set("device_mb_per_s", "100").unwrap();
+        let slow = |experiment: &mut Experiment| experiment.set("device_mb_per_s", "100,200").unwrap();
         refused(&remarks_of("encryption", |experiment, _| slow(experiment)), "device_mb_per_s");
+        let modelled = remarks_of("sync-writes", |_, _| ());
+        let said = |r: &Remark| matches!(r, Remark::LeftOut(what) if what.contains("not slowed down"));
+        assert!(runs(&modelled) && modelled.iter().any(said), "{modelled:?}");
         let encryption = remarks_of("encryption", |_, _| ());
         assert!(runs(&encryption) && !encryption.is_empty(), "{encryption:?}");
     }

@@ -1,5 +1,6 @@
 //! What one step of one run took and moved.
 
+use crate::latency::Latency;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,6 +19,9 @@ pub struct StepResult {
     pub system_s: f64,
     pub mb_per_s: Option<f64>,
     pub cpu_s_per_gb: Option<f64>,
+    /// Of each read or write call of the application, its commit included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
     /// What reached the disks, and what did not come from the ARC: in user space bytes of the read and
     /// write calls of the whole process.
     pub device_read_bytes: u64,

@@ -187,7 +187,7 @@ fn moved(action: &Action, all: Bytes) -> u64 {
 }
 
 fn step_result(end: StepEnd) -> StepResult {
-    let StepEnd { step, bytes, blocks, operations, clocks, counters, not_counted } = end;
+    let StepEnd { step, bytes, blocks, operations, latency, clocks, counters, not_counted } = end;
     let moved = bytes > 0;
     StepResult {
         name: step,
@@ -197,6 +197,7 @@ fn step_result(end: StepEnd) -> StepResult {
         wall_s: clocks.wall_s(),
         user_s: clocks.user_s,
         system_s: clocks.system_s,
+        latency,
         mb_per_s: moved.then(|| bytes as f64 / 1e6 / clocks.wall_s()),
         cpu_s_per_gb: moved.then(|| clocks.cpu_s() / (bytes as f64 / 1e9)),
         device_read_bytes: clocks.read_bytes,

@@ -1,5 +1,6 @@
 //! What is read off a step: the name in a specification, the value of a result, and its unit in words.
 
+use crate::latency::Percentile;
 use crate::result::StepResult;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -16,6 +17,8 @@ pub enum Measure {
     /// CPU seconds of the whole process.
     CpuS,
     WallS,
+    /// Microseconds of the calls of the application: `latency_us p99`.
+    LatencyUs(Percentile),
     /// CPU seconds of all threads of a name for each second of the step.
     ThreadBusy(String),
     /// Bytes read from the disks for each byte that the application read.
@@ -49,6 +52,7 @@ impl Measure {
             Measure::CpuMsPerOperation => each(step.cpu_s() * 1e3, step.operations),
             Measure::CpuS => Some(step.cpu_s()),
             Measure::WallS => Some(step.wall_s),
+            Measure::LatencyUs(percentile) => step.latency.as_ref().map(|latency| percentile.of(latency)),
             Measure::ThreadBusy(comm) => {
                 let own = step.threads.iter().filter(|t| t.comm == *comm).map(|t| t.cpu_s).sum::<f64>();
                 (step.wall_s > 0.0).then(|| own / step.wall_s)
@@ -68,6 +72,7 @@ impl Measure {
             Measure::CpuMsPerOperation => "CPU ms per operation".into(),
             Measure::CpuS => "CPU seconds".into(),
             Measure::WallS => "seconds".into(),
+            Measure::LatencyUs(percentile) => format!("µs a call ({})", percentile.name()),
             Measure::ThreadBusy(comm) => format!("CPUs in {comm}"),
             Measure::ReadAmplification => "bytes read from the disks per byte".into(),
             Measure::WriteAmplification => "bytes written to the disks per byte".into(),
@@ -90,7 +95,7 @@ impl Measure {
         match self {
             Measure::CpuSPerGb | Measure::CpuMsPerOperation | Measure::CpuS | Measure::ThreadBusy(_) => "CPU",
             Measure::MbPerS => "speed",
-            Measure::WallS => "time",
+            Measure::WallS | Measure::LatencyUs(_) => "time",
             Measure::ReadAmplification | Measure::WriteAmplification => "traffic",
             Measure::CounterPerBlock(_) | Measure::Counter(_) => "count",
         }
@@ -100,6 +105,7 @@ impl Measure {
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Measure::LatencyUs(percentile) => write!(f, "latency_us {}", percentile.name()),
             Measure::ThreadBusy(comm) => write!(f, "thread {comm}"),
             Measure::CounterPerBlock(name) => write!(f, "counter {name} per block"),
             Measure::Counter(name) => write!(f, "counter {name}"),
@@ -118,6 +124,13 @@ impl FromStr for Measure {
         if let Some((_, measure)) = PLAIN.iter().find(|(name, _)| *name == text) {
             return Ok(measure.clone());
         }
+        if let Some(name) = text.strip_prefix("latency_us ") {
+            let found = Percentile::ALL.iter().find(|(known, _)| *known == name.trim());
+            let known = || Percentile::ALL.map(|(known, _)| known).join(", ");
+            return found
+                .map(|(_, percentile)| Measure::LatencyUs(*percentile))
+                .ok_or_else(|| format!("{text:?} is no measure; latency_us has {}", known()));
+        }
         if let Some(comm) = text.strip_prefix("thread ") {
             return Ok(Measure::ThreadBusy(comm.trim().to_owned()));
         }
@@ -129,7 +142,7 @@ impl FromStr for Measure {
         }
         let known: Vec<&str> = PLAIN.iter().map(|(name, _)| *name).collect();
         Err(format!(
-            "{text:?} is no measure; known are {}, \"thread NAME\" and \"counter KSTAT.NAME\" or \
+            "{text:?} is no measure; known are {}, \"latency_us p99\", \"thread NAME\" and \"counter KSTAT.NAME\" or \
              \"counter KSTAT.NAME per block\"",
             known.join(", ")
         ))
@@ -158,6 +171,7 @@ mod tests {
             "cpu_s_per_gb",
             "read_amplification",
             "thread dbuf_evict",
+            "latency_us p99.9",
             "counter arcstats.hits",
             "counter dbufstats.hash_misses per block",
         ] {
