@@ -141,7 +141,10 @@ impl Agent {
     }
 
     /// Records until `stop` is set; what was recorded is on disk when this returns.
-    pub fn run(&mut self, stop: &AtomicBool) {
+    ///
+    /// # Errors
+    /// When the recorder ended by itself: whoever started the agent starts it again.
+    pub fn run(&mut self, stop: &AtomicBool) -> Result<(), AgentError> {
         let (server, board, over) = (self.server.take(), Arc::clone(&self.board), AtomicBool::new(false));
         let mut shipper = self.shipper.take();
         std::thread::scope(|scope| {
@@ -154,6 +157,7 @@ impl Agent {
             }
             self.record(stop);
         });
+        if stop.load(Ordering::Relaxed) { Ok(()) } else { Err(AgentError::Ended) }
     }
 
     fn record(&mut self, stop: &AtomicBool) {

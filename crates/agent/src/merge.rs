@@ -64,7 +64,8 @@ pub fn choose(folder: &Path, last: Duration, before: Duration) -> Result<Vec<Pie
         newer = Some(entry.start_unix_s);
         let end = ago;
         ago += seconds;
-        if ago > to {
+        // The newest one may be shorter than the second in its name.
+        if ago > to || before.is_zero() {
             let (from_s, to_s) = ((ago - from).max(0.0), seconds - (to - end).max(0.0));
             chosen.push(Piece { entry, from_s, to_s });
         }

@@ -102,9 +102,9 @@ fn record(args: &RunArgs, spool: PathBuf) -> Result<()> {
         output::note(&format!("metrics are at {url}"));
     }
     output::note(&format!("recording into {folder}; Ctrl-C or SIGTERM ends it"));
-    agent.run(&stop);
+    let ended = agent.run(&stop);
     output::note(&format!("ended; {folder} holds what was recorded"));
-    Ok(())
+    Ok(ended?)
 }
 
 fn store(text: &str) -> Result<FileStore, String> {
