@@ -2,9 +2,9 @@
 # Makes what is given to other people's machines, in target/dist: a Debian package, a static archive, the list of what is
 # in them (SBOM, licences) and checksums. `scripts/dist.sh [FOLDER]`.
 #
-# The same sources give the same bytes in any folder: paths of this machine are mapped away, times are those of the last
-# commit (SOURCE_DATE_EPOCH). DIST_PROFILE=dev tries it out quickly; DIST_PROGRAM and DIST_STATIC name programs that are
-# built already.
+# The same sources shall give the same bytes in any folder (`make reproducible` compares): paths of this machine are mapped
+# away, times are those of the last commit (SOURCE_DATE_EPOCH). DIST_PROFILE=dev tries it out quickly; DIST_PROGRAM and
+# DIST_STATIC name programs that are built already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/path.sh
