@@ -85,6 +85,30 @@ impl Capture {
         Imported { evidence, stats }
     }
 
+    /// Writes what damage has taken into the facts, so that a copy of the capture tells it, too. Members of the file that
+    /// could not be read are counted and not named: their names may be anybody's.
+    pub fn keep_losses(&mut self) {
+        let damage = std::mem::take(&mut self.damage);
+        let recorder = &mut self.facts.recorder;
+        if let Some(lost) = damage.lost_rows.get("samples") {
+            recorder.lost = Some(recorder.lost.unwrap_or(0).saturating_add(*lost));
+        }
+        let limits = recorder.limits.get_or_insert_default();
+        if damage.unfinished {
+            limits.push("the recorder did not end; what it wrote until then is shown".to_owned());
+        }
+        if !damage.unreadable.is_empty() {
+            limits.push(format!("{} parts of the original file could not be read", damage.unreadable.len()));
+        }
+        limits.extend(
+            damage.lost_rows.iter().map(|(table, rows)| format!("{rows} rows of table {table} are lost")),
+        );
+        let dangling = damage.dangling.iter();
+        limits.extend(dangling.map(|(table, rows)| {
+            format!("{rows} rows of table {table} refer to lost rows and are shown as unknown")
+        }));
+    }
+
     /// Samples read and lost, by the recorder (its own count) and by damage to the file.
     fn stats(&self) -> ImportStats {
         let by_damage = self.damage.lost_rows.get("samples").copied().unwrap_or(0);

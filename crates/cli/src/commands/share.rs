@@ -75,10 +75,19 @@ impl Shared {
         if let Some(path) = crate::load::capture_path(path)? {
             let mut capture = Capture::open(&path)?;
             redactor.redact_capture(&mut capture);
+            capture.keep_losses();
             return Ok(Shared::Capture(Box::new(capture)));
         }
         let read = ReadArgs { redact: true, ..ReadArgs::default() };
         Ok(Shared::Imported(Box::new(load_whole(path, &read, redactor)?)))
+    }
+
+    /// Samples that the recorder or damage to the file took.
+    fn lost(&self) -> u64 {
+        match self {
+            Shared::Capture(capture) => capture.facts.recorder.lost.unwrap_or(0),
+            Shared::Imported(imported) => imported.stats.lost,
+        }
     }
 
     /// What is in it, in a line.
@@ -88,8 +97,12 @@ impl Shared {
             Shared::Imported(imported) => (&imported.evidence.profile, 0),
         };
         let samples: u64 = Event::ALL.into_iter().map(|event| profile.samples.total(event)).sum();
+        let lost = match self.lost() {
+            0 => String::new(),
+            n => format!(" ({} are lost)", grouped(n)),
+        };
         format!(
-            "{} samples of {} threads, {} functions, {} readings of counters, facts of the host and of OpenZFS",
+            "{} samples{lost} of {} threads, {} functions, {} readings of counters, facts of the host and of OpenZFS",
             grouped(samples),
             grouped(profile.threads.len() as u64),
             grouped(profile.frames.len() as u64),

@@ -89,6 +89,27 @@ fn what_is_shared_has_no_names_and_the_same_causes() {
 }
 
 #[test]
+fn what_a_cut_capture_has_lost_is_told_and_kept() {
+    let folder = inputs::bare_folder();
+    recorded(&folder.path().join("host.zwhy"));
+    let whole = fs::read(folder.path().join("host.zwhy")).expect("the capture");
+    let before = |cut: usize| {
+        fs::write(folder.path().join("cut.zwhy"), &whole[..cut]).expect("a cut file");
+        call(folder.path(), "explain --json cut.zwhy")
+    };
+    let lost = |answer: &Value| answer["source"]["lost"].as_u64().unwrap_or(0);
+    // As much of the file as leaves a capture that has lost samples.
+    let cut = (1..20).map(|part| whole.len() * part / 20).find(|cut| {
+        let told = before(*cut);
+        told.code == Some(0) && lost(&told.json()) > 0
+    });
+    let want = lost(&before(cut.expect("a cut that loses samples")).json());
+    let shared = call(folder.path(), "share cut.zwhy -o x.zwhy --yes");
+    assert!(shared.err.contains(&format!("({want} are lost)")), "{shared:?}");
+    assert_eq!(lost(&call(folder.path(), "explain --json x.zwhy").json()), want);
+}
+
+#[test]
 fn files_of_other_tools_can_be_shared_too() {
     let folder = inputs::bare_folder();
     call(folder.path(), "share ccm.folded -o ccm.zwhy --yes").ok();
