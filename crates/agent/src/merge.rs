@@ -25,7 +25,7 @@ pub struct Merged {
     /// Seconds of it in which nothing was recorded.
     pub gaps_s: f64,
     pub start_unix_s: f64,
-    /// Files that could not be read, and why.
+    /// What could not be read, and why: files, and parts of files.
     pub left_out: Vec<String>,
 }
 
@@ -149,6 +149,7 @@ fn put(
     sum: &mut Sum,
     writer: &mut Writer,
 ) -> Result<CaptureFacts, CaptureError> {
+    sum.left_out.extend(keep_losses(&mut capture));
     let told = capture.facts.recorder.duration_s.filter(|s| s.is_finite() && *s >= 0.0);
     let mut seconds = told.unwrap_or(0.0).max(seconds_of(&capture));
     let mut start = capture.facts.start_unix_s.unwrap_or(piece.entry.start_unix_s);
@@ -179,6 +180,16 @@ fn put(
         writer.mark(Mark { t: Nanos(mark.t.0.saturating_add(base)), ..mark })?;
     }
     Ok(capture.facts)
+}
+
+/// Counts samples that a damaged file has lost with those that the recorder lost, as of when they were nobody can tell;
+/// returns sentences on all that is missing.
+fn keep_losses(capture: &mut Capture) -> Vec<String> {
+    // The file that grows has not ended, and that is no damage.
+    capture.damage.unfinished = false;
+    let told = capture.facts.recorder.limits.take();
+    capture.keep_losses();
+    std::mem::replace(&mut capture.facts.recorder.limits, told).unwrap_or_default()
 }
 
 /// Leaves what is between two times, which then begins at 0; every series that was there has a row at its begin.
@@ -224,9 +235,6 @@ impl Sum {
         self.objsets.extend(objsets.into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())));
         let owners = recorder.owners.iter().flatten();
         self.owners.extend(owners.map(|(k, v)| (k.clone(), v.clone())));
-        let lost =
-            capture.damage.lost_rows.iter().map(|(table, n)| format!("{n} rows of table {table} are lost"));
-        self.left_out.extend(lost);
     }
 
     /// The newest facts, with the times and counts of all.

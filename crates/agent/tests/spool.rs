@@ -218,6 +218,43 @@ fn a_clock_that_is_set_neither_drops_nor_overlaps() {
     assert_eq!(numbers(&capture), (20..60).collect::<Vec<i64>>());
 }
 
+/// Breaks the samples of a finished file: their checksum does not match any more.
+fn break_samples(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
+    let name = b"samples-000000.parquet";
+    let at = bytes.windows(name.len()).position(|window| window == name).unwrap();
+    bytes[at + name.len() + 40] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn samples_that_a_damaged_file_has_lost_are_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spool = Spool::open(dir.path(), limits()).unwrap();
+    for n in 0..14 {
+        let mut slice = slice(n * 5, n * 10, 10);
+        slice.lost = if n == 1 { 3 } else { 0 };
+        spool.push(&slice, START + slice.to.as_secs_f64());
+    }
+    spool.flush();
+    break_samples(&entries(dir.path()).unwrap()[1].path);
+    for (last, lost) in [(1000, 43), (35, 40), (30, 0)] {
+        let chosen = choose(dir.path(), Duration::from_secs(last), Duration::ZERO).unwrap();
+        let out = dir.path().join(format!("last-{last}.zwhy"));
+        let merged = merge(&chosen, dir.path(), &out).unwrap();
+        let capture = Capture::open(&out).unwrap();
+        let kept = capture.profile.samples.len() as u64;
+        assert_eq!(capture.facts.recorder.lost, Some(lost), "of the last {last} s");
+        let stats = capture.into_imported("x").stats;
+        assert_eq!((stats.kept, stats.lost, stats.read), (kept, lost, kept + lost));
+        let told = merged.left_out.iter().any(|why| why.contains("40 rows of table samples are lost"));
+        assert_eq!(told, lost >= 40, "{:?}", merged.left_out);
+        let said = stats.warnings.iter().filter(|why| why.contains("rows of table samples are lost")).count();
+        assert_eq!(said, usize::from(lost >= 40), "{:?}", stats.warnings);
+        assert!(!stats.warnings.iter().any(|why| why.contains("did not end")), "it grows");
+    }
+}
+
 #[test]
 fn one_agent_writes_a_spool() {
     let dir = tempfile::tempdir().unwrap();

@@ -3,10 +3,14 @@
 mod common;
 
 use common::{HOSTILE, SECOND, host};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use zwhy_capture::Capture;
 use zwhy_diagnose::Knowledge;
-use zwhy_live::{Kind, MOST_HISTORY, Model, Replay, Table, Verdict, text};
+use zwhy_live::{
+    CacheHits, Csv, DbufFigures, FindingLine, Kind, Line, MOST_HISTORY, Model, PoolFigures, QueueFigures,
+    Replay, Table, Verdict, VerdictLine, text,
+};
 use zwhy_report::Style;
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -175,4 +179,53 @@ fn tables_are_sorted_by_figures_or_words_and_filtered_by_names() {
     assert_eq!(names(&table), ["sdc", "sdb", "sda"]);
     table.filter("DB");
     assert_eq!(names(&table), ["sdb"]);
+}
+
+/// Names of all fields of an object and of those in it.
+fn fields(value: &serde_json::Value, into: &mut BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(object) => {
+            into.extend(object.keys().cloned());
+            // The answer's own documents have these.
+            object
+                .iter()
+                .filter(|(name, _)| *name != "bottleneck")
+                .for_each(|(_, value)| fields(value, into));
+        }
+        serde_json::Value::Array(rows) => rows.iter().for_each(|row| fields(row, into)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_and_column_is_documented_and_no_other() {
+    let docs = std::fs::read_to_string("../../docs/TOP.md").unwrap();
+    let (_, docs) = docs.split_once("## JSON and CSV").unwrap();
+    let (of_json, of_csv) = docs.split_once("`--csv` has").unwrap();
+    let named = |text: &str| -> BTreeSet<String> {
+        let rows = text.lines().filter(|line| line.starts_with("| `"));
+        let quoted = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).map(str::to_owned);
+        quoted.filter(|name| name.bytes().all(|b| b.is_ascii_lowercase() || b"_2".contains(&b))).collect()
+    };
+    let mut model = played(host(20, "fio", "tank/db"));
+    model.decide();
+    // With all that a host may have, and a finding.
+    let mut figures = model.history().back().unwrap().clone();
+    figures.pools.push(PoolFigures::default());
+    figures.queues.push(QueueFigures::default());
+    figures.arc.as_mut().unwrap().l2 = Some(CacheHits::default());
+    figures.dbuf = Some(DbufFigures::default());
+    let finding = Some(FindingLine { class: "c", title: "t", confidence: 0.9, share: None });
+    let verdict = VerdictLine { finding, ..model.verdict().unwrap().line() };
+    let line = Line { figures: &figures, verdict: Some(verdict), missing: &[] };
+    let line = serde_json::to_value(line).unwrap();
+    let mut known = BTreeSet::new();
+    fields(&line, &mut known);
+    let mut told = named(of_json);
+    told.remove("zfs_dirty_data_max");
+    assert_eq!(told, known);
+    let header = Csv::new(&model).header();
+    let columns = header.trim_end().split(',').map(str::to_owned).filter(|name| !name.starts_with("stage "));
+    assert_eq!(named(of_csv), columns.collect());
+    assert!(header.contains(",stage "), "{header}");
 }

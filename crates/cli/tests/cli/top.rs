@@ -82,7 +82,10 @@ fn what_cannot_be_played_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes.txt"), "a\n").unwrap();
     let error = call(folder.path(), "top --once notes.txt").failed(1);
-    assert!(error.contains("notes.txt"), "{error}");
+    assert!(error.contains("notes.txt is not a zwhy capture"), "{error}");
+    assert!(error.contains("`zwhy explain notes.txt` reads the rest"), "{error}");
+    let absent = call(folder.path(), "top --once absent.zwhy").failed(1);
+    assert!(absent.contains("absent.zwhy") && !absent.contains("zwhy explain"), "{absent}");
     call(folder.path(), "top --once -i 0.01").failed(2);
 }
 

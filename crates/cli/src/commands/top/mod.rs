@@ -2,12 +2,12 @@
 
 use crate::failure::usage;
 use crate::{output, stop};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use zwhy_capture::Capture;
+use zwhy_capture::{Capture, CaptureError};
 use zwhy_host::thread_cpu;
 use zwhy_live::{Csv, Fed, Feed, Model, Next, Pace, Replay, VERDICT_SPAN};
 use zwhy_record::{RecordOptions, Target};
@@ -167,7 +167,13 @@ fn play(args: &Args, mut replay: Replay, mut seen: Seen, stop: &AtomicBool) -> R
 }
 
 fn opened(path: &Path, every: Duration) -> Result<Replay> {
-    let capture = Capture::open(path)?;
+    let capture = Capture::open(path).map_err(|error| match &error {
+        // Notes, folded stacks and outputs of tools have no time that could be played.
+        CaptureError::NotACapture { .. } => {
+            anyhow!("{error}; top plays captures only, `zwhy explain {}` reads the rest", path.display())
+        }
+        _ => error.into(),
+    })?;
     if capture.series.is_empty() && capture.profile.samples.is_empty() {
         return Err(usage(format!("{} holds nothing that was recorded over time", path.display())));
     }
