@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test kernel-test setup setup-test build manual dist reproducible fmt lint web bench fuzz fresh-machine clean
+.PHONY: help demo test kernel-test setup setup-test build manual site dist reproducible fmt lint web bench fuzz fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ build: setup ## build target/release/zwhy
 
 manual: setup ## write man pages and completions of the shells to target/manual
 	cargo run --locked --quiet --package zwhy --example manual -- target/manual
+
+site: ## the documentation as one book in target/site, for reading offline
+	scripts/site.sh
 
 dist: setup ## packages for other machines in target/dist: .deb, static archive, SBOM, checksums
 	scripts/dist.sh

@@ -18,6 +18,7 @@ step "shell scripts" scripts/check-shell.sh
 step "the VM's accelerator" vm/test.sh
 step "licence expressions" python3 -m doctest scripts/dist/bill.py
 step "licences of libraries" scripts/dist/bill.py licences
+step "pages of the book" python3 -m doctest scripts/site/book.py
 step "rust format" cargo fmt --all --check
 if [[ -f web/package.json ]]; then
     step "web types and style" web check

@@ -77,6 +77,7 @@ make_deb() {
     cp CHANGELOG.md "$doc/NEWS"
     cp README.md "$work/THIRD-PARTY.txt" "$doc"
     cp docs/*.md "$doc"
+    cp -r docs/first-hour docs/images "$doc"
     gzip -9n "$doc/changelog" "$doc/NEWS" "$doc"/*.md "$doc/THIRD-PARTY.txt"
     mkdir -p "$top/DEBIAN" "$top/usr/share/lintian/overrides"
     overrides >"$top/usr/share/lintian/overrides/zwhy"
