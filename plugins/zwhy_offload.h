@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define ZWHY_OFFLOAD_VERSION 1
 
 /* In the order of DPUSM's numbers (include/dpusm/common.h). */
@@ -64,5 +68,9 @@ struct zwhy_provider {
 };
 
 const struct zwhy_provider *zwhy_offload_provider(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -49,9 +49,10 @@ pub use result::{
 pub use run::verify::{Verified, VerifyOptions, verify};
 pub use run::{RunOptions, planned_hz, resume, run};
 pub use spec::{
-    Action, Check, Compare, Engine, Experiment, Form, Measure, Setup, Size, SizeSpec, StepSpec, Variant, Verb,
+    Accelerator, AcceleratorFigure, Action, Check, Compare, Engine, Experiment, Form, Measure, Setup, Size,
+    SizeSpec, StepSpec, Variant, Verb, accelerators,
 };
-pub use stats::{Growth, Interval, Model, Ratio};
+pub use stats::{Growth, Interval, Model, Ratio, paired};
 pub use user::cures::Cure;
 pub use user::library::{Library, LibraryError, LibraryInfo};
 pub use user::limits::refusals as user_refusals;

@@ -4,6 +4,7 @@
 //! Specifications are TOML (`experiments/*.toml`); the ones that ship are embedded. The cells are the cross
 //! product of the factors, in the order of their names; each overrides a setting.
 
+mod accelerator;
 mod builtin;
 mod check;
 mod measure;
@@ -12,9 +13,10 @@ mod offload;
 mod setup;
 mod step;
 
+pub use accelerator::{Accelerator, Figure as AcceleratorFigure, accelerators};
 pub use check::Check;
 pub use measure::Measure;
-pub use offload::{Provider, SETTINGS as OFFLOAD_SETTINGS};
+pub use offload::{Offload, Provider, SETTINGS as OFFLOAD_SETTINGS};
 pub use setup::{Content, Device, Fsync, Layout, Setup, Way};
 pub use step::{Action, Age, Form, Order, Step, StepSpec, Verb};
 
@@ -150,6 +152,28 @@ impl Experiment {
     /// # Errors
     /// A name that means nothing here, and values that it cannot have.
     pub fn set(&mut self, name: &str, values: &str) -> Result<(), String> {
+        self.set_all([(name, values)])
+    }
+
+    /// The same with several, which are checked together: in whatever order, `layout=mirror` and `disks=2` fit.
+    ///
+    /// # Errors
+    /// As [`set`](Experiment::set).
+    pub fn set_all<'a>(
+        &mut self,
+        settings: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<(), String> {
+        for (name, values) in settings {
+            self.put(name, values)?;
+        }
+        let labels: Vec<String> = self.variants()?.into_iter().map(|v| v.label).collect();
+        self.compare.largest_first.retain(|label| labels.contains(label));
+        let steps = self.step_names();
+        self.checks.retain(|check| check.fits(&labels, &steps).is_ok());
+        self.check()
+    }
+
+    fn put(&mut self, name: &str, values: &str) -> Result<(), String> {
         if names::kind(name).is_none() && !self.factors.contains_key(name) && !self.words().contains(name) {
             return Err(format!("there is no setting {name:?}{}", names::did_you_mean(name)));
         }
@@ -160,11 +184,12 @@ impl Experiment {
         } else {
             self.factors.insert(name.to_owned(), values);
         }
-        let labels: Vec<String> = self.variants()?.into_iter().map(|v| v.label).collect();
-        self.compare.largest_first.retain(|label| labels.contains(label));
-        let steps = self.step_names();
-        self.checks.retain(|check| check.fits(&labels, &steps).is_ok());
-        self.check()
+        Ok(())
+    }
+
+    /// Some cell may hand stages to a provider.
+    pub fn has_providers(&self) -> bool {
+        self.factors.contains_key("provider") || self.fixed.contains_key("provider")
     }
 
     fn check(&self) -> Result<(), String> {

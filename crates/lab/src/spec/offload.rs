@@ -2,6 +2,8 @@
 //!
 //! Switches are named as in Z.I.A. (`zia_compress`, `zia_decompress`), results as in DPUSM.
 
+use super::accelerator::{self, Accelerator};
+use super::names;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -11,6 +13,8 @@ pub struct Offload {
     pub provider: Provider,
     /// The shared object of a provider of the user's own.
     pub plugin: Option<PathBuf>,
+    /// The device that `model` plays, where it is one of those whose figures are known.
+    pub device: Option<String>,
     /// Compression is handed over; so far that is gzip.
     pub compress: bool,
     pub decompress: bool,
@@ -56,6 +60,9 @@ pub enum Provider {
     /// A shared object with the interface of `plugins/zwhy_offload.h`.
     Plugin,
 }
+
+/// Before the name of a device.
+const DEVICE: &str = "model:";
 
 /// Without `Plugin`, which is named by its path.
 pub const PROVIDERS: [&str; 6] = ["none", "software", "isal", "ideal", "model", "remote"];
@@ -110,6 +117,7 @@ impl Default for Offload {
         Offload {
             provider: Provider::None,
             plugin: None,
+            device: None,
             compress: true,
             decompress: true,
             checksum: false,
@@ -133,27 +141,65 @@ impl Offload {
         *self == Offload::default()
     }
 
-    /// A provider by its name, or by the path of its shared object.
+    /// A provider by its name, a known device as `model:qat-8950`, or a shared object by its path.
+    ///
+    /// The figures of a known device are set with it, so that what is set by name must come after.
     ///
     /// # Errors
-    /// A name that no provider has.
+    /// A name that no provider and no device has.
     pub fn set_provider(&mut self, text: &str) -> Result<(), String> {
+        (self.plugin, self.device) = (None, None);
+        if let Some(name) = text.strip_prefix(DEVICE) {
+            return self.set_device(name);
+        }
         if text.ends_with(".so") {
             self.provider = Provider::Plugin;
             self.plugin = Some(std::path::absolute(text).map_err(|e| format!("provider is {text:?}: {e}"))?);
             return Ok(());
         }
-        self.plugin = None;
         self.provider = match serde_json::from_value(text.into()) {
             Ok(provider) if PROVIDERS.contains(&text) => provider,
             _ => {
                 return Err(format!(
-                    "provider is {text:?}; it must be {}, or the path of a shared object that ends in .so",
+                    "provider is {text:?}; it must be {}, model:NAME with a device that zwhy lab show offload-model lists, \
+                     or the path of a shared object that ends in .so",
                     PROVIDERS.join(", ")
                 ));
             }
         };
         Ok(())
+    }
+
+    fn set_device(&mut self, name: &str) -> Result<(), String> {
+        /// Part of the letters that may differ.
+        const NEAR: f64 = 0.5;
+        let Some(known) = accelerator::find(name) else {
+            let all = || accelerator::accelerators().iter().map(|a| a.name.as_str());
+            let near = names::near(name, all(), NEAR);
+            let mean = near.map_or_else(String::new, |best| format!("; did you mean {DEVICE}{best}?"));
+            return Err(format!(
+                "there is no device {DEVICE}{name}{mean} (known: {})",
+                all().collect::<Vec<_>>().join(", ")
+            ));
+        };
+        let of = |figure: &Option<accelerator::Figure>| figure.as_ref().map_or(0.0, |figure| figure.value);
+        self.provider = Provider::Model;
+        self.device = Some(known.name.clone());
+        self.us = of(&known.us);
+        self.link_gb_per_s = of(&known.link_gb_per_s);
+        self.gb_per_s = of(&known.gb_per_s);
+        Ok(())
+    }
+
+    /// The known device that is played.
+    pub fn accelerator(&self) -> Option<&'static Accelerator> {
+        accelerator::find(self.device.as_deref()?)
+    }
+
+    /// What the modelled device does at no cost, because nobody set it: `rate`.
+    pub fn unlimited(&self) -> Vec<&'static str> {
+        let figures = [("link", self.link_gb_per_s), ("rate", self.gb_per_s), ("latency", self.us)];
+        figures.into_iter().filter(|(_, value)| *value == 0.0).map(|(name, _)| name).collect()
     }
 
     /// # Errors
@@ -254,5 +300,13 @@ mod tests {
         assert_eq!((offload.provider, &offload.plugin), (Provider::Remote, &None));
         // Only with its path.
         assert!(offload.set_provider("plugin").unwrap_err().contains("ends in .so"));
+        offload.set_provider("model:csd-dpzip").unwrap();
+        assert_eq!((offload.provider, offload.us, offload.gb_per_s), (Provider::Model, 2.0, 16.0));
+        assert_eq!(offload.unlimited(), ["link"]);
+        assert!(offload.check(|name| if name == "compression" { "gzip-6" } else { "" }.to_owned()).is_ok());
+        offload.set_provider("none").unwrap();
+        assert_eq!(offload.device, None);
+        let error = offload.set_provider("model:gpu-pcie3").unwrap_err();
+        assert!(error.contains("did you mean model:gpu-pcie") && error.contains("csd-3000"), "{error}");
     }
 }

@@ -160,8 +160,14 @@ impl Setup {
     /// Which setting OpenZFS or the runner could not work with, and what it could.
     pub fn of<'a>(settings: impl IntoIterator<Item = (&'a str, &'a toml::Value)>) -> Result<Setup, String> {
         let mut setup = Setup::default();
+        let mut texts = Vec::new();
         for (name, value) in settings {
             let text = text_of(value).ok_or_else(|| format!("{name}: a {} is no value", value.type_str()))?;
+            texts.push((name, text));
+        }
+        // A provider may bring settings with it, which give way to what is set by name.
+        texts.sort_by_key(|(name, _)| *name != "provider");
+        for (name, text) in texts {
             setup.set(name, &text)?;
         }
         setup.check()?;

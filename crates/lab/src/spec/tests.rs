@@ -76,3 +76,44 @@ fn set_refuses_what_is_no_setting() {
     assert!(experiment.set("recrodsize", "1M").unwrap_err().contains("did you mean recordsize?"));
     assert!(experiment.set("threads", "0").unwrap_err().contains("1 to 64"));
 }
+
+#[test]
+fn settings_that_only_fit_together_may_come_in_any_order() {
+    for (first, second) in [("layout", "disks"), ("disks", "layout")] {
+        let value = |name| if name == "layout" { "mirror" } else { "2" };
+        let mut experiment = Experiment::builtin("offload").unwrap();
+        experiment.set_all([(first, value(first)), (second, value(second))]).unwrap();
+        let variants = experiment.variants().unwrap();
+        assert!(
+            variants.iter().all(|v| v.setup.layout == Layout::Mirror && v.setup.disks == 2),
+            "{first} first"
+        );
+    }
+    // raidz2 of the experiment needs more, whatever else is set.
+    let mut experiment = Experiment::builtin("offload").unwrap();
+    let error = experiment.set_all([("disks", "2"), ("compression", "gzip-1")]).unwrap_err();
+    assert!(error.contains("disks is 2; this layout needs 3 to 32"), "{error}");
+}
+
+#[test]
+fn a_modelled_device_gives_way_to_what_is_set_by_name() {
+    let mut experiment = Experiment::builtin("offload-model").unwrap();
+    experiment.set("provider", "none,model:qat-8950").unwrap();
+    let of = |experiment: &Experiment, us: &str| {
+        let cells = experiment.variants().unwrap();
+        let cell = cells
+            .into_iter()
+            .find(|v| v.factors["provider"] == "model:qat-8950" && v.factors["provider_us"] == us);
+        cell.unwrap().setup.offload
+    };
+    // Factors of the experiment are set by name: only its rate is left of the device.
+    let offload = of(&experiment, "1000");
+    assert_eq!((offload.provider, offload.us, offload.gb_per_s), (Provider::Model, 1000.0, 3.0));
+    assert_eq!(offload.device.as_deref(), Some("qat-8950"));
+    let mut experiment = Experiment::builtin("offload").unwrap();
+    experiment.set_all([("provider", "none,model:qat-8950"), ("provider_us", "7")]).unwrap();
+    let offload = &experiment.variants().unwrap()[1].setup.offload;
+    assert_eq!((offload.us, offload.link_gb_per_s, offload.gb_per_s), (7.0, 7.88, 3.0));
+    let error = experiment.set("provider", "model:qat-8590").unwrap_err();
+    assert!(error.contains("did you mean model:qat-8950?"), "{error}");
+}

@@ -31,6 +31,8 @@ struct UserSession {
     disks: Disks,
     /// Of the step that is measured.
     begun: (Snapshot, Counters),
+    /// When the step before it ended.
+    ended: Counters,
 }
 
 /// Opens OpenZFS and makes the pool; also says what was done about what user space distorts.
@@ -62,11 +64,11 @@ pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<c
     if let Some(device) = setup.device {
         shim::device(device);
     }
-    let begun = (Snapshot::take(), Counters::read());
+    let (begun, ended) = ((Snapshot::take(), Counters::read()), Counters::read());
     offload::pause(false);
     let disks = Disks::new(&plan.scratch, setup.disks);
     let (writes, keep) = (own.existing.is_none(), plan.keep.then(|| plan.scratch.clone()));
-    Ok((Box::new(UserSession { zpool, pool, dataset, objects, writes, keep, disks, begun }), done))
+    Ok((Box::new(UserSession { zpool, pool, dataset, objects, writes, keep, disks, begun, ended }), done))
 }
 
 type Made = (Pool<'static>, Dataset<'static>, Vec<u64>);
@@ -166,17 +168,20 @@ impl Session for UserSession {
     }
 
     fn begin(&mut self) {
-        self.begun = (Snapshot::take(), Counters::read());
+        // OpenZFS also writes between steps: what a provider did there counts for the next one, its death above all.
+        self.begun = (Snapshot::take(), Counters::read().but("offload", &self.ended));
     }
 
     fn end(&mut self) -> Measured {
         let (clocks, counters) = (Snapshot::take(), Counters::read());
         let (begun, counted) = &self.begun;
-        Measured {
+        let measured = Measured {
             clocks: begun.until(&clocks),
             counters: counted.until(&counters),
             not_counted: BTreeSet::new(),
-        }
+        };
+        self.ended = counters;
+        measured
     }
 
     fn panic(&self) {

@@ -1,6 +1,7 @@
 //! What the runs come to: the answer in a sentence, the expected signature, two experiments compared.
 
 mod answer;
+mod break_even;
 mod checks;
 mod compare;
 mod grows;

@@ -1,5 +1,6 @@
 //! What an accelerator would bring, in sentences: only what was measured, and one bound that is called so.
 
+use super::break_even::break_even;
 use super::number;
 use crate::result::{ExperimentResult, RunResult, StepResult};
 use crate::spec::{OFFLOAD_SETTINGS, Provider};
@@ -90,7 +91,7 @@ fn of_step(runs: &[&RunResult], step: &str, with: &str) -> Vec<String> {
     sentences
 }
 
-fn of<'a>(runs: &[&'a RunResult], provider: Provider) -> Vec<&'a RunResult> {
+pub fn of<'a>(runs: &[&'a RunResult], provider: Provider) -> Vec<&'a RunResult> {
     runs.iter().copied().filter(|run| run.setup.offload.provider == provider).collect()
 }
 
@@ -117,7 +118,11 @@ fn cpu_ratio(of: &[&RunResult], to: &[&RunResult], step: &str) -> Option<Ratio> 
 }
 
 /// Run by run, as they were made one beside the other.
-fn pairs(of: &[&RunResult], to: &[&RunResult], figure: impl Fn(&RunResult) -> Option<f64>) -> Option<Ratio> {
+pub fn pairs(
+    of: &[&RunResult],
+    to: &[&RunResult],
+    figure: impl Fn(&RunResult) -> Option<f64>,
+) -> Option<Ratio> {
     let pair = |run: &&RunResult| {
         let other = to.iter().find(|other| other.repetition == run.repetition)?;
         Some((figure(run)?, figure(other)?))
@@ -164,57 +169,6 @@ fn percent(share: f64) -> String {
     if percent >= 9.95 { format!("{percent:.0}") } else { format!("{percent:.1}") }
 }
 
-/// From which bandwidth of the link on a modelled device is as fast as OpenZFS alone, for each of its other settings.
-fn break_even(runs: &[&RunResult], step: &str, with: &str) -> Vec<String> {
-    let speed = |run: &RunResult| run.step(step).and_then(|s| s.mb_per_s);
-    let none = of(runs, Provider::None);
-    // Other settings of the device → bandwidth in bytes a second → its runs.
-    let mut devices: BTreeMap<String, BTreeMap<u64, Vec<&RunResult>>> = BTreeMap::new();
-    for run in of(runs, Provider::Model) {
-        let offload = &run.setup.offload;
-        let mut name = format!("{} µs", number(offload.us));
-        if offload.gb_per_s > 0.0 {
-            name += &format!(" and {} × {} GB/s", offload.engines, number(offload.gb_per_s));
-        }
-        let link = (offload.link_gb_per_s * 1e9) as u64;
-        devices.entry(name).or_default().entry(link).or_default().push(run);
-    }
-    let mut sentences = Vec::new();
-    for (device, links) in devices {
-        let points: Vec<(f64, f64)> = links
-            .into_iter()
-            .filter(|(link, _)| *link > 0)
-            .filter_map(|(link, own)| Some((link as f64 / 1e9, pairs(&own, &none, speed)?.times.value)))
-            .collect();
-        let (Some(slowest), Some(fastest)) = (points.first(), points.last()) else { continue };
-        let what = format!("A device with {device} in {step}{with}");
-        sentences.push(match crossing(&points) {
-            Some(link) => format!(
-                "{what} pays from {} GB/s of link on (between two measured ones); below, you lose.",
-                number(link)
-            ),
-            None if slowest.1 >= 1.0 => format!(
-                "{what} was faster than OpenZFS alone at {} GB/s of link already ({} times).",
-                number(slowest.0),
-                number(slowest.1)
-            ),
-            None => format!(
-                "{what} was no faster than OpenZFS alone at any measured link, up to {} GB/s ({} times its speed).",
-                number(fastest.0),
-                number(fastest.1)
-            ),
-        });
-    }
-    sentences
-}
-
-/// Where the speed ratio passes 1, between the two bandwidths on its sides, straight on logarithms.
-fn crossing(points: &[(f64, f64)]) -> Option<f64> {
-    let pair = points.windows(2).find(|pair| pair[0].1 < 1.0 && pair[1].1 >= 1.0)?;
-    let ((x0, y0), (x1, y1)) = ((pair[0].0.ln(), pair[0].1.ln()), (pair[1].0.ln(), pair[1].1.ln()));
-    Some((x0 + (x1 - x0) * -y0 / (y1 - y0)).exp())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,14 +179,6 @@ mod tests {
         assert!((bound(0.9) - 10.0).abs() < 1e-9);
         assert_eq!(bound(0.0), 1.0);
         assert!(bound(1.0).is_finite());
-    }
-
-    #[test]
-    fn break_even_lies_between_the_bandwidths_around_it() {
-        let at = crossing(&[(0.1, 0.5), (0.4, 2.0), (1.6, 2.5)]).unwrap();
-        assert!((at - 0.2).abs() < 1e-9, "{at}");
-        assert_eq!(crossing(&[(0.1, 1.5), (0.4, 2.0)]), None);
-        assert_eq!(crossing(&[(0.1, 0.2), (0.4, 0.9)]), None);
     }
 
     #[test]

@@ -6,7 +6,10 @@
 mod broken;
 mod files;
 mod harness;
+mod idle;
 mod offload;
+mod offload_model;
+mod offload_results;
 mod signatures;
 mod whole;
 
@@ -19,7 +22,17 @@ fn main() -> ExitCode {
         Some(harness::PARENT) => broken::parent_to_be_killed(args[1].as_ref()),
         _ => harness::main(
             &args,
-            &[whole::TESTS, signatures::TESTS, offload::TESTS, broken::TESTS, files::TESTS].concat(),
+            &[
+                whole::TESTS,
+                signatures::TESTS,
+                offload::TESTS,
+                offload_model::TESTS,
+                offload_results::TESTS,
+                idle::TESTS,
+                broken::TESTS,
+                files::TESTS,
+            ]
+            .concat(),
         ),
     }
 }

@@ -16,8 +16,6 @@ pub const TESTS: &[Test] = &[
         what_isal_wrote_is_read_by_zlib_and_the_other_way_round,
     ),
     ("an_ideal_provider_replays_what_it_has_learnt", an_ideal_provider_replays_what_it_has_learnt),
-    ("a_modelled_device_takes_its_time", a_modelled_device_takes_its_time),
-    ("nine_modelled_devices_take_what_is_predicted", nine_modelled_devices_take_what_is_predicted),
     ("rows_of_isal_are_those_of_openzfs", rows_of_isal_are_those_of_openzfs),
     ("lost_disks_are_resilvered_by_the_provider", lost_disks_are_resilvered_by_the_provider),
     ("a_provider_that_dies_costs_no_byte", a_provider_that_dies_costs_no_byte),
@@ -25,17 +23,17 @@ pub const TESTS: &[Test] = &[
     ("nothing_is_used_that_was_not_brought_back", nothing_is_used_that_was_not_brought_back),
     ("checksums_of_a_provider_are_those_of_openzfs", checksums_of_a_provider_are_those_of_openzfs),
     ("the_example_of_a_provider_works", the_example_of_a_provider_works),
+    ("the_provider_for_gpus_computes_what_openzfs_does", the_provider_for_gpus_computes_what_openzfs_does),
     (
         "a_provider_that_crashes_or_hangs_fails_its_cell_only",
         a_provider_that_crashes_or_hangs_fails_its_cell_only,
     ),
-    ("each_result_of_a_provider_has_its_consequence", each_result_of_a_provider_has_its_consequence),
 ];
 
 const BLOCKS: i64 = 8;
 
 /// Writes, writes again, reads and verifies 8 records of 1 MiB.
-fn play(factors: &str, fixed: &str) -> ExperimentResult {
+pub fn play(factors: &str, fixed: &str) -> ExperimentResult {
     let fixed = match fixed.contains("recordsize") {
         true => fixed.to_owned(),
         false => format!("compression = \"gzip-6\"\nrecordsize = \"1M\"\n{fixed}"),
@@ -44,7 +42,7 @@ fn play(factors: &str, fixed: &str) -> ExperimentResult {
 }
 
 /// A step that comes again is written as `lose:again`, one with an order as `read?random`.
-fn specified(factors: &str, fixed: &str, bytes: &str, steps: &[&str]) -> Experiment {
+pub fn specified(factors: &str, fixed: &str, bytes: &str, steps: &[&str]) -> Experiment {
     let step = |step: &&str| match (step.split_once(':'), step.split_once('?')) {
         (Some((verb, name)), _) => format!("[[steps]]\ndo = \"{verb}\"\nname = \"{name}\"\n"),
         (_, Some((verb, order))) => format!("[[steps]]\ndo = \"{verb}\"\norder = \"{order}\"\n"),
@@ -60,7 +58,7 @@ fn specified(factors: &str, fixed: &str, bytes: &str, steps: &[&str]) -> Experim
     Experiment::parse(&text, "own").unwrap()
 }
 
-fn play_steps(factors: &str, fixed: &str, bytes: &str, steps: &[&str]) -> ExperimentResult {
+pub fn play_steps(factors: &str, fixed: &str, bytes: &str, steps: &[&str]) -> ExperimentResult {
     let dir = tempfile::tempdir().unwrap();
     let experiment = specified(factors, fixed, bytes, steps);
     let result = run(&experiment, &options(&dir.path().join("out")), &mut NullRecorder, &mut Silent).unwrap();
@@ -68,12 +66,12 @@ fn play_steps(factors: &str, fixed: &str, bytes: &str, steps: &[&str]) -> Experi
     result
 }
 
-fn step<'a>(result: &'a ExperimentResult, cell: &str, name: &str) -> &'a StepResult {
+pub fn step<'a>(result: &'a ExperimentResult, cell: &str, name: &str) -> &'a StepResult {
     let run = result.runs.iter().find(|r| r.variant == cell).unwrap_or_else(|| panic!("no {cell}"));
     run.step(name).unwrap_or_else(|| panic!("no step {name}"))
 }
 
-fn count(step: &StepResult, name: &str) -> i64 {
+pub fn count(step: &StepResult, name: &str) -> i64 {
     step.counters.get(name).copied().unwrap_or(0)
 }
 
@@ -102,40 +100,6 @@ fn an_ideal_provider_replays_what_it_has_learnt() {
     assert_eq!(counts("write", "offload_compress.learnt"), BLOCKS);
     assert_eq!(counts("overwrite", "offload_compress.replayed"), BLOCKS);
     assert_eq!(counts("read", "offload_decompress.replayed"), BLOCKS);
-}
-
-fn a_modelled_device_takes_its_time() {
-    let device =
-        "provider = \"model\"\nprovider_link_gb_per_s = 1\nprovider_gb_per_s = 0.5\nprovider_engines = 1";
-    let result = play("provider_us = [5000]", device);
-    let overwrite = step(&result, "provider_us=5000", "overwrite");
-    let out = count(overwrite, "offload_compress.bytes_out");
-    // Each block: in over the link, through the engine, out over the link, and the latency.
-    let megabyte = f64::from(1 << 20);
-    let each = 5e6 + megabyte / 1.0 + megabyte / 0.5 + out as f64 / BLOCKS as f64;
-    let waited = count(overwrite, "offload_compress.waited_ns") as f64;
-    assert!(waited >= each * BLOCKS as f64 * 0.999, "waited {waited} ns, {each} each");
-    assert_eq!(count(overwrite, "offload_compress.replayed"), BLOCKS);
-}
-
-fn nine_modelled_devices_take_what_is_predicted() {
-    // One block is read after the other, so that no call waits for the link of another.
-    let fixed = "provider = \"model\"\ncompression = \"gzip-6\"\nrecordsize = \"1M\"";
-    let factors = "provider_link_gb_per_s = [0.01, 0.05, 0.25]\nprovider_us = [20000, 60000, 180000]";
-    let result = play_steps(factors, fixed, "4M", &["write", "reimport", "read?random", "verify"]);
-    assert_eq!(result.runs.len(), 9);
-    for run in &result.runs {
-        let number = |name: &str| run.factors[name].parse::<f64>().unwrap();
-        let step = run.step("read").unwrap();
-        let of = |name: &str| count(step, &format!("offload_decompress.{name}")) as f64;
-        assert!(of("calls") >= 4.0 && of("replayed") == of("calls"), "{}", run.variant);
-        // In over the link, out over the link, and the latency.
-        let moved = (of("bytes_in") + of("bytes_out")) / of("calls");
-        let predicted = number("provider_us") * 1e3 + moved / number("provider_link_gb_per_s");
-        let ratio = of("waited_ns") / of("calls") / predicted;
-        assert!((0.999..1.1).contains(&ratio), "{}: {ratio} of {predicted} ns", run.variant);
-        assert!(step.wall_s * 1e9 >= predicted * of("calls"), "{}", run.variant);
-    }
 }
 
 /// Rows of 8 disks with 8 sectors of data: in each layout some columns are longer than others.
@@ -266,13 +230,19 @@ fn checksums_of_a_provider_are_those_of_openzfs() {
 
 /// Compiles a provider from the repository, or from a text.
 fn compile(source: &Path, folder: &Path, name: &str) -> PathBuf {
+    compile_as(&[], source, folder, name)
+}
+
+fn compile_as(language: &[&str], source: &Path, folder: &Path, name: &str) -> PathBuf {
     let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
     let library = folder.join(name);
     let status = Command::new("cc")
         .args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I"])
         .arg(&plugins)
         .arg("-o")
-        .args([&library, &plugins.join(source)])
+        .arg(&library)
+        .args(language)
+        .arg(plugins.join(source))
         .status()
         .unwrap();
     assert!(status.success());
@@ -298,6 +268,30 @@ fn the_example_of_a_provider_works() {
     }
     // Two columns at once are left to OpenZFS.
     assert!(count(step(&result, "raidz2", "read"), "offload_raidz_rec.fallbacks") > 0);
+}
+
+/// The arithmetic of the GPU's provider, with a loop for its threads: no GPU is needed.
+fn the_provider_for_gpus_computes_what_openzfs_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let library = compile_as(&["-x", "c", "-DZWHY_ON_HOST"], "gpu/gpu.cu".as_ref(), dir.path(), "gpu.so");
+    let fixed = format!("{ROWS}\nprovider_check = 1\nzia_checksum = 1\nprovider = {library:?}");
+    let steps = ["write", "lose", "read", "verify"];
+    let layouts = ["raidz1", "raidz2", "raidz3"];
+    let result = play_steps(&format!("layout = {layouts:?}"), &fixed, "8M", &steps);
+    for layout in layouts {
+        let calls = |name: &str, counter: &str| count(step(&result, layout, name), counter);
+        assert!(calls("write", "offload_raidz_gen.calls") >= 256, "{layout}");
+        assert!(calls("write", "offload_checksum.calls") >= 256, "{layout}");
+        assert!(calls("read", "offload_raidz_rec.calls") > 100, "{layout}");
+        for verb in ["raidz_gen", "raidz_rec", "checksum"] {
+            for name in ["write", "read"] {
+                assert_eq!(calls(name, &format!("offload_{verb}.differences")), 0, "{layout} {name} {verb}");
+            }
+        }
+        for verb in ["raidz_gen", "raidz_rec"] {
+            assert_eq!(calls("read", &format!("offload_{verb}.fallbacks")), 0, "{layout} {verb}");
+        }
+    }
 }
 
 fn a_provider_that_crashes_or_hangs_fails_its_cell_only() {
@@ -328,35 +322,5 @@ fn a_provider_that_crashes_or_hangs_fails_its_cell_only() {
     {
         let failed = result.failed.iter().find(|f| f.variant.ends_with(name)).unwrap();
         assert!(failed.error.contains(says), "{name}: {}", failed.error);
-    }
-}
-
-fn each_result_of_a_provider_has_its_consequence() {
-    // True: the provider is not asked again. Z.I.A. keeps one that only cannot do this operation.
-    let results = [
-        ("ERROR", true),
-        ("PROVIDER_NOT_EXISTS", true),
-        ("PROVIDER_UNREGISTERED", true),
-        ("PROVIDER_INVALIDATED", true),
-        ("PROVIDER_MISMATCH", true),
-        ("NOT_IMPLEMENTED", false),
-        ("NOT_SUPPORTED", false),
-        ("BAD_RESULT", false),
-    ];
-    let names: Vec<String> = results.iter().map(|(name, _)| format!("{name:?}")).collect();
-    let result =
-        play(&format!("provider_answers = [\"OK\", {}]", names.join(", ")), "provider = \"software\"");
-    assert_eq!(count(step(&result, "OK", "write"), "offload_compress.calls"), BLOCKS);
-    for (name, switched_off) in results {
-        // Every byte was compared in `verify`, or the cell had failed.
-        let write = step(&result, name, "write");
-        assert_eq!(count(write, "offload_compress.calls"), 0, "{name}");
-        let fallbacks = count(write, "offload_compress.fallbacks");
-        assert_eq!(count(write, "offload.switched_off"), i64::from(switched_off), "{name}");
-        match switched_off {
-            // As many threads as were asking at that moment.
-            true => assert!((1..BLOCKS).contains(&fallbacks), "{name}: {fallbacks}"),
-            false => assert_eq!(fallbacks, BLOCKS, "{name}"),
-        }
     }
 }

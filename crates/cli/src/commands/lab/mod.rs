@@ -1,5 +1,6 @@
 //! `zwhy lab`: experiments on real OpenZFS.
 
+mod accelerators;
 mod captures;
 mod cleanup;
 mod kept;

@@ -1,5 +1,6 @@
 //! What there is to run, and what it will take.
 
+use super::accelerators;
 use crate::failure::usage;
 use crate::output;
 use anyhow::Result;
@@ -68,12 +69,7 @@ impl Chosen {
             true => Experiment::from_file(Path::new(&self.experiment))?,
             false => Experiment::builtin(&self.experiment)?,
         };
-        for setting in self.set.iter().chain(&self.grow) {
-            let (name, values) = setting.split_once('=').ok_or_else(|| {
-                usage(format!("{setting:?} is no setting with its values; write NAME=V1,V2"))
-            })?;
-            experiment.set(name.trim(), values).map_err(|what| usage(format!("--set {setting}: {what}")))?;
-        }
+        self.change(&mut experiment)?;
         match self.engine {
             None => {}
             Some(EngineName::User) => experiment.engine = Engine::User,
@@ -98,6 +94,23 @@ impl Chosen {
             }
         }
         Ok(Wanted { experiment, size, size_spec, pool })
+    }
+
+    /// All settings first: one of them alone may not fit the others as they were.
+    fn change(&self, experiment: &mut Experiment) -> Result<()> {
+        let given = self.set.iter().map(|s| ("--set", s)).chain(self.grow.iter().map(|s| ("--grow", s)));
+        let (mut settings, mut said) = (Vec::new(), Vec::new());
+        for (option, setting) in given {
+            let (name, values) = setting.split_once('=').ok_or_else(|| {
+                usage(format!("{setting:?} is no setting with its values; write NAME=V1,V2"))
+            })?;
+            settings.push((name.trim(), values));
+            said.push(format!("{option} {setting}"));
+        }
+        if settings.is_empty() {
+            return Ok(());
+        }
+        experiment.set_all(settings).map_err(|what| usage(format!("{}: {what}", said.join(" "))))
     }
 
     /// With whole paths: a later `lab resume` may be called from somewhere else.
@@ -147,6 +160,10 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode> {
     lines.push(String::new());
     lines.extend(cost(&estimate(&experiment, size_spec)?, size_spec));
     lines.extend(where_it_runs(&experiment, &pool)?);
+    if experiment.has_providers() {
+        lines.push(String::new());
+        lines.extend(accelerators::lines());
+    }
     output::print(&(lines.join("\n") + "\n"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -25,21 +25,13 @@ struct offload_setup offload_setup;
 struct offload_count offload_count[VERBS];
 const struct zwhy_provider *offload_provider;
 
-/* The provider went away: the pool works without it from then on. */
-static _Atomic int gone;
-/* Not while the lab compares every byte: that is done by the code that the distribution shipped. */
-static _Atomic int paused;
-
-int offload_asks(enum verb verb)
-{
-	return offload_setup.provider != NONE && offload_setup.on[verb] && !gone && !paused;
-}
+_Atomic int offload_gone, offload_paused;
 
 void offload_fall_back(enum verb verb, enum zwhy_result why)
 {
 	offload_count[verb].fallbacks++;
 	if (why != ZWHY_NOT_IMPLEMENTED && why != ZWHY_NOT_SUPPORTED && why != ZWHY_BAD_RESULT)
-		gone = 1;
+		offload_gone = 1;
 }
 
 static int64_t clock_ns(clockid_t clock)
@@ -76,6 +68,12 @@ static void *zlib(const char *name)
 	if (!found)
 		abort();
 	return found;
+}
+
+static __attribute__((noinline, cold)) void find_zlib(void)
+{
+	zlib_compress = (compress_fn *)zlib("compress2");
+	zlib_decompress = (decompress_fn *)zlib("uncompress");
 }
 
 static int by_software(enum verb verb, unsigned char *to, unsigned long *to_size, const unsigned char *from,
@@ -171,8 +169,6 @@ static enum zwhy_result ask_strictly(enum verb verb, unsigned char *to, unsigned
 static int stage(enum verb verb, unsigned char *to, unsigned long *to_size, const unsigned char *from,
     unsigned long size, int level)
 {
-	if (!offload_asks(verb))
-		return by_software(verb, to, to_size, from, size, level);
 	int zlib = ZLIB_OK;
 	unsigned long room = *to_size;
 	int64_t begin = offload_thread_ns();
@@ -194,15 +190,17 @@ EXPORT int compress2(unsigned char *to, unsigned long *to_size, const unsigned c
     int level)
 {
 	if (!zlib_compress)
-		zlib_compress = (compress_fn *)zlib("compress2");
-	return stage(COMPRESS, to, to_size, from, size, level);
+		find_zlib();
+	return offload_asks(COMPRESS) ? stage(COMPRESS, to, to_size, from, size, level)
+				      : zlib_compress(to, to_size, from, size, level);
 }
 
 EXPORT int uncompress(unsigned char *to, unsigned long *to_size, const unsigned char *from, unsigned long size)
 {
 	if (!zlib_decompress)
-		zlib_decompress = (decompress_fn *)zlib("uncompress");
-	return stage(DECOMPRESS, to, to_size, from, size, 0);
+		find_zlib();
+	return offload_asks(DECOMPRESS) ? stage(DECOMPRESS, to, to_size, from, size, 0)
+					: zlib_decompress(to, to_size, from, size);
 }
 
 /* --- The lab's side ---------------------------------------------------------------------------------------- */
@@ -240,7 +238,7 @@ EXPORT const char *zwhy_shim_offload(const struct zwhy_offload *want)
 
 EXPORT void zwhy_shim_offload_paused(int yes)
 {
-	paused = yes;
+	offload_paused = yes;
 }
 
 typedef void take_fn(void *, const char *, const char *, int64_t);
@@ -255,6 +253,8 @@ static void take_verb(take_fn *take, void *into, const char *table, const struct
 	take(into, table, "learnt", count->learnt);
 	take(into, table, "replayed", count->replayed);
 	take(into, table, "waited_ns", count->waited_ns);
+	take(into, table, "queued_ns", count->queued_ns);
+	take(into, table, "late_ns", count->late_ns);
 	take(into, table, "differences", count->differences);
 	take(into, table, "unequal_columns", count->unequal);
 }
@@ -268,5 +268,5 @@ EXPORT void zwhy_shim_each_offload(take_fn *take, void *into)
 		return;
 	for (int verb = 0; verb < VERBS; verb++)
 		take_verb(take, into, tables[verb], &offload_count[verb]);
-	take(into, "offload", "switched_off", gone);
+	take(into, "offload", "switched_off", offload_gone);
 }

@@ -31,7 +31,9 @@ struct offload_setup {
 };
 
 struct offload_count {
-	_Atomic int64_t calls, in, out, ns, fallbacks, learnt, replayed, waited_ns, differences, unequal;
+	_Atomic int64_t calls, in, out, ns, fallbacks, learnt, replayed, differences, unequal;
+	/* Of the modelled device: see offload_wait_for_device(). */
+	_Atomic int64_t waited_ns, queued_ns, late_ns;
 };
 
 extern struct offload_setup offload_setup;
@@ -40,8 +42,16 @@ extern struct offload_count offload_count[VERBS];
 /* Who does the verbs, where that is neither OpenZFS nor a replay; verbs may be missing. */
 extern const struct zwhy_provider *offload_provider;
 
-/* Whether the provider is asked at all. */
-int offload_asks(enum verb verb);
+/* The provider went away: the pool works without it from then on. */
+extern _Atomic int offload_gone;
+/* Not while the lab compares every byte: that is done by the code that the distribution shipped. */
+extern _Atomic int offload_paused;
+
+/* Whether the provider is asked at all. Here, so that a hook without work is a few instructions. */
+static inline int offload_asks(enum verb verb)
+{
+	return offload_setup.provider != NONE && offload_setup.on[verb] && !offload_gone && !offload_paused;
+}
 /* Software does it; where the provider itself is at fault, it is not asked again. */
 void offload_fall_back(enum verb verb, enum zwhy_result why);
 int64_t offload_thread_ns(void);

@@ -39,6 +39,9 @@ static __thread struct {
 	size_t used[MAX_COLUMNS];
 } seen;
 
+/* Some thread watches: asked first, as memory of a thread takes tens of instructions to find. */
+static _Atomic int watching;
+
 /*
  * Where a row keeps the ABD of column i: first + i * stride; 0 while that is not known. The column's size stands before
  * it: an ABD may be larger, as padding is written with it.
@@ -75,7 +78,7 @@ EXPORT long abd_iterate_func2(long a, long b, long c, long d, long e, long f, lo
 {
 	if (!libzpool.iterate2)
 		abort();
-	if (seen.on) {
+	if (watching && seen.on) {
 		note((const void *)a, c + e);
 		note((const void *)b, d + e);
 	}
@@ -87,7 +90,7 @@ EXPORT long abd_raidz_gen_iterate(long a, long b, long c, long d, long e, long f
 {
 	if (!libzpool.iterate_parity)
 		abort();
-	if (seen.on) {
+	if (watching && seen.on) {
 		long offset = libzpool.has_offset ? c : 0, parity = libzpool.has_offset ? d : c;
 		long data = libzpool.has_offset ? e : d;
 		for (int i = 0; i < offload_setup.parity; i++)
@@ -325,9 +328,9 @@ static int watched(void *map, void *row)
 {
 	pthread_mutex_lock(&row_layout.lock);
 	seen.count = 0;
-	seen.on = 1;
+	watching = seen.on = 1;
 	int done = libzpool.generate(map, row);
-	seen.on = 0;
+	watching = seen.on = 0;
 	if (!row_layout.stride)
 		find_layout(row);
 	pthread_mutex_unlock(&row_layout.lock);

@@ -97,27 +97,44 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* In over the link, through the first engine that is free, and out over the link. */
+static int free_engine(void)
+{
+	int engines = offload_setup.engines < MAX_ENGINES ? offload_setup.engines : MAX_ENGINES, first = 0;
+	for (int i = 1; i < engines; i++)
+		if (device.engine_free[i] < device.engine_free[first])
+			first = i;
+	return first;
+}
+
+/* Takes the part of the device that is free at *free for `ns`, from `now` on at the earliest; adds how long it waited. */
+static int64_t turn(int64_t now, int64_t *free, int64_t ns, int64_t *queued)
+{
+	int64_t begin = later(now, *free);
+	*queued += begin - now;
+	return *free = begin + ns;
+}
+
+/*
+ * In over the link, through the first engine that is free, and out over the link. A call that waited `waited_ns` waited
+ * `queued_ns` of them for other calls, and was woken `late_ns` after its time by the host; the rest is the device's own.
+ */
 void offload_wait_for_device(enum verb verb, size_t in, size_t out)
 {
-	int engines = offload_setup.engines < MAX_ENGINES ? offload_setup.engines : MAX_ENGINES;
+	struct offload_count *count = &offload_count[verb];
+	double link = offload_setup.link_bytes_per_ns, plain = (double)(in > out ? in : out);
+	int64_t queued = 0;
 	pthread_mutex_lock(&device.lock);
 	int64_t begin = offload_now_ns();
-	int64_t arrived = later(begin, device.link_free[0]) + takes((double)in, offload_setup.link_bytes_per_ns);
-	device.link_free[0] = arrived;
-	int engine = 0;
-	for (int i = 1; i < engines; i++)
-		if (device.engine_free[i] < device.engine_free[engine])
-			engine = i;
-	double plain = (double)(in > out ? in : out);
-	int64_t worked = later(arrived, device.engine_free[engine]) + takes(plain, offload_setup.engine_bytes_per_ns);
-	device.engine_free[engine] = worked;
-	int64_t back = later(worked, device.link_free[1]) + takes((double)out, offload_setup.link_bytes_per_ns);
-	device.link_free[1] = back;
+	int64_t at = turn(begin, &device.link_free[0], takes((double)in, link), &queued);
+	at = turn(at, &device.engine_free[free_engine()], takes(plain, offload_setup.engine_bytes_per_ns), &queued);
+	at = turn(at, &device.link_free[1], takes((double)out, link), &queued);
 	pthread_mutex_unlock(&device.lock);
-	int64_t end = back + offload_setup.latency_ns;
+	int64_t end = at + offload_setup.latency_ns;
 	struct timespec until = { end / 1000000000, end % 1000000000 };
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
 		;
-	offload_count[verb].waited_ns += offload_now_ns() - begin;
+	int64_t now = offload_now_ns();
+	count->waited_ns += now - begin;
+	count->queued_ns += queued;
+	count->late_ns += now - end;
 }

@@ -1,0 +1,290 @@
+/*
+ * A provider on an NVIDIA GPU: fletcher4, and parity and reconstruction of RAID-Z. What it leaves out (gzip, SHA-256) is done
+ * by OpenZFS.
+ *
+ *   make -C plugins/gpu
+ *   zwhy lab run offload --set provider=none,plugins/gpu/gpu.so --set zia_checksum=1 --set provider_check=1
+ *
+ * Each call copies its columns in, starts one kernel, and copies the result back. With ZWHY_ON_HOST the same text is a
+ * provider in plain C, where a loop plays the threads: so the tests check the arithmetic without a GPU. How fast it is on
+ * one has not been measured.
+ */
+#include <string.h>
+
+#include "zwhy_offload.h"
+
+#ifdef ZWHY_ON_HOST
+#include "host.h"
+#else
+#include <cuda_runtime.h>
+enum { BLOCK = 256 };
+#define THREAD (blockIdx.x * (size_t)blockDim.x + threadIdx.x)
+#define LAUNCH(kernel, threads, stream, ...) \
+	kernel<<<(unsigned)(((threads) + BLOCK - 1) / BLOCK), BLOCK, 0, stream>>>(__VA_ARGS__)
+#endif
+
+typedef unsigned long long word;
+
+enum { MAX_COLUMNS = 64, MAX_PARITY = 3, SUMS = 4, PARTS = 512 };
+
+/* --- On the GPU ------------------------------------------------------------------------------------------------ */
+
+/* Each of eight bytes times 2 in the field of RAID-Z. */
+__device__ static word twice(word value)
+{
+	return (value << 1 & 0xfefefefefefefefeULL) ^ (value >> 7 & 0x0101010101010101ULL) * 0x1d;
+}
+
+__device__ static word times(word value, unsigned factor)
+{
+	word sum = 0;
+	for (; factor; factor >>= 1, value = twice(value))
+		if (factor & 1)
+			sum ^= value;
+	return sum;
+}
+
+/* Target t is the sum of the sources, source s times factor[t][s]. */
+struct map {
+	int sources, targets;
+	unsigned char factor[MAX_PARITY][MAX_COLUMNS];
+};
+
+__global__ static void combine(struct map map, const word *in, word *out, size_t words)
+{
+	size_t at = THREAD;
+	if (at >= words)
+		return;
+	for (int t = 0; t < map.targets; t++) {
+		word sum = 0;
+		for (int s = 0; s < map.sources; s++)
+			sum ^= times(in[s * words + at], map.factor[t][s]);
+		out[t * words + at] = sum;
+	}
+}
+
+/* The sums of one part of the data, as if it were all. */
+__global__ static void sum_part(const uint32_t *in, word *out, size_t words, size_t part)
+{
+	size_t number = THREAD, begin = number * part;
+	if (begin >= words)
+		return;
+	size_t end = begin + part < words ? begin + part : words;
+	word a = 0, b = 0, c = 0, d = 0;
+	for (size_t at = begin; at < end; at++) {
+		a += in[at];
+		b += a;
+		c += b;
+		d += c;
+	}
+	out[number * SUMS] = a;
+	out[number * SUMS + 1] = b;
+	out[number * SUMS + 2] = c;
+	out[number * SUMS + 3] = d;
+}
+
+/* --- On the host ------------------------------------------------------------------------------------------------- */
+
+/* Of one thread of the pipeline: its queue, and memory that grows with what it is asked. */
+struct own {
+	int begun;
+	cudaStream_t stream;
+	char *in, *out;
+	size_t in_room, out_room;
+};
+
+static int grow(char **memory, size_t *room, size_t size)
+{
+	if (size <= *room)
+		return 1;
+	if (*memory)
+		cudaFree(*memory);
+	*memory = NULL;
+	*room = cudaMalloc((void **)memory, size) == cudaSuccess ? size : 0;
+	return *room >= size;
+}
+
+/* NULL where the GPU has no memory or no queue left. */
+static struct own *own(size_t in, size_t out)
+{
+	static __thread struct own mine;
+	if (!mine.begun)
+		mine.begun = cudaStreamCreate(&mine.stream) == cudaSuccess;
+	return mine.begun && grow(&mine.in, &mine.in_room, in) && grow(&mine.out, &mine.out_room, out) ? &mine : NULL;
+}
+
+/* After an error of the GPU nothing on it can be relied on. */
+static enum zwhy_result finish(struct own *mine)
+{
+	int good = cudaGetLastError() == cudaSuccess && cudaStreamSynchronize(mine->stream) == cudaSuccess;
+	return good ? ZWHY_OK : ZWHY_PROVIDER_INVALIDATED;
+}
+
+static enum zwhy_result checksum(enum zwhy_checksum kind, uint64_t sums[4], const void *from, size_t size)
+{
+	size_t words = size / sizeof(uint32_t), part = (words + PARTS - 1) / PARTS, parts = part ? (words + part - 1) / part : 0;
+	word found[PARTS * SUMS];
+	if (kind != ZWHY_FLETCHER4 || parts == 0)
+		return ZWHY_NOT_SUPPORTED;
+	struct own *mine = own(size, sizeof(found));
+	if (!mine)
+		return ZWHY_NOT_SUPPORTED;
+	cudaMemcpyAsync(mine->in, from, size, cudaMemcpyHostToDevice, mine->stream);
+	LAUNCH(sum_part, parts, mine->stream, (const uint32_t *)mine->in, (word *)mine->out, words, part);
+	cudaMemcpyAsync(found, mine->out, parts * SUMS * sizeof(word), cudaMemcpyDeviceToHost, mine->stream);
+	enum zwhy_result result = finish(mine);
+	/* What n more words do to sums that are not 0 is a polynomial in n. */
+	word a = 0, b = 0, c = 0, d = 0;
+	for (size_t i = 0; i < parts; i++) {
+		word n = i + 1 < parts ? part : words - i * part, pairs = n * (n + 1) / 2, triples = n * (n + 1) * (n + 2) / 6;
+		d += n * c + pairs * b + triples * a + found[i * SUMS + 3];
+		c += n * b + pairs * a + found[i * SUMS + 2];
+		b += n * a + found[i * SUMS + 1];
+		a += found[i * SUMS];
+	}
+	sums[0] = a;
+	sums[1] = b;
+	sums[2] = c;
+	sums[3] = d;
+	return result;
+}
+
+static unsigned char multiply(unsigned a, unsigned b)
+{
+	unsigned sum = 0;
+	for (; b; b >>= 1, a = a << 1 ^ (a & 0x80 ? 0x11d : 0))
+		if (b & 1)
+			sum ^= a;
+	return (unsigned char)sum;
+}
+
+static unsigned char power(unsigned value, int exponent)
+{
+	unsigned result = 1;
+	for (int i = 0; i < exponent; i++)
+		result = multiply(result, value);
+	return (unsigned char)result;
+}
+
+/* The factor of data column i in parity p: 1, 2 or 4 to the number of columns after it. */
+static unsigned char factor(const struct zwhy_row *row, int p, int i)
+{
+	return power(1u << p, row->data - 1 - i);
+}
+
+static enum zwhy_result combine_columns(const struct map *map, unsigned char **from, unsigned char **to, size_t size)
+{
+	struct own *mine = own((size_t)map->sources * size, (size_t)map->targets * size);
+	if (!mine || size % sizeof(word) != 0)
+		return ZWHY_NOT_SUPPORTED;
+	for (int s = 0; s < map->sources; s++)
+		cudaMemcpyAsync(mine->in + (size_t)s * size, from[s], size, cudaMemcpyHostToDevice, mine->stream);
+	size_t words = size / sizeof(word);
+	LAUNCH(combine, words, mine->stream, *map, (const word *)mine->in, (word *)mine->out, words);
+	for (int t = 0; t < map->targets; t++)
+		cudaMemcpyAsync(to[t], mine->out + (size_t)t * size, size, cudaMemcpyDeviceToHost, mine->stream);
+	return finish(mine);
+}
+
+static enum zwhy_result raidz_gen(const struct zwhy_row *row)
+{
+	struct map map;
+	if (row->data > MAX_COLUMNS || row->parity > MAX_PARITY)
+		return ZWHY_NOT_SUPPORTED;
+	map.sources = row->data;
+	map.targets = row->parity;
+	for (int p = 0; p < row->parity; p++)
+		for (int i = 0; i < row->data; i++)
+			map.factor[p][i] = factor(row, p, i);
+	return combine_columns(&map, row->columns + row->parity, row->columns, row->size);
+}
+
+/* Turns a into its inverse (Gauss and Jordan); 0 where it has none. */
+static int invert(unsigned char a[MAX_PARITY][2 * MAX_PARITY], int n)
+{
+	for (int i = 0; i < n; i++) {
+		int pivot = i;
+		while (pivot < n && a[pivot][i] == 0)
+			pivot++;
+		if (pivot == n)
+			return 0;
+		for (int c = 0; c < 2 * n; c++) {
+			unsigned char other = a[pivot][c];
+			a[pivot][c] = a[i][c];
+			a[i][c] = other;
+		}
+		/* value^254 is 1 / value. */
+		unsigned char scale = power(a[i][i], 254);
+		for (int c = 0; c < 2 * n; c++)
+			a[i][c] = multiply(a[i][c], scale);
+		for (int r = 0; r < n; r++) {
+			unsigned char times_row = r == i ? 0 : a[r][i];
+			for (int c = 0; c < 2 * n; c++)
+				a[r][c] ^= multiply(a[i][c], times_row);
+		}
+	}
+	return 1;
+}
+
+static int is_lost(int column, const int *lost, int losts)
+{
+	for (int i = 0; i < losts; i++)
+		if (lost[i] == column)
+			return 1;
+	return 0;
+}
+
+/* Parities less the columns that are there are as many equations as columns are lost; their inverse solves them. */
+static enum zwhy_result raidz_rec(const struct zwhy_row *row, const int *lost, int losts, const int *valid)
+{
+	unsigned char equations[MAX_PARITY][2 * MAX_PARITY] = { { 0 } }, *from[MAX_COLUMNS], *to[MAX_PARITY];
+	int used[MAX_PARITY], count = 0;
+	struct map map;
+	if (row->data > MAX_COLUMNS || losts > MAX_PARITY)
+		return ZWHY_NOT_SUPPORTED;
+	for (int p = 0; p < row->parity && count < losts; p++)
+		if (valid[p])
+			used[count++] = p;
+	for (int i = 0; i < count; i++) {
+		for (int j = 0; j < losts; j++)
+			equations[i][j] = factor(row, used[i], lost[j] - row->parity);
+		equations[i][losts + i] = 1;
+	}
+	if (count < losts || !invert(equations, losts))
+		return ZWHY_NOT_SUPPORTED;
+	map.sources = 0;
+	map.targets = losts;
+	for (int column = 0; column < row->parity + row->data; column++) {
+		int parity = -1;
+		for (int i = 0; i < losts; i++)
+			if (column == used[i])
+				parity = i;
+		if (column < row->parity ? parity < 0 : is_lost(column, lost, losts))
+			continue;
+		from[map.sources] = row->columns[column];
+		for (int t = 0; t < losts; t++) {
+			unsigned char sum = parity < 0 ? 0 : equations[t][losts + parity];
+			for (int i = 0; parity < 0 && i < losts; i++)
+				sum ^= multiply(equations[t][losts + i], factor(row, used[i], column - row->parity));
+			map.factor[t][map.sources] = sum;
+		}
+		map.sources++;
+	}
+	for (int t = 0; t < losts; t++)
+		to[t] = row->columns[lost[t]];
+	return combine_columns(&map, from, to, row->size);
+}
+
+const struct zwhy_provider *zwhy_offload_provider(void)
+{
+	static struct zwhy_provider provider;
+	int devices = 0;
+	if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
+		return NULL;
+	provider.version = ZWHY_OFFLOAD_VERSION;
+	provider.name = "gpu";
+	provider.checksum = checksum;
+	provider.raidz_gen = raidz_gen;
+	provider.raidz_rec = raidz_rec;
+	return &provider;
+}
