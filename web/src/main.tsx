@@ -21,6 +21,7 @@ import {
   page,
   samples,
   setFlame,
+  settled,
   timeline,
   unread,
 } from "./state/store";
@@ -105,6 +106,7 @@ async function open(): Promise<void> {
   compare.value = await whole("compare", "comparison", readCompare, null);
   setFlame("cpu", await (early ?? load(stacks, graph)));
   await painted();
+  settled.value = true;
   const nodes = flame.value.kind === "ready" ? flame.value.value.data.nodes : 0;
   samples.value = await whole("samples", "samples", (bytes) => decodeSamples(bytes, nodes), null);
   timeline.value = await whole("timeline", "timeline", readTimeline, null);

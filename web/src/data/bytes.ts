@@ -2,6 +2,9 @@
 
 import { DataError } from "./error";
 
+/** A column of whole numbers below 2^32. */
+export type Column = Uint8Array | Uint32Array;
+
 export class Bytes {
   at = 0;
   constructor(readonly all: Uint8Array) {}
@@ -26,6 +29,15 @@ export class Bytes {
     return (b[0] | (b[1] << 8) | (b[2] << 16) | (b[3] << 24)) >>> 0;
   }
 
+  /** The same as `counts`; numbers that take a byte each stay where they are. */
+  small(count: number, what: string): Column {
+    const { all, at } = this;
+    let i = at;
+    const end = Math.min(at + count, all.length);
+    while (i < end && all[i] < 128) i++;
+    return i === at + count ? this.take(count, what) : this.counts(count, what);
+  }
+
   /** `count` varints below 2^32. */
   counts(count: number, what: string): Uint32Array {
     const into = new Uint32Array(count);
@@ -43,7 +55,12 @@ export class Bytes {
         into[i] = (byte & 127) | (second << 7);
         continue;
       }
-      this.at = at - 2;
+      const third = all[at++];
+      if (third < 128) {
+        into[i] = (byte & 127) | ((second & 127) << 7) | (third << 14);
+        continue;
+      }
+      this.at = at - 3;
       const value = this.varint(what, i, count);
       if (value > 0xffffffff) this.tooLarge(what, i);
       into[i] = value;

@@ -6,10 +6,11 @@ import { nameOf } from "../flame/describe";
 import { clip } from "../flame/labels";
 import { firstAbove } from "../flame/layout";
 import { isLit } from "../flame/lit";
-import { type FlameModel, shareOf } from "../flame/model";
+import { type FlameModel, functionsOf, shareOf } from "../flame/model";
 import { pathTo } from "../flame/navigate";
 import { cssOf } from "../flame/palette";
 import type { Paint, View } from "../flame/raster";
+import { ownWeight } from "../flame/tree";
 import { prose, visible } from "../text";
 import type { Finding } from "./answer";
 
@@ -18,7 +19,8 @@ const LONGEST = 10_000;
 /** Nodes that samples end in, with their weights. */
 function leaves(m: FlameModel): [number, number][] {
   const found: [number, number][] = [];
-  for (let i = 0; i < m.data.nodes; i++) if (m.own[i] > 0) found.push([i, m.own[i]]);
+  const own = ownWeight(m.tree, m.weight);
+  for (let i = 0; i < m.data.nodes; i++) if (own[i] > 0) found.push([i, own[i]]);
   return found;
 }
 
@@ -66,7 +68,7 @@ function cell(text: string): string {
 
 /** Functions with their own and total weight. */
 export function functionsCsv(m: FlameModel): string {
-  const { own, total } = m.functions;
+  const { own, total } = functionsOf(m);
   const rows = [...total.keys()]
     .filter((label) => total[label] > 0)
     .sort((a, b) => own[b] - own[a] || total[b] - total[a])
@@ -178,7 +180,7 @@ export function svgOf(
       const node = row.node[k];
       const name = nameOf(m, node);
       const lit = isLit(paint.lit, node);
-      const fill = cssOf((lit ? paint.colour : paint.dimmed)[paint.entry[node]]);
+      const fill = cssOf((lit ? paint.colour : paint.dimmed)[paint.entry(node)]);
       const share = (shareOf(m, m.weight[node]) * 100).toFixed(2);
       const text = clip(name, to - from - 6, ADVANCE);
       out.push(

@@ -4,8 +4,7 @@
 // every label, module and stage index is in range, and no node is smaller than its children
 // together. Everything else in the page relies on them and does not check again.
 
-import { ownName } from "../flame/names";
-import { Bytes } from "./bytes";
+import { Bytes, type Column } from "./bytes";
 import { DataError } from "./error";
 
 export interface FlameData {
@@ -13,8 +12,6 @@ export interface FlameData {
   readonly unit: string;
   readonly event: string;
   readonly labels: readonly string[];
-  /** The labels as search sees them: of code without a symbol, without the names of its neighbours. */
-  readonly ownNames: readonly string[];
   readonly modules: readonly string[];
   /** Module index of each label. */
   readonly labelModule: Uint32Array;
@@ -22,7 +19,7 @@ export interface FlameData {
   /** Fill colour of each stage, `#rrggbb`; "" where the file does not say. */
   readonly stageColours: readonly string[];
   readonly total: number;
-  readonly level: Uint32Array;
+  readonly level: Column;
   /** Weight of each node with all below it. */
   readonly value: Float64Array;
   readonly label: Uint32Array;
@@ -100,7 +97,7 @@ function readHeader(bytes: Bytes): Header {
   return header as Header;
 }
 
-function allBelow(column: Uint32Array | Uint8Array, below: number, what: string): void {
+function allBelow(column: Column, below: number, what: string): void {
   for (let i = 0; i < column.length; i++) {
     if (column[i] >= below) {
       throw new DataError(`Flame data is damaged: node ${i} has ${what} ${column[i]} of ${below}.`);
@@ -108,26 +105,28 @@ function allBelow(column: Uint32Array | Uint8Array, below: number, what: string)
   }
 }
 
-function checkTree(level: Uint32Array): void {
+/** Gives back how many levels there are. */
+function checkTree(level: Column): number {
   if (level[0] !== 0) throw new DataError("Flame data is damaged: node 0 is not the root.");
+  let deepest = 0;
   for (let i = 1; i < level.length; i++) {
     if (level[i] < 1 || level[i] > level[i - 1] + 1) {
       throw new DataError(
         `Flame data is damaged: node ${i} at level ${level[i]} follows level ${level[i - 1]}.`,
       );
     }
+    if (level[i] > deepest) deepest = level[i];
   }
+  return deepest + 1;
 }
 
-function checkSums(level: Uint32Array, value: Float64Array, total: number): void {
+function checkSums(level: Column, levels: number, value: Float64Array, total: number): void {
   if (value[0] !== total) {
     throw new DataError(
       `Flame data is damaged: the root has ${value[0]}, the header says ${total}.`,
     );
   }
-  let deepest = 0;
-  for (let i = 0; i < level.length; i++) if (level[i] > deepest) deepest = level[i];
-  const left = new Float64Array(deepest + 1);
+  const left = new Float64Array(levels);
   left[0] = value[0];
   for (let i = 1; i < level.length; i++) {
     const rest = left[level[i] - 1] - value[i];
@@ -166,19 +165,19 @@ export function decodeFlame(all: Uint8Array): FlameData {
   const total = count(header, "total");
   const labelModule = indices(header, "labelModule", labels.length, modules.length);
 
-  const level = bytes.counts(nodes, "level");
+  const level = bytes.small(nodes, "level");
   const value = bytes.amounts(nodes, "value");
   const label = bytes.counts(nodes, "label");
   const stage = bytes.take(nodes, "column stage");
-  checkTree(level);
-  checkSums(level, value, total);
+  const levels = checkTree(level);
+  checkSums(level, levels, value, total);
   allBelow(label, labels.length, "label");
   allBelow(stage, stages.length, "stage");
   let second: FlameData["second"] = null;
   if (diff) {
     const totalB = count(header, "totalB");
     const valueB = bytes.amounts(nodes, "valueB");
-    checkSums(level, valueB, totalB);
+    checkSums(level, levels, valueB, totalB);
     second = { value: valueB, total: totalB };
   }
   if (bytes.left > 0) {
@@ -191,7 +190,6 @@ export function decodeFlame(all: Uint8Array): FlameData {
     unit,
     event,
     labels,
-    ownNames: labels.map(ownName),
     modules,
     labelModule,
     stages,

@@ -2,6 +2,7 @@
 
 import { percent, points, visible, weight } from "../text";
 import { type FlameModel, shareOf } from "./model";
+import { ownWeightOf } from "./tree";
 
 export interface NodeText {
   readonly name: string;
@@ -18,7 +19,7 @@ export function nameOf(model: FlameModel, node: number, most = LONGEST): string 
 }
 
 export function describe(model: FlameModel, node: number): NodeText {
-  const { data, tree, weight: w, own, comparison } = model;
+  const { data, tree, weight: w, comparison } = model;
   const parent = tree.parent[node];
   const ofParent = parent >= 0 && w[parent] > 0 ? percent(w[node] / w[parent]) : null;
   const facts: [string, string][] = [];
@@ -29,10 +30,8 @@ export function describe(model: FlameModel, node: number): NodeText {
   } else {
     const total = `${weight(w[node], data.unit)}, ${percent(shareOf(model, w[node]))} of all`;
     facts.push(["total", ofParent ? `${total}, ${ofParent} of parent` : total]);
-    facts.push([
-      "self",
-      `${weight(own[node], data.unit)}, ${percent(shareOf(model, own[node]))} of all`,
-    ]);
+    const own = ownWeightOf(tree, w, node);
+    facts.push(["self", `${weight(own, data.unit)}, ${percent(shareOf(model, own))} of all`]);
   }
   return {
     name: nameOf(model, node),

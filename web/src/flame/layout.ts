@@ -1,7 +1,11 @@
 // Lays the tree out: for each level its boxes from left to right, as sorted typed arrays.
 //
-// Invariants: in a level x0 and x1 never decrease and boxes do not overlap; a child lies within
-// its parent; cum[k] is the weight of the first k boxes, so weight between two x is exact.
+// Invariants: in a level x0 and x1 never decrease, nodes increase, and boxes do not overlap; a child lies
+// within its parent; cum[k] is the weight of the first k boxes, so weight between two x is exact. Nodes without
+// weight, such as those of samples that are not selected, have no box.
+
+import type { Column } from "../data/bytes";
+import type { Tree } from "./tree";
 
 export interface Level {
   readonly count: number;
@@ -14,10 +18,23 @@ export interface Level {
 
 export interface Layout {
   readonly levels: readonly Level[];
-  /** Place of each node in its level. */
-  readonly slot: Uint32Array;
   /** Full width, in the unit of the weights. */
   readonly width: number;
+}
+
+/** Where the boxes of each level begin among all boxes, and one past the last. */
+function begins(level: Column, tree: Tree, weight: Float64Array): Uint32Array {
+  const begin = new Uint32Array(tree.depth + 1);
+  for (let i = 0; i < level.length; ) {
+    if (weight[i] === 0) {
+      i = tree.end[i];
+      continue;
+    }
+    begin[level[i] + 1]++;
+    i++;
+  }
+  for (let depth = 0; depth < tree.depth; depth++) begin[depth + 1] += begin[depth];
+  return begin;
 }
 
 /**
@@ -26,28 +43,25 @@ export interface Layout {
  * All levels lie one after the other in four arrays and a level is a view of its part: a million nodes
  * are laid out without a look-up of an object for each.
  */
-export function layOut(level: Uint32Array, weight: Float64Array): Layout {
-  const nodes = level.length;
-  let deepest = 0;
-  for (let i = 0; i < nodes; i++) if (level[i] > deepest) deepest = level[i];
-  /** Where each level begins, and one past the last; `next` is its next free place. */
-  const begin = new Uint32Array(deepest + 2);
-  for (let i = 0; i < nodes; i++) begin[level[i] + 1]++;
-  for (let depth = 0; depth <= deepest; depth++) begin[depth + 1] += begin[depth];
+export function layOut(level: Column, tree: Tree, weight: Float64Array): Layout {
+  const begin = begins(level, tree, weight);
   const next = begin.slice();
-  const x0 = new Float64Array(nodes);
-  const x1 = new Float64Array(nodes);
-  const cum = new Float64Array(nodes + deepest + 1);
-  const node = new Uint32Array(nodes);
-  const slot = new Uint32Array(nodes);
-  const cursor = new Float64Array(deepest + 2);
-  for (let i = 0; i < nodes; i++) {
+  const boxes = begin[tree.depth];
+  const x0 = new Float64Array(boxes);
+  const x1 = new Float64Array(boxes);
+  const cum = new Float64Array(boxes + tree.depth);
+  const node = new Uint32Array(boxes);
+  const cursor = new Float64Array(tree.depth + 1);
+  for (let i = 0; i < level.length; ) {
+    const w = weight[i];
+    if (w === 0) {
+      i = tree.end[i];
+      continue;
+    }
     const depth = level[i];
     const at = next[depth]++;
     const x = cursor[depth];
-    const w = weight[i];
-    slot[i] = at - begin[depth];
-    node[at] = i;
+    node[at] = i++;
     x0[at] = x;
     x1[at] = x + w;
     // A level has one sum more than boxes, so those of level n begin n places later.
@@ -56,7 +70,7 @@ export function layOut(level: Uint32Array, weight: Float64Array): Layout {
     cursor[depth + 1] = x;
   }
   const levels: Level[] = [];
-  for (let depth = 0; depth <= deepest; depth++) {
+  for (let depth = 0; depth < tree.depth; depth++) {
     const [from, to] = [begin[depth], begin[depth + 1]];
     levels.push({
       count: to - from,
@@ -66,7 +80,7 @@ export function layOut(level: Uint32Array, weight: Float64Array): Layout {
       node: node.subarray(from, to),
     });
   }
-  return { levels, slot, width: weight[0] };
+  return { levels, width: weight[0] };
 }
 
 /** First of `lo..hi` whose value is greater than `x`, in an array that never decreases. */
@@ -76,6 +90,24 @@ export function firstAbove(sorted: Float64Array, lo: number, hi: number, x: numb
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (sorted[middle] > x) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** First of `from..` that is at least `value`, in an array that never decreases, looking near `from` first. */
+export function gallopTo(sorted: Uint32Array, from: number, value: number): number {
+  let step = 1;
+  let high = from;
+  while (high < sorted.length && sorted[high] < value) {
+    high = from + step;
+    step *= 2;
+  }
+  let low = from;
+  high = Math.min(high, sorted.length);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] >= value) high = middle;
     else low = middle + 1;
   }
   return low;

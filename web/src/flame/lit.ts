@@ -3,13 +3,14 @@
 // Few boxes are, as a rule: what is kept of a level are its lit boxes alone, from left to right, with running
 // sums of their weight. A search over a million boxes then costs a look at each box and no more.
 
+import type { Column } from "../data/bytes";
 import type { FlameData } from "../data/flame";
-import type { Layout } from "./layout";
+import { gallopTo, type Layout, type Level } from "./layout";
 
 /** Which nodes to light, by what they have in common: node i where `lit[of[i]]` is 1. */
 export interface Lamps {
   readonly lit: Uint8Array;
-  readonly of: Uint32Array | Uint8Array;
+  readonly of: Column;
 }
 
 /** The lit boxes of a level, from left to right. */
@@ -60,32 +61,33 @@ export function litNodes({ lit, of }: Lamps): Uint32Array {
 }
 
 /** What the rasteriser needs of `nodes`, which are those that the lamps light, in preorder. */
-export function light(
-  layout: Layout,
-  level: Uint32Array,
-  weight: Float64Array,
-  lamps: Lamps,
-  nodes: Uint32Array,
-): Lit {
+export function light(layout: Layout, level: Column, lamps: Lamps, nodes: Uint32Array): Lit {
   const depths = layout.levels.length;
   /** Where each level begins among all lit boxes, and one past the last. */
   const begin = new Uint32Array(depths + 1);
   for (let j = 0; j < nodes.length; j++) begin[level[nodes[j]] + 1]++;
   for (let depth = 0; depth < depths; depth++) begin[depth + 1] += begin[depth];
   const next = begin.slice();
-  const slot = new Uint32Array(nodes.length);
-  const cum = new Float64Array(nodes.length + depths);
-  for (let j = 0; j < nodes.length; j++) {
-    const node = nodes[j];
-    const depth = level[node];
-    const at = next[depth]++;
-    slot[at] = layout.slot[node];
-    // A level has one sum more than lit boxes, so those of level n begin n places later.
-    cum[at + depth + 1] = cum[at + depth] + weight[node];
-  }
-  const levels = layout.levels.map((_, depth) => ({
-    slot: slot.subarray(begin[depth], begin[depth + 1]),
-    cum: cum.subarray(begin[depth] + depth, begin[depth + 1] + depth + 1),
-  }));
+  const sorted = new Uint32Array(nodes.length);
+  for (let j = 0; j < nodes.length; j++) sorted[next[level[nodes[j]]]++] = nodes[j];
+  const levels = layout.levels.map((boxes, depth) =>
+    litLevel(boxes, sorted.subarray(begin[depth], begin[depth + 1])),
+  );
   return { ...lamps, levels };
+}
+
+/** The boxes of `nodes`, which are in order; those without weight have none. */
+function litLevel(boxes: Level, nodes: Uint32Array): LitLevel {
+  const slot = new Uint32Array(nodes.length);
+  const cum = new Float64Array(nodes.length + 1);
+  let count = 0;
+  let at = 0;
+  for (let j = 0; j < nodes.length; j++) {
+    at = gallopTo(boxes.node, at, nodes[j]);
+    if (boxes.node[at] !== nodes[j]) continue;
+    slot[count] = at;
+    cum[count + 1] = cum[count] + (boxes.cum[at + 1] - boxes.cum[at]);
+    count++;
+  }
+  return { slot: slot.subarray(0, count), cum: cum.subarray(0, count + 1) };
 }

@@ -5,29 +5,25 @@
 
 import type { FlameData } from "../data/flame";
 import { type FunctionSums, sumByFunction, sumByStage } from "./functions";
-import { type Layout, layOut } from "./layout";
-import { diffEntries, stageColours, stageEntries } from "./palette";
+import { gallopTo, type Layout, layOut } from "./layout";
+import { once } from "./once";
+import { stageColours } from "./palette";
 import { buildTree, ownWeight, type Tree } from "./tree";
 
 export interface Comparison {
   readonly shareA: Float64Array;
   readonly shareB: Float64Array;
-  readonly functionsA: FunctionSums;
-  readonly functionsB: FunctionSums;
 }
 
+/** What every view needs. What only some need is computed when they ask: `functionsOf`, `comparedFunctions`. */
 export interface FlameModel {
   readonly data: FlameData;
   readonly tree: Tree;
   readonly weight: Float64Array;
-  readonly own: Float64Array;
   readonly layout: Layout;
-  readonly functions: FunctionSums;
   /** Own weight per stage. */
   readonly stageWeight: Float64Array;
   readonly stageColour: readonly string[];
-  /** Palette entry of each node: by stage, or of a comparison by how its share changed. */
-  readonly entry: Uint16Array;
   readonly comparison: Comparison | null;
 }
 
@@ -44,46 +40,49 @@ function meanWeight(data: FlameData): Float64Array {
   return data.value.map((value, i) => value * a + second[i] * b);
 }
 
-function compare(data: FlameData, tree: Tree): Comparison | null {
+function compare(data: FlameData): Comparison | null {
   if (!data.second) return null;
-  const shareA = over(data.value, data.total);
-  const shareB = over(data.second.value, data.second.total);
-  const sums = (share: Float64Array) =>
-    sumByFunction(tree, data.label, data.labels.length, share, ownWeight(tree, share));
-  return { shareA, shareB, functionsA: sums(shareA), functionsB: sums(shareB) };
+  return {
+    shareA: over(data.value, data.total),
+    shareB: over(data.second.value, data.second.total),
+  };
 }
+
+function sums({ data, tree }: FlameModel, weight: Float64Array): FunctionSums {
+  return sumByFunction(tree, data.label, data.labels.length, weight, ownWeight(tree, weight));
+}
+
+/** Own and total weight of each function. */
+export const functionsOf = once((m: FlameModel) => sums(m, m.weight));
+
+/** Shares of each function in the first and the second profile of a comparison. */
+export const comparedFunctions = once((m: FlameModel) => {
+  const { shareA, shareB } = m.comparison ?? { shareA: m.weight, shareB: m.weight };
+  return { before: sums(m, shareA), after: sums(m, shareB) };
+});
 
 export function buildModel(data: FlameData): FlameModel {
   const tree = buildTree(data.level);
   const weight = meanWeight(data);
-  const own = ownWeight(tree, weight);
-  const stageWeight = sumByStage(data.stage, data.stages.length, own);
-  const comparison = compare(data, tree);
   return {
     data,
     tree,
     weight,
-    own,
-    layout: layOut(data.level, weight),
-    functions: sumByFunction(tree, data.label, data.labels.length, weight, own),
-    stageWeight,
+    layout: layOut(data.level, tree, weight),
+    stageWeight: sumByStage(data, tree, weight),
     stageColour: stageColours(data.stages, data.stageColours),
-    entry: comparison ? diffEntries(comparison.shareA, comparison.shareB) : stageEntries(data),
-    comparison,
+    comparison: compare(data),
   };
 }
 
 /** The same tree with other weights, for a part of the samples: nodes keep their numbers. */
 export function reweigh(model: FlameModel, data: FlameData): FlameModel {
-  const own = ownWeight(model.tree, data.value);
   return {
     ...model,
     data,
     weight: data.value,
-    own,
-    layout: layOut(data.level, data.value),
-    functions: sumByFunction(model.tree, data.label, data.labels.length, data.value, own),
-    stageWeight: sumByStage(data.stage, data.stages.length, own),
+    layout: layOut(data.level, model.tree, data.value),
+    stageWeight: sumByStage(data, model.tree, data.value),
     comparison: null,
   };
 }
@@ -93,9 +92,13 @@ export function shareOf(model: FlameModel, amount: number): number {
   return model.layout.width > 0 ? amount / model.layout.width : 0;
 }
 
-/** The span of the width that a node takes. */
+/** The span of the width that a node takes; one without weight takes none, at its place. */
 export function spanOf(model: FlameModel, node: number): { x0: number; x1: number } {
   const level = model.layout.levels[model.data.level[node]];
-  const k = model.layout.slot[node];
-  return { x0: level.x0[k], x1: level.x1[k] };
+  const k = gallopTo(level.node, 0, node);
+  if (level.node[k] === node) return { x0: level.x0[k], x1: level.x1[k] };
+  const parent = model.tree.parent[node];
+  const begin = parent < 0 ? 0 : spanOf(model, parent).x0;
+  const x = k > 0 ? Math.max(begin, level.x1[k - 1]) : begin;
+  return { x0: x, x1: x };
 }

@@ -63,6 +63,9 @@ export interface Palette {
   readonly striped: Uint8Array;
 }
 
+/** The entry of a node in its palette. */
+export type Entries = (node: number) => number;
+
 function hash(text: string): number {
   let h = 2166136261;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);
@@ -100,30 +103,29 @@ export function stagePalette(
   return palette(base, striped, dark);
 }
 
-function shades(data: FlameData): Uint8Array {
-  return Uint8Array.from(data.labels, (name) => hash(name) % SHADES);
+/** The shade of each function, told apart by its name. Few functions are seen: names are read when they are. */
+function shades({ labels }: FlameData): (label: number) => number {
+  /** One more than the shade; 0 where the name was not read yet. */
+  const known = new Uint8Array(labels.length);
+  return (label) => {
+    if (known[label] === 0) known[label] = 1 + (hash(labels[label]) % SHADES);
+    return known[label] - 1;
+  };
 }
 
-/** Palette entry of each node by stage, shaded by function. */
-export function stageEntries(data: FlameData): Uint16Array {
+/** Palette entry of a node by stage, shaded by function. */
+export function stageEntries(data: FlameData): Entries {
   const shade = shades(data);
-  const entry = new Uint16Array(data.nodes);
-  for (let i = 0; i < data.nodes; i++) {
-    entry[i] = data.stage[i] * SHADES + shade[data.label[i]];
-  }
-  return entry;
+  const { stage, label } = data;
+  return (node) => stage[node] * SHADES + shade(label[node]);
 }
 
-/** Palette entry of each node by the module of its function, shaded by function. */
-export function moduleEntries(data: FlameData): Uint16Array {
+/** Palette entry of a node by the module of its function, shaded by function. */
+export function moduleEntries(data: FlameData): Entries {
   const shade = shades(data);
-  const entries = Uint16Array.from(
-    data.labelModule,
-    (module, label) => Math.min(module, MOST_MODULES - 1) * SHADES + shade[label],
-  );
-  const entry = new Uint16Array(data.nodes);
-  for (let i = 0; i < data.nodes; i++) entry[i] = entries[data.label[i]];
-  return entry;
+  const { labelModule, label } = data;
+  return (node) =>
+    Math.min(labelModule[label[node]], MOST_MODULES - 1) * SHADES + shade(label[node]);
 }
 
 /** A colour per module: those with the most weight get colours of their own, threads and what is unknown are quiet. */
@@ -150,13 +152,11 @@ export function diffPalette(dark: boolean): Palette {
   return palette(base, new Uint8Array(base.length), dark);
 }
 
-/** Palette entry of each node by how its share changed, relative to the mean of both. */
-export function diffEntries(shareA: Float64Array, shareB: Float64Array): Uint16Array {
-  const entry = new Uint16Array(shareA.length);
-  for (let i = 0; i < entry.length; i++) {
-    const sum = shareA[i] + shareB[i];
-    const change = sum > 0 ? (shareB[i] - shareA[i]) / sum : 0;
-    entry[i] = Math.round(change * DIFF_STEPS) + DIFF_STEPS;
-  }
-  return entry;
+/** Palette entry of a node by how its share changed, relative to the mean of both. */
+export function diffEntries(shareA: Float64Array, shareB: Float64Array): Entries {
+  return (node) => {
+    const sum = shareA[node] + shareB[node];
+    const change = sum > 0 ? (shareB[node] - shareA[node]) / sum : 0;
+    return Math.round(change * DIFF_STEPS) + DIFF_STEPS;
+  };
 }

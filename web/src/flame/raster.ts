@@ -5,7 +5,7 @@
 // in the middle of the covered weight. Each step reads one box and moves at least one pixel on, so
 // boxes visited ≤ pixels × rows, however many nodes there are.
 
-import { firstAbove, type Level } from "./layout";
+import { firstAbove, gallopTo, type Level } from "./layout";
 import { isLit, type Lit, type LitLevel } from "./lit";
 
 /** Pixels are 0xAABBGGRR, as a little-endian view of ImageData has them. */
@@ -19,7 +19,7 @@ export interface Paint {
   /** Palette entries drawn with stripes, so that colour is not the only cue. */
   readonly striped: Uint8Array;
   /** Palette entry of each node. */
-  readonly entry: Uint16Array;
+  readonly entry: (node: number) => number;
   /** Which nodes are lit; null when all are. */
   readonly lit: Lit | null;
 }
@@ -147,7 +147,7 @@ class RowPainter {
 
   private fill(node: number, base: number, from: number, to: number, wide: number, cut: boolean) {
     const { paint, pixels } = this;
-    const entry = paint.entry[node];
+    const entry = paint.entry(node);
     const colour = this.colours(node)[entry];
     pixels.fill(colour, base + from, base + to);
     if (paint.striped[entry] === 1) {
@@ -184,32 +184,14 @@ class RowPainter {
     const covered = this.weight - begin;
     const middle = node[boxAt(cum, begin + covered / 2, k, last, count)];
     const share = Math.min(1, Math.max(0, covered / span));
-    if (!lit) return mixed(this.background, this.colour[paint.entry[middle]], share);
+    if (!lit) return mixed(this.background, this.colour[paint.entry(middle)], share);
     const bright = this.litWeight - litBegin;
-    const unlit = mixed(this.background, this.dimmed[paint.entry[middle]], share);
+    const unlit = mixed(this.background, this.dimmed[paint.entry(middle)], share);
     if (bright <= 0) return unlit;
     const at = boxAt(lit.cum, litBegin + bright / 2, litBox, this.litBox, lit.slot.length);
     const litMiddle = node[lit.slot[at]];
-    return mixed(unlit, this.colour[paint.entry[litMiddle]], Math.min(1, bright / span));
+    return mixed(unlit, this.colour[paint.entry(litMiddle)], Math.min(1, bright / span));
   }
-}
-
-/** First from `from` on that is at least `value`, looking near `from` first. */
-function gallopTo(sorted: Uint32Array, from: number, value: number): number {
-  let step = 1;
-  let high = from;
-  while (high < sorted.length && sorted[high] < value) {
-    high = from + step;
-    step *= 2;
-  }
-  let low = from;
-  high = Math.min(high, sorted.length);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle] >= value) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 /** Weight left of x; box k is the first whose right edge is beyond x. */

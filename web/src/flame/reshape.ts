@@ -4,6 +4,7 @@
 // weights of all stacks that stay add up to what they were.
 
 import type { FlameData } from "../data/flame";
+import { ownNames } from "./names";
 import { buildTree, ownWeight, type Tree } from "./tree";
 
 export type Shape = "stacks" | "callers" | "callees";
@@ -59,7 +60,7 @@ interface Marks {
 
 function marksOf(data: FlameData, r: Reshape): Marks {
   const matching = (regex: RegExp) =>
-    Uint8Array.from(data.ownNames, (n) => (regex.test(n) ? 1 : 0));
+    Uint8Array.from(ownNames(data.labels), (n) => (regex.test(n) ? 1 : 0));
   const hide = r.hide ? matching(r.hide) : new Uint8Array(data.labels.length);
   if (r.merge) {
     const thread = data.modules.indexOf("thread");
@@ -69,7 +70,7 @@ function marksOf(data: FlameData, r: Reshape): Marks {
     focus: r.focus ? matching(r.focus) : null,
     without: r.without ? matching(r.without) : null,
     hide,
-    of: r.of === "" ? null : Uint8Array.from(data.ownNames, (n) => (n === r.of ? 1 : 0)),
+    of: r.of === "" ? null : Uint8Array.from(ownNames(data.labels), (n) => (n === r.of ? 1 : 0)),
   };
 }
 

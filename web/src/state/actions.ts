@@ -2,6 +2,7 @@
 
 import { litNodes } from "../flame/lit";
 import { spanOf } from "../flame/model";
+import { ownNames } from "../flame/names";
 import { commonAncestor, heaviestChild, sibling } from "../flame/navigate";
 import { matchLabels, outermost, queryFor, queryForBase } from "../flame/search";
 import type { Colour, FlameEvent, PageState } from "./hash";
@@ -29,7 +30,7 @@ export function showStacks(frames: readonly string[]): void {
   const query = queryForBase(frames);
   let zoom = 0;
   if (m) {
-    const labels = matchLabels(m.data.ownNames, new RegExp(query, "i"));
+    const labels = matchLabels(ownNames(m.data.labels), new RegExp(query, "i"));
     zoom = commonAncestor(m.tree, outermost(m.tree, litNodes({ lit: labels, of: m.data.label })));
   }
   go({ query, stage: "", zoom, node: zoom, range: null, mode: "flame" });
@@ -56,7 +57,7 @@ export function reshapeTo(change: Shaped): void {
 /** The name of the function under the keyboard; "" on the root. */
 function cursorName(): string {
   const m = model.value;
-  return m && cursor.value > 0 ? m.data.ownNames[m.data.label[cursor.value]] : "";
+  return m && cursor.value > 0 ? ownNames(m.data.labels)[m.data.label[cursor.value]] : "";
 }
 
 /** Only stacks with the selected function. */

@@ -31,6 +31,8 @@ export const samples = signal<SampleData | null>(null);
 export const timeline = signal<TimelineData | null>(null);
 export const facts = signal<readonly FactTable[]>([]);
 export const compare = signal<CompareData | null>(null);
+/** Whether the graph is on the screen: what lies below it and takes a while waits until then. */
+export const settled = signal(false);
 /** Parts that could not be read, for the data quality section. */
 export const unread = signal<readonly string[]>([]);
 export const answer = signal<Part<ReadAnswer>>({ kind: "waiting" });

@@ -4,12 +4,16 @@ import { computed, type ReadonlySignal } from "@preact/signals";
 import { chart } from "../flame/chart";
 import { levelsWithin } from "../flame/layout";
 import { type Lit, lampsOf, light, litNodes } from "../flame/lit";
-import { buildModel, type FlameModel, reweigh, shareOf, spanOf } from "../flame/model";
+import { buildModel, type FlameModel, functionsOf, reweigh, shareOf, spanOf } from "../flame/model";
+import { ownNames } from "../flame/names";
 import {
+  diffEntries,
   diffPalette,
+  type Entries,
   moduleColours,
   moduleEntries,
   type Palette,
+  stageEntries,
   stagePalette,
 } from "../flame/palette";
 import type { Paint, View } from "../flame/raster";
@@ -145,14 +149,25 @@ export const found = computed<Found | null>(() => {
   const m = model.value;
   const q = query.value;
   if (!m || q.kind !== "regex") return null;
-  const labels = matchLabels(m.data.ownNames, q.regex);
-  // Only names that occur count: a label table may hold others.
-  let names = 0;
-  for (let i = 0; i < labels.length; i++) if (m.functions.total[i] > 0) names += labels[i];
+  const labels = matchLabels(ownNames(m.data.labels), q.regex);
   const nodes = litNodes({ lit: labels, of: m.data.label });
+  const names = namesOf(m, nodes);
   const tops = outermost(m.tree, nodes);
   return { labels, names, nodes, tops, share: shareOf(m, weightOf(tops, m.weight)) };
 });
+
+/** How many functions `nodes` are of; those of samples that are not selected do not count. */
+function namesOf({ data, weight }: FlameModel, nodes: Uint32Array): number {
+  const seen = new Uint8Array(data.labels.length);
+  let names = 0;
+  for (let j = 0; j < nodes.length; j++) {
+    const label = data.label[nodes[j]];
+    if (seen[label] === 1 || weight[nodes[j]] === 0) continue;
+    seen[label] = 1;
+    names++;
+  }
+  return names;
+}
 
 function litOf(m: FlameModel): Lit | null {
   const sought = found.value;
@@ -160,7 +175,7 @@ function litOf(m: FlameModel): Lit | null {
   if (!lamps) return null;
   // What was found is of the main graph; the callers above it are another tree.
   const nodes = sought && m === model.value ? sought.nodes : litNodes(lamps);
-  return light(m.layout, m.data.level, m.weight, lamps, nodes);
+  return light(m.layout, m.data.level, lamps, nodes);
 }
 
 /** Colour of each module, by its weight in all samples, so that it stays when a part is selected. */
@@ -172,14 +187,15 @@ export const moduleColour = computed<readonly string[]>(() => {
 /** Own weight of each module. */
 export function moduleWeight(m: FlameModel): Float64Array {
   const weight = new Float64Array(m.data.modules.length);
-  m.functions.own.forEach((own, label) => {
+  functionsOf(m).own.forEach((own, label) => {
     weight[m.data.labelModule[label]] += own;
   });
   return weight;
 }
 
-function entriesOf(m: FlameModel): Uint16Array {
-  return colour.value === "module" && !m.comparison ? moduleEntries(m.data) : m.entry;
+function entriesOf(m: FlameModel): Entries {
+  if (m.comparison) return diffEntries(m.comparison.shareA, m.comparison.shareB);
+  return colour.value === "module" ? moduleEntries(m.data) : stageEntries(m.data);
 }
 
 function paletteOf(m: FlameModel): Palette {
@@ -192,9 +208,11 @@ function paletteOf(m: FlameModel): Palette {
 /** How a model is painted; what changes less often is not computed again with what changes more often. */
 export function painting(of: ReadonlySignal<FlameModel | null>): ReadonlySignal<Paint | null> {
   const lit = computed(() => of.value && litOf(of.value));
-  const entry = computed(() => (of.value ? entriesOf(of.value) : new Uint16Array(0)));
+  const entry = computed(() => of.value && entriesOf(of.value));
   const palette = computed(() => of.value && paletteOf(of.value));
-  return computed(() => palette.value && { ...palette.value, entry: entry.value, lit: lit.value });
+  return computed(
+    () => palette.value && entry.value && { ...palette.value, entry: entry.value, lit: lit.value },
+  );
 }
 
 export const paint = painting(model);

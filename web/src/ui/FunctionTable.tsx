@@ -1,7 +1,7 @@
 // The functions as a table: the full equal of the graph for those who do not see it.
 
 import { useSignal } from "@preact/signals";
-import { type FlameModel, shareOf } from "../flame/model";
+import { comparedFunctions, type FlameModel, functionsOf, shareOf } from "../flame/model";
 import { findFunction } from "../state/actions";
 import type { Sort } from "../state/hash";
 import { go, page } from "../state/store";
@@ -12,7 +12,7 @@ const STEP = 100;
 
 /** Labels that occur, filtered by the search, in the chosen order. */
 function rows(m: FlameModel, matches: Uint8Array | null, sort: Sort): number[] {
-  const { own, total } = m.functions;
+  const { own, total } = functionsOf(m);
   const root = m.data.label[0];
   const shown: number[] = [];
   for (let i = 0; i < total.length; i++) {
@@ -90,8 +90,14 @@ function SortHeader({ sort, text }: { sort: Sort; text: string }) {
   );
 }
 
+/** Of the share of a function, from the first profile to the second. */
+function changeOf(m: FlameModel, label: number): number {
+  const { before, after } = comparedFunctions(m);
+  return after.total[label] - before.total[label];
+}
+
 function Row({ m, label }: { m: FlameModel; label: number }) {
-  const { own, total } = m.functions;
+  const { own, total } = functionsOf(m);
   const name = m.data.labels[label];
   const cell = (amount: number) =>
     m.comparison ? (
@@ -116,11 +122,7 @@ function Row({ m, label }: { m: FlameModel; label: number }) {
       <td class="wide-only">{visible(m.data.modules[m.data.labelModule[label]], 80)}</td>
       <td class="n">{cell(own[label])}</td>
       <td class="n">{cell(total[label])}</td>
-      {m.comparison && (
-        <td class="n">
-          {points(m.comparison.functionsB.total[label] - m.comparison.functionsA.total[label])}
-        </td>
-      )}
+      {m.comparison && <td class="n">{points(changeOf(m, label))}</td>}
     </tr>
   );
 }

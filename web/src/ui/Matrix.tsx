@@ -1,8 +1,10 @@
 // Stage by thread: which kind of thread does which work, of the samples that are selected.
 
+import { sumByStage } from "../flame/functions";
 import type { FlameModel } from "../flame/model";
 import { children } from "../flame/navigate";
 import { zoomTo } from "../state/actions";
+import { settled } from "../state/store";
 import { base, model } from "../state/view";
 import { percent, threadName, visible } from "../text";
 
@@ -25,8 +27,7 @@ function rowsOf(m: FlameModel): Row[] {
   );
   return rows
     .map((node) => {
-      const stages = new Float64Array(m.data.stages.length);
-      for (let i = node; i < m.tree.end[node]; i++) stages[m.data.stage[i]] += m.own[i];
+      const stages = sumByStage(m.data, m.tree, m.weight, node, m.tree.end[node]);
       const name = m.data.labels[m.data.label[node]].replace(/^\[(.*)\]$/, "$1");
       return { node, name, total: m.weight[node], stages };
     })
@@ -35,7 +36,8 @@ function rowsOf(m: FlameModel): Row[] {
 
 export function Matrix() {
   const m = model.value;
-  if (!m || m.comparison || base.value?.comparison || m.layout.width <= 0) return null;
+  if (!settled.value || !m || m.comparison || base.value?.comparison || m.layout.width <= 0)
+    return null;
   const all = rowsOf(m);
   if (all.length < 2) return null;
   const rows = all.slice(0, THREADS);

@@ -4,8 +4,9 @@ import { describe, expect, it } from "vitest";
 import { decodeFlame } from "../../src/data/flame";
 import type { SampleData } from "../../src/data/samples";
 import { chart } from "../../src/flame/chart";
-import { buildModel, type FlameModel } from "../../src/flame/model";
+import { buildModel, type FlameModel, functionsOf } from "../../src/flame/model";
 import { AS_IT_IS } from "../../src/flame/reshape";
+import { ownWeight } from "../../src/flame/tree";
 import { flameBlock } from "../sample/encryption";
 import { blockOf, encode, folded } from "../sample/flame";
 
@@ -81,13 +82,15 @@ describe("in order of time", () => {
     const whole = charted(list);
     for (let i = 0; i < m.data.labels.length; i++) {
       const own = [...list.amount].filter((_, k) => m.data.label[list.node[k]] === i);
-      expect(whole.functions.own[i]).toBe(own.reduce((a, b) => a + b, 0));
+      expect(functionsOf(whole).own[i]).toBe(own.reduce((a, b) => a + b, 0));
     }
   });
 
   it("keeps stages and labels of the graph that it is made of", () => {
     const big = buildModel(decodeFlame(encode(flameBlock())));
-    const node = big.own.findIndex((own, i) => own > 0 && big.data.level[i] > 5);
+    const node = ownWeight(big.tree, big.weight).findIndex(
+      (own, i) => own > 0 && big.data.level[i] > 5,
+    );
     const list = { ...rows([["a;d", 0, 3]]), node: Uint32Array.of(node) };
     const data = chart(big.data, big.tree, list, null, AS_IT_IS);
     expect(data?.nodes).toBe(big.data.level[node] + 1);

@@ -20,13 +20,13 @@ function modelOf(block: Block): FlameModel {
 }
 
 /** White boxes on black: the red channel is then the coverage. */
-function plain(m: FlameModel): Paint {
+function plain(): Paint {
   return {
     background: BLACK,
     colour: Uint32Array.of(WHITE),
     dimmed: Uint32Array.of(BLACK),
     striped: Uint8Array.of(0),
-    entry: new Uint16Array(m.data.nodes),
+    entry: () => 0,
     lit: null,
   };
 }
@@ -62,7 +62,7 @@ function one(lit: Uint8Array): Lamps {
 }
 
 function lit(m: FlameModel, lamps: Lamps) {
-  return light(m.layout, m.data.level, m.weight, lamps, litNodes(lamps));
+  return light(m.layout, m.data.level, lamps, litNodes(lamps));
 }
 
 /** Many boxes much narrower than a pixel, with gaps. */
@@ -87,7 +87,7 @@ describe("rasterise", () => {
         const all = m.layout.width;
         if (all === 0) return;
         const part = { x0: at * all, x1: Math.min(1, at + size) * all };
-        const { pixels, rows } = draw(m, part, width, plain(m));
+        const { pixels, rows } = draw(m, part, width, plain());
         for (const row of rows) {
           naiveCoverage(m, row, part, width).forEach((coverage, p) => {
             const shown = pixels[row * width + p] & 255;
@@ -104,13 +104,13 @@ describe("rasterise", () => {
   it("visits at most one box per pixel and row, however many nodes there are", () => {
     const m = modelOf(wide(60_000));
     for (const width of [1, 7, 320, 1280]) {
-      const { raster, rows } = draw(m, whole(m), width, plain(m));
+      const { raster, rows } = draw(m, whole(m), width, plain());
       expect(raster.visited).toBeLessThanOrEqual(width * rows.length);
     }
     fc.assert(
       fc.property(stacks, fc.integer({ min: 1, max: 40 }), (list, width) => {
         const few = modelOf(blockOf(list));
-        const { raster, rows } = draw(few, whole(few), width, plain(few));
+        const { raster, rows } = draw(few, whole(few), width, plain());
         expect(raster.visited).toBeLessThanOrEqual(width * rows.length);
       }),
     );
@@ -120,7 +120,7 @@ describe("rasterise", () => {
     const m = modelOf(wide(60_000));
     const lamps = new Uint8Array(m.data.nodes);
     lamps[30_000] = 1;
-    const paint = { ...plain(m), lit: lit(m, one(lamps)) };
+    const paint = { ...plain(), lit: lit(m, one(lamps)) };
     const width = 20;
     const { pixels, rows } = draw(m, spanAround(m, 30_000, 400), width, paint);
     const bright = rows.flatMap((row) =>
@@ -132,14 +132,14 @@ describe("rasterise", () => {
 
   it("draws nothing for an empty view or an empty profile", () => {
     const m = modelOf(blockOf([{ frames: [{ name: "a" }], count: 0 }]));
-    const { pixels, raster } = draw(m, whole(m), 8, plain(m));
+    const { pixels, raster } = draw(m, whole(m), 8, plain());
     expect(raster.visited).toBe(0);
     expect([...pixels].every((pixel) => pixel === BLACK)).toBe(true);
   });
 
   it("reports runs wide enough for text, within their row", () => {
     const m = modelOf(flameBlock());
-    const { raster } = draw(m, whole(m), 200, plain(m));
+    const { raster } = draw(m, whole(m), 200, plain());
     expect(raster.runs.length).toBeGreaterThan(10);
     for (const run of raster.runs) {
       expect(run.to - run.from).toBeGreaterThanOrEqual(3);

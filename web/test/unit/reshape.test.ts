@@ -3,8 +3,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeFlame } from "../../src/data/flame";
-import { buildModel, type FlameModel } from "../../src/flame/model";
+import { buildModel, type FlameModel, functionsOf } from "../../src/flame/model";
 import { AS_IT_IS, changesNothing, type Reshape, reshape } from "../../src/flame/reshape";
+import { ownWeight } from "../../src/flame/tree";
 import { type Block, blockOf, encode, folded } from "../sample/flame";
 import { stacks } from "./arbitrary";
 
@@ -18,10 +19,11 @@ function shaped(m: FlameModel, change: Partial<Reshape>): FlameModel {
 function text(m: FlameModel): string[] {
   const lines: string[] = [];
   const path: string[] = [];
+  const own = ownWeight(m.tree, m.weight);
   for (let i = 0; i < m.data.nodes; i++) {
     path.length = m.data.level[i];
     path.push(m.data.labels[m.data.label[i]]);
-    if (m.own[i] > 0) lines.push(`${path.slice(1).join(";")} ${m.own[i]}`);
+    if (own[i] > 0) lines.push(`${path.slice(1).join(";")} ${own[i]}`);
   }
   return lines.sort();
 }
@@ -55,7 +57,7 @@ describe("reshape", () => {
           }
         }
         const root = m.data.label[0];
-        m.functions.own.forEach((own, label) => {
+        functionsOf(m).own.forEach((own, label) => {
           if (label !== root) expect(first.get(label) ?? 0).toBe(own);
         });
       }),

@@ -3,10 +3,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeFlame } from "../../src/data/flame";
-import { sumByFunction } from "../../src/flame/functions";
+import { sumByStage } from "../../src/flame/functions";
 import { firstAbove, levelsWithin, nodeAt } from "../../src/flame/layout";
 import { isLit, type Lamps, lampsOf, light, litNodes } from "../../src/flame/lit";
-import { buildModel, type FlameModel, spanOf } from "../../src/flame/model";
+import { buildModel, type FlameModel, functionsOf, reweigh, spanOf } from "../../src/flame/model";
 import { children, commonAncestor, heaviestChild, pathTo, sibling } from "../../src/flame/navigate";
 import {
   matchLabels,
@@ -16,6 +16,7 @@ import {
   queryForBase,
   weightOf,
 } from "../../src/flame/search";
+import { ownWeightOf } from "../../src/flame/tree";
 import { blockOf, encode, folded, type Stack } from "../sample/flame";
 import { HOSTILE_NAMES } from "../sample/hostile";
 import { comparisons, stacks } from "./arbitrary";
@@ -29,6 +30,13 @@ function naiveShare(list: readonly Stack[], fits: (name: string) => boolean): nu
   return list
     .filter((stack) => [{ name: "all" }, ...stack.frames].some((frame) => fits(frame.name)))
     .reduce((sum, stack) => sum + stack.count, 0);
+}
+
+/** The functions of a model have the totals of the stacks. */
+function labelsAgree(m: FlameModel, list: readonly Stack[]): void {
+  m.data.labels.forEach((name, label) => {
+    expect(functionsOf(m).total[label]).toBe(naiveShare(list, (other) => other === name));
+  });
 }
 
 describe("layout", () => {
@@ -70,6 +78,32 @@ describe("layout", () => {
     const m = modelOf(folded("a;b;c 5\nd 5"));
     expect(levelsWithin(m.layout, 0, 10)).toBe(4);
     expect(levelsWithin(m.layout, 5, 10)).toBe(2);
+  });
+
+  it("gives no box to what has no weight, and a place within its parent", () => {
+    fc.assert(
+      fc.property(stacks, fc.array(fc.boolean(), { minLength: 1 }), (list, picks) => {
+        const m = modelOf(list);
+        const kept = list.filter((_, i) => picks[i % picks.length]);
+        const same = list.map((stack, i) =>
+          picks[i % picks.length] ? stack : { ...stack, count: 0 },
+        );
+        const value = decodeFlame(encode(blockOf(same))).value;
+        const part = reweigh(m, { ...m.data, value, total: value[0] });
+        const boxes = part.layout.levels.flatMap((level) => [...level.node]);
+        expect(boxes.sort((a, b) => a - b)).toEqual(
+          [...value.keys()].filter((node) => value[node] > 0),
+        );
+        for (let node = 1; node < m.data.nodes; node++) {
+          const parent = spanOf(part, m.tree.parent[node]);
+          const span = spanOf(part, node);
+          expect(span.x1 - span.x0).toBe(value[node]);
+          expect(span.x0).toBeGreaterThanOrEqual(parent.x0);
+          expect(span.x1).toBeLessThanOrEqual(parent.x1);
+        }
+        labelsAgree(part, kept);
+      }),
+    );
   });
 
   it("uses the mean of both profiles in a comparison", () => {
@@ -162,7 +196,7 @@ describe("search", () => {
     const m = modelOf(folded("a;b 3\na;c 2\nb 5"));
     const lit = Uint8Array.from(m.data.labels, (label) => Number(label === "b"));
     const lamps = { lit, of: m.data.label };
-    const { levels } = light(m.layout, m.data.level, m.weight, lamps, litNodes(lamps));
+    const { levels } = light(m.layout, m.data.level, lamps, litNodes(lamps));
     expect(levels.map(({ slot, cum }) => [[...slot], [...cum]])).toEqual([
       [[], [0]],
       [[1], [0, 5]],
@@ -210,7 +244,7 @@ describe("sums by function", () => {
       fc.property(stacks, (list) => {
         const m = modelOf(list);
         const { labels } = m.data;
-        const sums = sumByFunction(m.tree, m.data.label, labels.length, m.weight, m.own);
+        const sums = functionsOf(m);
         labels.forEach((name, label) => {
           expect(sums.total[label]).toBe(naiveShare(list, (other) => other === name));
           const own = list
@@ -219,6 +253,14 @@ describe("sums by function", () => {
           expect(sums.own[label]).toBe(own);
         });
         expect(m.stageWeight.reduce((a, b) => a + b, 0)).toBe(m.layout.width);
+        for (let node = 0; node < m.data.nodes; node++) {
+          const [from, to] = [node, m.tree.end[node]];
+          const naive = new Float64Array(m.data.stages.length);
+          for (let i = from; i < to; i++) {
+            naive[m.data.stage[i]] += ownWeightOf(m.tree, m.weight, i);
+          }
+          expect(sumByStage(m.data, m.tree, m.weight, from, to)).toEqual(naive);
+        }
       }),
     );
   });
