@@ -41,6 +41,30 @@ fn a_specification_that_is_not_there_or_wrong_is_named() {
 }
 
 #[test]
+fn settings_that_only_fit_together_may_come_in_any_order() {
+    let folder = TempDir::new().expect("a folder");
+    let (disks, layout) = ("--set disks=2", "--set layout=mirror");
+    for settings in [format!("{disks} {layout}"), format!("{layout} {disks}")] {
+        let shown = call(folder.path(), &format!("lab show offload {settings}")).ok();
+        assert!(shown.contains("Each of 4 cells"), "{settings}: {shown}");
+    }
+    let line = call(folder.path(), &format!("lab show offload {disks}")).failed(2);
+    assert!(line.contains("--set disks=2: disks is 2; this layout needs 3 to 32"), "{line}");
+}
+
+#[test]
+fn modelled_devices_are_listed_with_their_sources() {
+    let folder = TempDir::new().expect("a folder");
+    let shown = call(folder.path(), "lab show offload-model").ok();
+    for words in ["model:qat-8950", "provider_gb_per_s=3", "https://", "no public figure of its latency"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    assert!(!call(folder.path(), "lab show encryption").ok().contains("model:"), "it has no providers");
+    let line = call(folder.path(), "lab show offload --set provider=none,model:qat-8590").failed(2);
+    assert!(line.contains("did you mean model:qat-8950?"), "{line}");
+}
+
+#[test]
 fn a_library_that_is_none_is_refused() {
     let folder = TempDir::new().expect("a folder");
     fs::write(folder.path().join("text.so"), "not a library").expect("a file");

@@ -61,6 +61,9 @@ pub enum Provider {
     Plugin,
 }
 
+/// How much of a name must be right for a guess at what was meant.
+const NEAR: f64 = 0.5;
+
 /// Before the name of a device.
 const DEVICE: &str = "model:";
 
@@ -160,9 +163,11 @@ impl Offload {
         self.provider = match serde_json::from_value(text.into()) {
             Ok(provider) if PROVIDERS.contains(&text) => provider,
             _ => {
+                let near = names::near(text, PROVIDERS.into_iter(), NEAR);
+                let mean = near.map_or_else(String::new, |best| format!(" (did you mean {best}?)"));
                 return Err(format!(
                     "provider is {text:?}; it must be {}, model:NAME with a device that zwhy lab show offload-model lists, \
-                     or the path of a shared object that ends in .so",
+                     or the path of a shared object that ends in .so{mean}",
                     PROVIDERS.join(", ")
                 ));
             }
@@ -171,8 +176,6 @@ impl Offload {
     }
 
     fn set_device(&mut self, name: &str) -> Result<(), String> {
-        /// Part of the letters that may differ.
-        const NEAR: f64 = 0.5;
         let Some(known) = accelerator::find(name) else {
             let all = || accelerator::accelerators().iter().map(|a| a.name.as_str());
             let near = names::near(name, all(), NEAR);
@@ -306,6 +309,7 @@ mod tests {
         assert!(offload.check(|name| if name == "compression" { "gzip-6" } else { "" }.to_owned()).is_ok());
         offload.set_provider("none").unwrap();
         assert_eq!(offload.device, None);
+        assert!(offload.set_provider("isla").unwrap_err().contains("(did you mean isal?)"));
         let error = offload.set_provider("model:gpu-pcie3").unwrap_err();
         assert!(error.contains("did you mean model:gpu-pcie") && error.contains("csd-3000"), "{error}");
     }

@@ -21,6 +21,9 @@ const WORTH_A_SENTENCE: f64 = 0.05;
 /// A stage with less is not named.
 const WORTH_A_WORD: f64 = 0.005;
 
+/// A measured gain so much above its bound is noise.
+const ABOVE_BOUND: f64 = 1.05;
+
 /// Part of the calls that may still be learnt.
 const FEW: f64 = 0.2;
 /// Steps that only prepare others.
@@ -83,12 +86,30 @@ fn of_step(runs: &[&RunResult], step: &str, with: &str) -> Vec<String> {
     let mut sentences = vec![text];
     let none = of(runs, Provider::None);
     if let Some(ratio) = cpu_ratio(&none, &ideal, step) {
-        sentences.push(format!("An ideal provider was measured: {}.", times(&ratio)));
+        let software = of(runs, Provider::Software);
+        let replays = |stage: &str| {
+            ideal.iter().filter_map(|run| run.step(step)).any(|s| count(s, stage, "replayed") > 0.0)
+        };
+        let done = STAGES.iter().filter(|(stage, _)| replays(stage));
+        let part: f64 = done.filter_map(|(stage, _)| share(&software, step, stage)).sum();
+        sentences.push(of_ideal(&ratio, bound(part)));
     }
     if let Some(ratio) = cpu_ratio(&none, &of(runs, Provider::Isal), step) {
         sentences.push(format!("ISA-L on this CPU gives {}, for nothing.", times(&ratio)));
     }
     sentences
+}
+
+/// What no device can pass cannot have been measured: then the runs differ by more than what they shall tell.
+fn of_ideal(ratio: &Ratio, bound: f64) -> String {
+    let measured = format!("An ideal provider was measured: {}", times(ratio));
+    match ratio.times.value > bound * ABOVE_BOUND {
+        true => format!(
+            "{measured}; that is more than the {} x that its stages allow, so these runs are too noisy to tell.",
+            number(bound)
+        ),
+        false => format!("{measured}."),
+    }
 }
 
 pub fn of<'a>(runs: &[&'a RunResult], provider: Provider) -> Vec<&'a RunResult> {
@@ -179,6 +200,18 @@ mod tests {
         assert!((bound(0.9) - 10.0).abs() < 1e-9);
         assert_eq!(bound(0.0), 1.0);
         assert!(bound(1.0).is_finite());
+    }
+
+    #[test]
+    fn more_than_the_bound_is_noise() {
+        let ratio =
+            |value| Ratio { times: Interval { value, low: 4.0, high: 12.0 }, runs: 5, is_shown: true };
+        assert_eq!(
+            of_ideal(&ratio(10.4), 10.0),
+            "An ideal provider was measured: 10.4 times less CPU [4.00, 12.0]."
+        );
+        let noisy = of_ideal(&ratio(10.6), 10.0);
+        assert!(noisy.contains("more than the 10.0 x") && noisy.contains("too noisy"), "{noisy}");
     }
 
     #[test]

@@ -134,7 +134,7 @@ fn break_even_holds() -> bool {
         };
         result.runs.iter().filter(fits).collect::<Vec<_>>()
     };
-    // The device's seconds, to those of the CPU in the run beside it.
+    // The device's own seconds, to those of the CPU in the run beside it: neither has the host's other work in it.
     let ratio = |link: &str| -> Ratio {
         let pairs: Vec<(f64, f64)> = of("model", link)
             .into_iter()
@@ -142,7 +142,7 @@ fn break_even_holds() -> bool {
                 let beside =
                     of("software", link).into_iter().find(|other| other.repetition == run.repetition);
                 let found = waited(run, STEP, VERB);
-                (found.device + found.late, software(beside.unwrap(), STEP, VERB))
+                (found.device, software(beside.unwrap(), STEP, VERB))
             })
             .collect();
         paired(&pairs).unwrap()
