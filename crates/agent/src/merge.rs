@@ -5,16 +5,14 @@
 
 use crate::error::AgentError;
 use crate::spool::{Entry, entries, seconds_of};
+use crate::sum::{Sum, keep_losses, length_of};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use zwhy_capture::{Capture, CaptureError, Mark, Series, SeriesRow, Writer};
 use zwhy_evidence::CaptureFacts;
 use zwhy_live::{Part, part_facts};
-use zwhy_profile::{Event, Nanos, Sample};
-
-/// Pauses up to this long between two files are no gap: a recorder needs a moment to begin.
-const PAUSE_S: f64 = 1.5;
+use zwhy_profile::{Nanos, Sample};
 
 /// What was merged.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,44 +100,33 @@ fn put_all(chosen: &[Piece], writer: &mut Writer) -> Result<(Sum, Option<Capture
     let mut sum = Sum::default();
     let mut newest = None;
     for piece in chosen {
-        match open(&piece.entry) {
-            Ok(capture) => newest = Some(put(capture, piece, &mut sum, writer)?),
+        match open_piece(piece) {
+            Ok((capture, piece)) => newest = Some(put(capture, &piece, &mut sum, writer)?),
             Err(error) => sum.left_out.push(error.to_string()),
         }
     }
     Ok((sum, newest))
 }
 
-/// Opens a file, which may be packed at this moment.
-fn open(entry: &Entry) -> Result<Capture, AgentError> {
-    match Capture::open(&entry.path) {
-        Ok(capture) => Ok(capture),
-        Err(error) => {
-            let folder = entry.path.parent().unwrap_or(Path::new("."));
-            let moved = |other: &Entry| other.number == entry.number && other.path != entry.path;
-            match entries(folder)?.into_iter().find(moved) {
-                Some(now) => Ok(Capture::open(&now.path)?),
-                None => Err(error.into()),
-            }
-        }
-    }
+/// Opens a file, which may be packed at this moment, or become part of another one.
+fn open_piece(piece: &Piece) -> Result<(Capture, Piece), AgentError> {
+    let entry = &piece.entry;
+    let error = match Capture::open(&entry.path) {
+        Ok(capture) => return Ok((capture, piece.clone())),
+        Err(error) => error,
+    };
+    let folder = entry.path.parent().unwrap_or(Path::new("."));
+    let moved = |other: &Entry| other.has(entry.number) && other.path != entry.path;
+    let Some(now) = entries(folder)?.into_iter().find(moved) else { return Err(error.into()) };
+    // Of one that has more than the wanted file, its part.
+    let later = if now.is_sums() { entry.start_unix_s - now.start_unix_s } else { 0.0 };
+    let (from_s, to_s) = (piece.from_s + later, piece.to_s + later);
+    Ok((Capture::open(&now.path)?, Piece { entry: now, from_s, to_s }))
 }
 
-/// What all files come to.
-#[derive(Default)]
-struct Sum {
-    /// Host's clock at the begin of the first one.
-    origin: f64,
-    files: usize,
-    seconds: f64,
-    gaps_s: f64,
-    samples: u64,
-    lost: u64,
-    cpu_s: f64,
-    cpu_time: BTreeMap<String, f64>,
-    objsets: BTreeMap<String, String>,
-    owners: BTreeMap<String, String>,
-    left_out: Vec<String>,
+fn open(entry: &Entry) -> Result<Capture, AgentError> {
+    let whole = Piece { entry: entry.clone(), from_s: 0.0, to_s: f64::INFINITY };
+    open_piece(&whole).map(|(capture, _)| capture)
 }
 
 /// Puts one file behind those before; returns its facts.
@@ -150,8 +137,8 @@ fn put(
     writer: &mut Writer,
 ) -> Result<CaptureFacts, CaptureError> {
     sum.left_out.extend(keep_losses(&mut capture));
-    let told = capture.facts.recorder.duration_s.filter(|s| s.is_finite() && *s >= 0.0);
-    let mut seconds = told.unwrap_or(0.0).max(seconds_of(&capture));
+    sum.has_sums |= piece.entry.is_sums();
+    let mut seconds = length_of(&capture);
     let mut start = capture.facts.start_unix_s.unwrap_or(piece.entry.start_unix_s);
     // Lengths in names are whole seconds.
     if piece.from_s > 0.5 || piece.to_s < seconds - 0.5 {
@@ -160,18 +147,12 @@ fn put(
         start += piece.from_s;
         seconds = to - piece.from_s;
     }
-    if sum.files == 0 {
-        sum.origin = start;
-    }
-    let gap = start - sum.origin - sum.seconds;
-    let begin = if gap > PAUSE_S { start - sum.origin } else { sum.seconds };
-    let base = (begin * 1e9) as i64;
+    let base = sum.add(&capture, start, seconds);
     capture.profile.samples.t.iter_mut().for_each(|t| t.0 = t.0.saturating_add(base));
     let mut series = Series::default();
     for row in capture.series.iter() {
         series.push(Nanos(row.t.0.saturating_add(base)), row.source, row.name, row.kind, row.value);
     }
-    sum.add(&capture, begin, seconds);
     // Every file has names of its own.
     writer.reset_names();
     writer.flush(&mut capture.profile)?;
@@ -180,16 +161,6 @@ fn put(
         writer.mark(Mark { t: Nanos(mark.t.0.saturating_add(base)), ..mark })?;
     }
     Ok(capture.facts)
-}
-
-/// Counts samples that a damaged file has lost with those that the recorder lost, as of when they were nobody can tell;
-/// returns sentences on all that is missing.
-fn keep_losses(capture: &mut Capture) -> Vec<String> {
-    // The file that grows has not ended, and that is no damage.
-    capture.damage.unfinished = false;
-    let told = capture.facts.recorder.limits.take();
-    capture.keep_losses();
-    std::mem::replace(&mut capture.facts.recorder.limits, told).unwrap_or_default()
 }
 
 /// Leaves what is between two times, which then begins at 0; every series that was there has a row at its begin.
@@ -217,50 +188,4 @@ fn cut(capture: &mut Capture, from_s: f64, to_s: f64) {
     capture.series = series;
     capture.marks.retain(|mark| (from..to).contains(&mark.t.0));
     capture.marks.iter_mut().for_each(|mark| mark.t.0 -= from);
-}
-
-impl Sum {
-    fn add(&mut self, capture: &Capture, begin: f64, seconds: f64) {
-        self.files += 1;
-        self.gaps_s += (begin - self.seconds).max(0.0);
-        self.seconds = begin + seconds;
-        let recorder = &capture.facts.recorder;
-        self.samples += capture.profile.samples.total(Event::Cpu);
-        self.lost += recorder.lost.unwrap_or(0);
-        self.cpu_s += recorder.cpu_s.unwrap_or(0.0);
-        for (kind, share) in &capture.facts.cpu_time {
-            *self.cpu_time.entry(kind.clone()).or_default() += share * seconds;
-        }
-        let objsets = recorder.series.as_ref().and_then(|series| series.objsets.as_ref());
-        self.objsets.extend(objsets.into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())));
-        let owners = recorder.owners.iter().flatten();
-        self.owners.extend(owners.map(|(k, v)| (k.clone(), v.clone())));
-    }
-
-    /// The newest facts, with the times and counts of all.
-    fn facts(&self, newest: CaptureFacts) -> CaptureFacts {
-        let mut facts = newest;
-        let covered = (self.seconds - self.gaps_s).max(1e-9);
-        facts.start_unix_s = Some(self.origin);
-        facts.cpu_time = self.cpu_time.iter().map(|(kind, s)| (kind.clone(), s / covered)).collect();
-        let recorder = &mut facts.recorder;
-        (recorder.duration_s, recorder.cpu_s) = (Some(self.seconds), Some(self.cpu_s));
-        recorder.cpu_share = Some(self.cpu_s / covered);
-        (recorder.samples, recorder.lost) = (Some(self.samples), Some(self.lost));
-        if !self.objsets.is_empty() {
-            recorder.series.get_or_insert_default().objsets = Some(self.objsets.clone());
-        }
-        if !self.owners.is_empty() {
-            recorder.owners = Some(self.owners.clone());
-        }
-        let limits = recorder.limits.get_or_insert_default();
-        if self.gaps_s > 0.0 {
-            limits.push(format!(
-                "in {:.0} of the {:.0} s nothing was recorded: shares are of the rest",
-                self.gaps_s, self.seconds
-            ));
-        }
-        limits.extend(self.left_out.iter().map(|why| format!("left out: {why}")));
-        facts
-    }
 }

@@ -13,12 +13,15 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use zwhy_agent::{Limits, Rows, Spool, State, entries};
-use zwhy_capture::{Capture, row_counts};
+use zwhy_capture::{Capture, recorded_rows, row_counts};
+use zwhy_profile::Event;
 
 /// Tells the program that it is the agent: the folder.
 const FOLDER: &str = "ZWHY_SOAK_FOLDER";
 /// Intervals after which it ends by itself.
 const INTERVALS: &str = "ZWHY_SOAK_INTERVALS";
+/// What is older than five minutes becomes sums of ten.
+const SUMS: &str = "ZWHY_SOAK_SUMS";
 /// Samples of an interval of five seconds.
 const SAMPLES: i64 = 100;
 
@@ -28,8 +31,13 @@ fn limits() -> Limits {
         age: Duration::from_secs(2 * 3600),
         bytes: 600_000,
         file: Duration::from_secs(60),
+        detail: Duration::from_secs(1_000_000),
         ..Limits::default()
     }
+}
+
+fn limits_with_sums() -> Limits {
+    Limits { detail: Duration::from_secs(300), sums: Duration::from_secs(600), bytes: 300_000, ..limits() }
 }
 
 /// The number of the newest sample in the spool; -1 where there is none.
@@ -45,7 +53,8 @@ fn child() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let folder = Path::new(&folder);
     let most: i64 = std::env::var(INTERVALS).unwrap().parse().unwrap();
-    let mut spool = Spool::open(folder, limits()).unwrap();
+    let limits = if std::env::var_os(SUMS).is_some() { limits_with_sums() } else { limits() };
+    let mut spool = Spool::open(folder, limits).unwrap();
     let first = (newest(folder) + 1).div_euclid(SAMPLES);
     // A flush is of whole intervals.
     assert_eq!((newest(folder) + 1) % SAMPLES, 0);
@@ -61,12 +70,15 @@ fn child() {
     }
 }
 
-fn start(folder: &Path, intervals: i64) -> Child {
+fn start(folder: &Path, intervals: i64, sums: bool) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "child", "--ignored", "--nocapture"])
         .stdout(Stdio::null())
         .stderr(Stdio::null());
+    if sums {
+        command.env(SUMS, "1");
+    }
     command.env(FOLDER, folder).env(INTERVALS, intervals.to_string()).spawn().unwrap()
 }
 
@@ -78,7 +90,7 @@ fn rss(child: &Child) -> Option<u64> {
 }
 
 /// Runs and kills agents until `hours` of their host have been flushed; returns kills and the most memory.
-fn soak(folder: &Path, hours: f64) -> (u64, u64) {
+fn soak(folder: &Path, hours: f64, sums: bool) -> (u64, u64) {
     let wanted = (hours * 720.0) as i64 * SAMPLES;
     let (mut kills, mut most, mut seed) = (0, 0, 88_172_645_463_325_252u64);
     while kills < 5 || newest(folder) + 1 < wanted {
@@ -86,7 +98,7 @@ fn soak(folder: &Path, hours: f64) -> (u64, u64) {
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
-        let mut agent = start(folder, 1_000_000);
+        let mut agent = start(folder, 1_000_000, sums);
         let until = Instant::now() + Duration::from_millis(100 + seed % 2000);
         while Instant::now() < until {
             std::thread::sleep(Duration::from_millis(20));
@@ -103,7 +115,7 @@ fn soak(folder: &Path, hours: f64) -> (u64, u64) {
 /// Compares what is there with what was counted.
 fn check(folder: &Path) -> (u64, Rows) {
     let before = newest(folder);
-    assert!(start(folder, 50).wait().unwrap().success(), "the last one ends by itself");
+    assert!(start(folder, 50, false).wait().unwrap().success(), "the last one ends by itself");
     let last = newest(folder);
     assert_eq!(last, before + 50 * SAMPLES);
     let (mut rows, mut all) = (0, Vec::new());
@@ -126,8 +138,40 @@ fn check(folder: &Path) -> (u64, Rows) {
 #[test]
 fn kills_lose_nothing_that_was_flushed() {
     let dir = tempfile::tempdir().unwrap();
-    soak(dir.path(), 0.2);
+    soak(dir.path(), 0.2, false);
     check(dir.path());
+}
+
+#[test]
+fn kills_while_files_become_sums_lose_nothing_and_double_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    soak(dir.path(), 1.0, true);
+    check_sums(dir.path());
+}
+
+/// As [`check`], by counts: those of sums and what is in them, those as recorded, and those dropped.
+fn check_sums(folder: &Path) -> u64 {
+    assert!(start(folder, 200, true).wait().unwrap().success(), "the last one ends by itself");
+    let last = newest(folder);
+    let (mut rows, mut count, mut numbers, mut sums) = (0, 0, 0, 0);
+    for entry in entries(folder).unwrap() {
+        let capture = Capture::open(&entry.path).unwrap();
+        assert!(capture.damage.is_empty() && entry.seconds.is_some(), "{}", entry.path.display());
+        rows += Rows::of(&recorded_rows(&entry.path).unwrap()).samples;
+        count += capture.profile.samples.total(Event::Cpu);
+        numbers += capture.profile.samples.weight.iter().map(|weight| i128::from(weight.0)).sum::<i128>();
+        sums += usize::from(entry.is_sums());
+    }
+    assert!(sums > 1, "{:?}", entries(folder).unwrap());
+    let state = State::load(folder);
+    assert_eq!(rows, count, "rows as recorded, and what the sums add up to");
+    let first = last + 1 - rows as i64;
+    assert_eq!(numbers, (i128::from(first)..=i128::from(last)).sum::<i128>(), "each once, without a gap");
+    assert_eq!(rows + state.dropped_rows().samples, last as u64 + 1, "{state:?}");
+    let files = std::fs::read_dir(folder).unwrap().flatten();
+    let zwhy = files.filter(|file| file.path().extension().is_some_and(|e| e == "zwhy")).count();
+    assert_eq!(zwhy, entries(folder).unwrap().len(), "nothing is left over");
+    last as u64 + 1
 }
 
 #[test]
@@ -135,7 +179,7 @@ fn kills_lose_nothing_that_was_flushed() {
 fn thirty_hours_with_kills() {
     let hours = std::env::var("ZWHY_SOAK_HOURS").ok().and_then(|hours| hours.parse().ok()).unwrap_or(30.0);
     let dir = tempfile::tempdir().unwrap();
-    let (kills, most) = soak(dir.path(), hours);
+    let (kills, most) = soak(dir.path(), hours, false);
     let (recorded, dropped) = check(dir.path());
     assert!(dropped.samples > 0, "the spool was full");
     let _ = writeln!(

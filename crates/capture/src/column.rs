@@ -48,6 +48,21 @@ impl Column {
         }
     }
 
+    /// `rows` values from row `from` on, or what there is.
+    pub fn part(&self, from: usize, rows: usize) -> Column {
+        let to = from.saturating_add(rows).min(self.len());
+        let from = from.min(to);
+        match self {
+            Column::I32(v) => Column::I32(v[from..to].to_vec()),
+            Column::I64(v) => Column::I64(v[from..to].to_vec()),
+            Column::Text(v) => {
+                let mut part = TextColumn::default();
+                v.ids[from..to].iter().for_each(|id| part.push(v.strings.get(*id)));
+                Column::Text(part)
+            }
+        }
+    }
+
     pub fn i32(&self, row: usize) -> i32 {
         match self {
             Column::I32(v) => v.get(row).copied().unwrap_or_default(),

@@ -23,6 +23,7 @@ mod raw_entries;
 mod redact;
 mod row_counts;
 mod series;
+mod sums;
 mod table;
 mod writer;
 
@@ -34,8 +35,9 @@ pub use open::Capture;
 pub use pack::pack_folder;
 pub use raw_entries::each_entry;
 pub use redact::Redactor;
-pub use row_counts::row_counts;
+pub use row_counts::{recorded_rows, row_counts};
 pub use series::{Series, SeriesKind, SeriesRow};
+pub use sums::write_sums;
 pub use writer::{Writer, part_folder};
 
 /// Version of the capture format that this build writes and the newest it reads.

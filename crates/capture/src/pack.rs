@@ -20,7 +20,7 @@ use zwhy_place::Place;
 
 /// A part of a table is closed when it has at least this many rows: small enough that a cut file
 /// loses little, large enough that encoding pays.
-const PART_ROWS: usize = 65_536;
+pub(crate) const PART_ROWS: usize = 65_536;
 
 pub const MANIFEST: &str = "manifest.json";
 pub const FACTS: &str = "facts.json";
@@ -38,7 +38,7 @@ pub fn pack_folder(folder: &Path, out: &Path) -> Result<Damage, CaptureError> {
     let manifest = serde_json::json!({ "zwhy_capture": FORMAT_VERSION, "rows": rows });
     let mut damage = Damage::default();
     Place::of(out)?.write_seekable(|file| {
-        let mut archive = Archive { path: out, zip: ZipWriter::new(file) };
+        let mut archive = Archive::new(out, file);
         archive.put(MANIFEST, manifest.to_string().as_bytes())?;
         let facts = folder.join(FACTS);
         match fs::read(&facts) {
@@ -139,20 +139,24 @@ fn append_text(to: &mut TextColumn, from: &TextColumn) {
 }
 
 /// The packed file being written.
-struct Archive<'a> {
+pub(crate) struct Archive<'a> {
     path: &'a Path,
     zip: ZipWriter<&'a mut File>,
 }
 
-impl Archive<'_> {
-    fn put(&mut self, name: &str, bytes: &[u8]) -> Result<(), CaptureError> {
+impl<'a> Archive<'a> {
+    pub(crate) fn new(path: &'a Path, file: &'a mut File) -> Archive<'a> {
+        Archive { path, zip: ZipWriter::new(file) }
+    }
+
+    pub(crate) fn put(&mut self, name: &str, bytes: &[u8]) -> Result<(), CaptureError> {
         let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
         let options = options.large_file(bytes.len() as u64 >= u64::from(u32::MAX));
         let started = self.zip.start_file(name, options).map_err(std::io::Error::from);
         started.and_then(|()| self.zip.write_all(bytes)).map_err(CaptureError::io("write", self.path))
     }
 
-    fn finish(self) -> Result<(), CaptureError> {
+    pub(crate) fn finish(self) -> Result<(), CaptureError> {
         let file = self.zip.finish().map_err(std::io::Error::from);
         file.map(|_| ()).map_err(CaptureError::io("write", self.path))
     }

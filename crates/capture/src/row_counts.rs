@@ -22,6 +22,20 @@ pub fn row_counts(path: &Path) -> Result<BTreeMap<String, u64>, CaptureError> {
     if meta.is_dir() { of_folder(path) } else { of_file(path) }
 }
 
+/// As [`row_counts`], but of a file of sums ([`crate::write_sums`]) the rows that it stands for.
+///
+/// # Errors
+/// As [`row_counts`].
+pub fn recorded_rows(path: &Path) -> Result<BTreeMap<String, u64>, CaptureError> {
+    let meta = fs::metadata(path).map_err(CaptureError::io("open", path))?;
+    if meta.is_dir() {
+        return of_folder(path);
+    }
+    let manifest = manifest(path)?;
+    let stands_for = rows_of(&manifest["stands_for"]);
+    Ok(if stands_for.is_empty() { rows_of(&manifest["rows"]) } else { stands_for })
+}
+
 fn of_folder(path: &Path) -> Result<BTreeMap<String, u64>, CaptureError> {
     let mut rows = BTreeMap::new();
     for (table, segments) in list_segments(path)? {
@@ -35,6 +49,10 @@ fn of_folder(path: &Path) -> Result<BTreeMap<String, u64>, CaptureError> {
 }
 
 fn of_file(path: &Path) -> Result<BTreeMap<String, u64>, CaptureError> {
+    Ok(rows_of(&manifest(path)?["rows"]))
+}
+
+fn manifest(path: &Path) -> Result<serde_json::Value, CaptureError> {
     let not_ours = |found: &str| CaptureError::NotACapture { path: path.to_owned(), found: found.to_owned() };
     let file = File::open(path).map_err(CaptureError::io("open", path))?;
     let mut archive =
@@ -42,10 +60,12 @@ fn of_file(path: &Path) -> Result<BTreeMap<String, u64>, CaptureError> {
     let manifest = archive.by_name(MANIFEST).map_err(|_| not_ours("an archive without a manifest"))?;
     let mut text = Vec::new();
     manifest.take(MOST_MANIFEST).read_to_end(&mut text).map_err(CaptureError::io("read", path))?;
-    let manifest: serde_json::Value =
-        serde_json::from_slice(&text).map_err(|_| not_ours("an archive with a damaged manifest"))?;
-    let rows = manifest["rows"].as_object().into_iter().flatten();
-    Ok(rows.filter_map(|(table, n)| Some((table.clone(), n.as_u64()?))).collect())
+    serde_json::from_slice(&text).map_err(|_| not_ours("an archive with a damaged manifest"))
+}
+
+fn rows_of(of: &serde_json::Value) -> BTreeMap<String, u64> {
+    let rows = of.as_object().into_iter().flatten();
+    rows.filter_map(|(table, n)| Some((table.clone(), n.as_u64()?))).collect()
 }
 
 #[cfg(test)]

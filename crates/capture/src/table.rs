@@ -80,6 +80,14 @@ impl Table {
         self.columns.iter_mut().for_each(|column| column.retain(keep));
     }
 
+    /// `rows` of them from row `from` on, or what there is.
+    pub fn part(&self, from: usize, rows: usize) -> Table {
+        Table {
+            spec: self.spec,
+            columns: self.columns.iter().map(|column| column.part(from, rows)).collect(),
+        }
+    }
+
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, Column::len)
     }

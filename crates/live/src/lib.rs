@@ -32,7 +32,7 @@ pub use freeze::{Frozen, freeze};
 pub use model::{FREEZE_SPAN, Line, MOST_HISTORY, Model, Told, VERDICT_SPAN};
 pub use readings::{Last, Readings};
 pub use replay::Replay;
-pub use slice::{Slice, nanos};
+pub use slice::{Slice, nanos, narrowed};
 pub use tables::{Cell, Kind, Table};
 pub use text::{head_lines, text};
 pub use times::{clock, moment, stamp, unix_of_stamp};

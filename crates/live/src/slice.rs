@@ -62,7 +62,7 @@ impl Slice {
 }
 
 /// A profile of these samples alone, with their threads and those that series have readings of.
-pub(crate) fn narrowed(whole: &Profile, samples: &Samples, series: &Series) -> Profile {
+pub fn narrowed(whole: &Profile, samples: &Samples, series: &Series) -> Profile {
     let mut out = Profile::new();
     for event in Event::ALL {
         out.set_measure(event, whole.measure(event).clone());

@@ -108,8 +108,7 @@ impl Shipper {
     /// # Errors
     /// The first failure of the store or of reading the spool; what was sent stays sent.
     pub(crate) fn send_all(&mut self, over: &AtomicBool) -> Result<(), AgentError> {
-        let is_file = |entry: &Entry| entry.path.extension().is_some_and(|e| e == "zwhy");
-        let finished = entries(&self.folder)?.into_iter().filter(is_file);
+        let finished = entries(&self.folder)?.into_iter().filter(Entry::is_finished);
         let sent = self.desk.sent();
         for entry in finished.filter(|entry| entry.number >= sent) {
             if over.load(Ordering::Relaxed) {

@@ -5,11 +5,13 @@
 
 mod growing;
 mod names;
+mod old;
 mod salvage;
 mod state;
 
 pub use names::{Entry, entries};
-pub(crate) use salvage::seconds_of;
+pub(crate) use names::{entry_of, sums as sums_name};
+pub(crate) use salvage::{seconds_of, sync_folder};
 pub use state::{Dropped, Reason, Rows, State};
 
 use crate::error::AgentError;
@@ -17,13 +19,13 @@ use crate::ship::Desk;
 use growing::Growing;
 use rustix::fs::{FlockOperation, flock};
 use salvage::Salvaged;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use zwhy_capture::row_counts;
+use zwhy_capture::recorded_rows;
 use zwhy_evidence::CaptureFacts;
 use zwhy_live::{Readings, Slice};
 
@@ -33,6 +35,10 @@ pub struct Limits {
     /// Time that was recorded; gaps are no part of it, and a clock that is set drops nothing.
     pub age: Duration,
     pub bytes: u64,
+    /// Time that is kept as it was recorded; what is older becomes sums.
+    pub detail: Duration,
+    /// Length of what becomes one file of sums.
+    pub sums: Duration,
     /// Length of a file.
     pub file: Duration,
     /// Between two writes to disk: what a kill can lose.
@@ -42,7 +48,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         let (file, flush) = (Duration::from_secs(300), Duration::from_secs(15));
-        Limits { age: Duration::from_secs(24 * 3600), bytes: 1 << 30, file, flush }
+        let hours = |n: u64| Duration::from_secs(n * 3600);
+        Limits { age: hours(24), bytes: 1 << 30, detail: hours(2), sums: hours(1), file, flush }
     }
 }
 
@@ -57,6 +64,8 @@ pub struct Spool {
     unsaved: bool,
     /// Finished files, and folders that could not be packed yet; the oldest first.
     kept: VecDeque<Entry>,
+    /// Files that stay as they are, though they are old.
+    damaged: BTreeSet<u64>,
     growing: Option<Growing>,
     readings: Readings,
     facts: CaptureFacts,
@@ -88,6 +97,7 @@ impl Spool {
             state: State::load(folder),
             unsaved: false,
             kept: entries(folder)?.into(),
+            damaged: BTreeSet::new(),
             growing: None,
             readings: Readings::default(),
             facts: CaptureFacts::default(),
@@ -103,11 +113,12 @@ impl Spool {
             _lock: lock,
         };
         remove_leftovers(folder);
+        spool.remove_covered();
         spool.remove_counted();
         spool.pack_parts();
         let newest = spool.kept.back();
         spool.before = newest.map(|entry| entry.start_unix_s + entry.seconds.unwrap_or(0.0));
-        spool.state.next = spool.state.next.max(newest.map_or(0, |entry| entry.number + 1));
+        spool.state.next = spool.state.next.max(newest.map_or(0, |entry| entry.last + 1));
         spool.keep_within();
         spool.save();
         Ok(spool)
@@ -119,6 +130,7 @@ impl Spool {
 
     /// From here on files are sent by somebody who sits at this desk.
     pub(crate) fn ship(&mut self) -> Arc<Desk> {
+        self.leave_sums_unsent();
         let desk = Arc::new(Desk::new(self.state.sent));
         self.desk = Some(Arc::clone(&desk));
         desk
@@ -158,7 +170,7 @@ impl Spool {
     /// Finished files that were not sent to the store yet.
     pub fn unsent_files(&self) -> usize {
         let sent = self.desk.as_ref().map_or(self.state.sent, |desk| desk.sent());
-        self.kept.iter().filter(|entry| entry.number >= sent).count()
+        self.kept.iter().filter(|entry| entry.last >= sent).count()
     }
 
     /// Seconds that are kept.
@@ -248,14 +260,15 @@ impl Spool {
             let packed = salvage::pack(&path, &out);
             let done = packed.is_ok();
             let path = if done { out } else { path };
-            let entry =
-                Entry { number, start_unix_s, seconds: Some(seconds), bytes: names::bytes(&path), path };
+            let (seconds, bytes) = (Some(seconds), names::bytes(&path));
+            let entry = Entry { number, last: number, start_unix_s, seconds, bytes, path };
             self.kept.push_back(entry);
             self.note(packed.map(drop));
             if done {
                 self.pack_parts();
             }
         }
+        self.make_sums();
         self.keep_within();
         self.save();
     }
@@ -292,7 +305,7 @@ impl Spool {
     /// Removes files that were counted as dropped before a crash.
     fn remove_counted(&mut self) {
         let first = self.state.first;
-        let (gone, kept): (VecDeque<_>, _) = self.kept.drain(..).partition(|entry| entry.number < first);
+        let (gone, kept): (VecDeque<_>, _) = self.kept.drain(..).partition(|entry| entry.last < first);
         self.kept = kept;
         for entry in gone {
             self.note(remove(&entry.path));
@@ -303,12 +316,12 @@ impl Spool {
     fn keep_within(&mut self) {
         while let Some(reason) = self.over() {
             let Some(oldest) = self.kept.front().cloned() else { return };
-            let rows = row_counts(&oldest.path).ok().map(|tables| Rows::of(&tables));
+            let rows = recorded_rows(&oldest.path).ok().map(|tables| Rows::of(&tables));
             self.state.dropped.entry(reason).or_default().add_file(rows);
-            if self.desk.as_ref().is_some_and(|desk| desk.drop_unsent(oldest.number)) {
+            if self.desk.as_ref().is_some_and(|desk| desk.drop_unsent(oldest.last)) {
                 self.state.unsent.add_file(rows);
             }
-            self.state.first = oldest.number + 1;
+            self.state.first = oldest.last + 1;
             // Counted first: a crash before it is gone must not count it twice.
             self.save();
             self.note(remove(&oldest.path));

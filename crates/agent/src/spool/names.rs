@@ -1,7 +1,8 @@
 //! What lies in a spool: a file for some minutes, named by its number, its begin and its length.
 //!
-//! `00000042-20261122-191233-300s.zwhy` is a finished one, `00000043-20261122-191733.zwhy.part` grows or was cut. Numbers
-//! only grow, whatever the clock does, and give the order.
+//! `00000042-20261122-191233-300s.zwhy` is a finished one, `00000043-20261122-191733.zwhy.part` grows or was cut, and
+//! `00000030-00000041-20261122-181233-3600s.zwhy` has the sums of those from 30 to 41. Numbers only grow, whatever the clock
+//! does, and give the order.
 
 use crate::error::AgentError;
 use std::fs;
@@ -12,12 +13,36 @@ use zwhy_live::{stamp, unix_of_stamp};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     pub number: u64,
+    /// Of sums the number of the last file that they are of; else the same.
+    pub last: u64,
     /// By the host's clock, in seconds since 1970; whole seconds.
     pub start_unix_s: f64,
     /// Absent while it grows, and where it was cut.
     pub seconds: Option<f64>,
     pub bytes: u64,
     pub path: PathBuf,
+}
+
+impl Entry {
+    /// Whether it has the sums of other files, and not what was recorded.
+    pub fn is_sums(&self) -> bool {
+        self.path.extension().is_some_and(|e| e == "zwhy")
+            && self
+                .path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(|name| name.matches('-').count() == 4)
+    }
+
+    /// Whether it is the file of this number or has its sums.
+    pub fn has(&self, number: u64) -> bool {
+        (self.number..=self.last).contains(&number)
+    }
+
+    /// A finished file with what was recorded.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.path.extension().is_some_and(|e| e == "zwhy") && !self.is_sums()
+    }
 }
 
 /// Where a file that begins now will grow, without the ending `.part`.
@@ -30,11 +55,29 @@ pub(crate) fn finished(folder: &Path, number: u64, start_unix_s: f64, seconds: f
     folder.join(format!("{number:08}-{}-{:.0}s.zwhy", stamp(start_unix_s), seconds.max(0.0)))
 }
 
-/// All files, the oldest first. What is not of a spool is passed over.
+/// What the sums of the files from `number` to `last` are called.
+pub(crate) fn sums(folder: &Path, (number, last): (u64, u64), start_unix_s: f64, seconds: f64) -> PathBuf {
+    folder.join(format!("{number:08}-{last:08}-{}-{:.0}s.zwhy", stamp(start_unix_s), seconds.max(0.0)))
+}
+
+/// All files, the oldest first. What is not of a spool is passed over, and so are files whose sums are there.
 ///
 /// # Errors
 /// When the folder cannot be read.
 pub fn entries(folder: &Path) -> Result<Vec<Entry>, AgentError> {
+    Ok(with_covered(folder)?.0)
+}
+
+/// As [`entries`], and the files whose sums are there.
+pub(crate) fn with_covered(folder: &Path) -> Result<(Vec<Entry>, Vec<Entry>), AgentError> {
+    let found = all(folder)?;
+    let sums: Vec<(u64, u64)> =
+        found.iter().filter(|entry| entry.is_sums()).map(|entry| (entry.number, entry.last)).collect();
+    let in_sums = |entry: &Entry| sums.iter().any(|(first, last)| (*first..=*last).contains(&entry.number));
+    Ok(found.into_iter().partition(|entry| entry.is_sums() || !in_sums(entry)))
+}
+
+fn all(folder: &Path) -> Result<Vec<Entry>, AgentError> {
     let failed = |e| AgentError::io("read the folder", folder)(e);
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -46,7 +89,7 @@ pub fn entries(folder: &Path) -> Result<Vec<Entry>, AgentError> {
     Ok(found)
 }
 
-fn entry_of(path: PathBuf) -> Option<Entry> {
+pub(crate) fn entry_of(path: PathBuf) -> Option<Entry> {
     let name = path.file_name()?.to_str()?;
     let (stem, is_part) = match name.strip_suffix(".zwhy.part") {
         Some(stem) => (stem, true),
@@ -61,8 +104,15 @@ fn entry_of(path: PathBuf) -> Option<Entry> {
         }
     };
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let number = number.parse().ok().filter(|_| digits(number))?;
-    Some(Entry { number, start_unix_s: unix_of_stamp(begin)?, seconds, bytes: bytes(&path), path })
+    let number_of = |text: &str| text.parse::<u64>().ok().filter(|_| digits(text));
+    let number = number_of(number)?;
+    let (last, begin) = match begin.split_once('-') {
+        // A day and a time, or a number before them.
+        Some((last, begin)) if begin.contains('-') && !is_part => (number_of(last)?, begin),
+        _ => (number, begin),
+    };
+    let start_unix_s = unix_of_stamp(begin)?;
+    (last >= number).then(|| Entry { number, last, start_unix_s, seconds, bytes: bytes(&path), path })
 }
 
 /// Bytes of a file, or of all files of a folder.
@@ -93,8 +143,23 @@ mod tests {
         {
             fs::write(dir.path().join(odd), b"").unwrap();
         }
-        let found = entries(dir.path()).unwrap();
-        let told: Vec<_> = found.iter().map(|e| (e.number, e.start_unix_s, e.seconds, e.bytes)).collect();
-        assert_eq!(told, [(42, at, Some(60.0), 5), (43, at + 60.0, None, 3)]);
+        let told = || -> Vec<_> {
+            let found = entries(dir.path()).unwrap();
+            found.iter().map(|e| (e.number, e.last, e.start_unix_s, e.seconds, e.bytes)).collect()
+        };
+        let grows = (43, 43, at + 60.0, None, 3);
+        assert_eq!(told(), [(42, 42, at, Some(60.0), 5), grows]);
+        fs::write(sums(dir.path(), (40, 42), at - 120.0, 179.7), b"1234567").unwrap();
+        assert_eq!(told(), [(40, 42, at - 120.0, Some(180.0), 7), grows], "42 is in the sums");
+        let (found, covered) = with_covered(dir.path()).unwrap();
+        assert_eq!(covered.iter().map(|e| e.number).collect::<Vec<_>>(), [42]);
+        assert_eq!(
+            [found[0].is_sums(), found[0].has(41), found[0].has(43), found[1].is_sums()],
+            [true, true, false, false]
+        );
+        fs::write(sums(dir.path(), (44, 44), at, 60.0), b"").unwrap();
+        assert!(entries(dir.path()).unwrap()[2].is_sums(), "of one file, too");
+        fs::write(sums(dir.path(), (46, 45), at, 60.0), b"").unwrap();
+        assert_eq!(entries(dir.path()).unwrap().len(), 3);
     }
 }

@@ -38,6 +38,10 @@ struct RunArgs {
     /// Keep this much recorded time: 90m, 24h, 7d.
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = span)]
     keep: Duration,
+    /// Keep this much of it as it was recorded; what is older is kept as sums, in about a sixth of the bytes: samples of ten
+    /// seconds by stack and name of thread, counters of a minute.
+    #[arg(long, value_name = "TIME", default_value = "2h", value_parser = span)]
+    detail: Duration,
     /// Keep at most this many bytes: 500M, 2G.
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
     max_bytes: u64,
@@ -86,6 +90,7 @@ fn record(args: &RunArgs, spool: PathBuf) -> Result<()> {
     record.facts.limits = super::limits::fact();
     let mut options = AgentOptions::new(spool, record);
     (options.limits.age, options.limits.bytes) = (args.keep, args.max_bytes);
+    options.limits.detail = args.detail;
     if options.limits.bytes < MOST_OF_A_FILE {
         return Err(usage("--max-bytes is too little for a few minutes; give 16M or more"));
     }
