@@ -2,11 +2,13 @@
 
 import { defineConfig } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
+import { elements, importElements } from "./build/elements.ts";
 import { lockDown } from "./build/lock-down.ts";
 
 export default defineConfig({
   base: "./",
-  plugins: [viteSingleFile({ removeViteModuleLoader: true }), lockDown()],
+  oxc: { jsx: elements },
+  plugins: [importElements(), viteSingleFile({ removeViteModuleLoader: true }), lockDown()],
   build: {
     target: "es2022",
     modulePreload: false,

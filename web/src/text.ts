@@ -24,13 +24,19 @@ export function threadName(name: string, most: number): string {
 
 const LONGEST_PROSE = 4000;
 
-/** Prose of the answer: as `visible`, with line breaks as blanks, and not without end. */
-export function prose(text: string): string {
+/** A text as one line: as `visible`, with line breaks as blanks, and not without end. */
+export function oneLine(text: string): string {
   return visible(text.replace(/\s+/g, " ").trim(), LONGEST_PROSE);
 }
 
+/** Prose of the answer: one line in which a number and its unit stay together. */
+export function prose(text: string): string {
+  return oneLine(text).replace(/(\d) (?=(?:%|[kKMGT]i?B|[µmn]?s|[MG]?Hz)(?!\w))/g, "$1\u00a0");
+}
+
+/** 1234567 → "1,234,567". Browsers load their tables of languages when first asked, which takes as long as a graph. */
 export function integer(value: number): string {
-  return Math.round(value).toLocaleString("en-US");
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** A fraction as a share with one decimal: 0.631 → "63.1 %"; tiny but real ones as "< 0.1 %". */

@@ -11,7 +11,7 @@ import { pathTo } from "../flame/navigate";
 import { cssOf } from "../flame/palette";
 import type { Paint, View } from "../flame/raster";
 import { ownWeight } from "../flame/tree";
-import { prose, visible } from "../text";
+import { oneLine, visible } from "../text";
 import type { Finding } from "./answer";
 
 const LONGEST = 10_000;
@@ -202,7 +202,7 @@ export function svgOf(
 
 /** Names and prose of a finding, so that no letter of them is markup. */
 function plain(text: string): string {
-  return prose(text).replace(/[\\`*_{}[\]<>#|~]/g, "\\$&");
+  return oneLine(text).replace(/[\\`*_{}[\]<>#|~]/g, "\\$&");
 }
 
 /** A finding for an issue thread. */

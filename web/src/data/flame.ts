@@ -28,6 +28,10 @@ export interface FlameData {
   readonly second: { readonly value: Float64Array; readonly total: number } | null;
 }
 
+function damaged(what: string): DataError {
+  return new DataError(`Flame data is damaged: ${what}`);
+}
+
 const MAGIC = "ZWF1";
 const SUPPORTED = 1;
 
@@ -36,7 +40,7 @@ type Header = Record<string, unknown>;
 function count(header: Header, name: string): number {
   const value = header[name];
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
-    throw new DataError(`Flame data is damaged: header field "${name}" is not a count.`);
+    throw damaged(`header field "${name}" is not a count.`);
   }
   return value;
 }
@@ -44,7 +48,7 @@ function count(header: Header, name: string): number {
 function text(header: Header, name: string): string {
   const value = header[name];
   if (typeof value !== "string") {
-    throw new DataError(`Flame data is damaged: header field "${name}" is not text.`);
+    throw damaged(`header field "${name}" is not text.`);
   }
   return value;
 }
@@ -52,7 +56,7 @@ function text(header: Header, name: string): string {
 function texts(header: Header, name: string): string[] {
   const value = header[name];
   if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
-    throw new DataError(`Flame data is damaged: header field "${name}" is not a list of text.`);
+    throw damaged(`header field "${name}" is not a list of text.`);
   }
   return value;
 }
@@ -69,14 +73,10 @@ function colours(header: Header, stages: number): string[] {
 function indices(header: Header, name: string, length: number, below: number): Uint32Array {
   const value = header[name];
   if (!Array.isArray(value) || value.length !== length) {
-    throw new DataError(
-      `Flame data is damaged: header field "${name}" should list ${length} numbers.`,
-    );
+    throw damaged(`header field "${name}" should list ${length} numbers.`);
   }
   if (!value.every((item) => Number.isInteger(item) && item >= 0 && item < below)) {
-    throw new DataError(
-      `Flame data is damaged: header field "${name}" has a number not below ${below}.`,
-    );
+    throw damaged(`header field "${name}" has a number not below ${below}.`);
   }
   return Uint32Array.from(value as number[]);
 }
@@ -89,10 +89,10 @@ function readHeader(bytes: Bytes): Header {
   try {
     header = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(json));
   } catch {
-    throw new DataError("Flame data is damaged: its header is not JSON.");
+    throw damaged("its header is not JSON.");
   }
   if (typeof header !== "object" || header === null || Array.isArray(header)) {
-    throw new DataError("Flame data is damaged: its header is not a JSON object.");
+    throw damaged("its header is not a JSON object.");
   }
   return header as Header;
 }
@@ -100,20 +100,18 @@ function readHeader(bytes: Bytes): Header {
 function allBelow(column: Column, below: number, what: string): void {
   for (let i = 0; i < column.length; i++) {
     if (column[i] >= below) {
-      throw new DataError(`Flame data is damaged: node ${i} has ${what} ${column[i]} of ${below}.`);
+      throw damaged(`node ${i} has ${what} ${column[i]} of ${below}.`);
     }
   }
 }
 
 /** Gives back how many levels there are. */
 function checkTree(level: Column): number {
-  if (level[0] !== 0) throw new DataError("Flame data is damaged: node 0 is not the root.");
+  if (level[0] !== 0) throw damaged("node 0 is not the root.");
   let deepest = 0;
   for (let i = 1; i < level.length; i++) {
     if (level[i] < 1 || level[i] > level[i - 1] + 1) {
-      throw new DataError(
-        `Flame data is damaged: node ${i} at level ${level[i]} follows level ${level[i - 1]}.`,
-      );
+      throw damaged(`node ${i} at level ${level[i]} follows level ${level[i - 1]}.`);
     }
     if (level[i] > deepest) deepest = level[i];
   }
@@ -122,18 +120,14 @@ function checkTree(level: Column): number {
 
 function checkSums(level: Column, levels: number, value: Float64Array, total: number): void {
   if (value[0] !== total) {
-    throw new DataError(
-      `Flame data is damaged: the root has ${value[0]}, the header says ${total}.`,
-    );
+    throw damaged(`the root has ${value[0]}, the header says ${total}.`);
   }
   const left = new Float64Array(levels);
   left[0] = value[0];
   for (let i = 1; i < level.length; i++) {
     const rest = left[level[i] - 1] - value[i];
     if (rest < 0) {
-      throw new DataError(
-        `Flame data is damaged: the nodes below a parent of node ${i} exceed it.`,
-      );
+      throw damaged(`the nodes below a parent of node ${i} exceed it.`);
     }
     left[level[i] - 1] = rest;
     left[level[i]] = value[i];
@@ -153,7 +147,7 @@ export function decodeFlame(all: Uint8Array): FlameData {
   const nodes = count(header, "nodes");
   const diff = header.diff === true;
   const smallest = nodes * (diff ? 5 : 4);
-  if (nodes < 1) throw new DataError("Flame data is damaged: it has no root.");
+  if (nodes < 1) throw damaged("it has no root.");
   if (smallest > bytes.left) {
     throw new DataError(
       `Flame data is cut: ${nodes} nodes need at least ${smallest} bytes, ${bytes.left} are left.`,
@@ -181,7 +175,7 @@ export function decodeFlame(all: Uint8Array): FlameData {
     second = { value: valueB, total: totalB };
   }
   if (bytes.left > 0) {
-    throw new DataError(`Flame data is damaged: ${bytes.left} bytes follow its last column.`);
+    throw damaged(`${bytes.left} bytes follow its last column.`);
   }
   const unit = text(header, "unit");
   const event = text(header, "event");

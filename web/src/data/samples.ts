@@ -24,6 +24,10 @@ export interface SampleData {
   readonly threads: readonly SampleThread[];
 }
 
+function damaged(what: string): DataError {
+  return new DataError(`Sample data is damaged: ${what}`);
+}
+
 const MAGIC = "ZWS1";
 const SUPPORTED = 1;
 
@@ -49,7 +53,7 @@ function isThread(value: unknown): value is SampleThread {
 
 function count(value: unknown, name: string): number {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new DataError(`Sample data is damaged: header field "${name}" is not a count.`);
+  throw damaged(`header field "${name}" is not a count.`);
 }
 
 function readHeader(bytes: Bytes): Header {
@@ -62,15 +66,15 @@ function readHeader(bytes: Bytes): Header {
     json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(text));
   } catch (error) {
     if (error instanceof DataError) throw error;
-    throw new DataError("Sample data is damaged: its header is not JSON.");
+    throw damaged("its header is not JSON.");
   }
   if (typeof json !== "object" || json === null) {
-    throw new DataError("Sample data is damaged: its header is not an object.");
+    throw damaged("its header is not an object.");
   }
   const fields = json as Readonly<Record<string, unknown>>;
   const { threads } = fields;
   if (!Array.isArray(threads) || !threads.every(isThread)) {
-    throw new DataError('Sample data is damaged: header field "threads" is not a list of threads.');
+    throw damaged('header field "threads" is not a list of threads.');
   }
   return {
     version: count(fields.version, "version"),
@@ -84,7 +88,7 @@ function readHeader(bytes: Bytes): Header {
 function below(column: Uint32Array, limit: number, what: string): void {
   for (let i = 0; i < column.length; i++) {
     if (column[i] >= limit) {
-      throw new DataError(`Sample data is damaged: row ${i} has ${what} ${column[i]} of ${limit}.`);
+      throw damaged(`row ${i} has ${what} ${column[i]} of ${limit}.`);
     }
   }
 }
@@ -111,7 +115,7 @@ export function decodeSamples(all: Uint8Array, nodes: number): SampleData {
   const thread = bytes.counts(rows, "thread");
   const cpu = Int32Array.from(bytes.counts(rows, "cpu"), (n) => n - 1);
   const amount = bytes.amounts(rows, "amount");
-  if (bytes.left > 0) throw new DataError(`Sample data is damaged: ${bytes.left} bytes follow it.`);
+  if (bytes.left > 0) throw damaged(`${bytes.left} bytes follow it.`);
   below(node, nodes, "node");
   below(thread, Math.max(1, threads.length), "thread");
   return { rows, time, node, thread, cpu, amount, threads };

@@ -1,5 +1,7 @@
 // Where a value stands on an axis, and which numbers are written along it.
 
+import { integer } from "../text";
+
 export interface Scale {
   /** Place of a value, 0 to 1. */
   readonly at: (value: number) => number;
@@ -61,7 +63,7 @@ export function figureText(value: number): string {
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e9 || size < 0.0001) return value.toExponential(1);
-  if (size >= 99.95) return Math.round(value).toLocaleString("en-US");
+  if (size >= 99.95) return integer(value);
   if (size >= 9.995) return value.toFixed(1);
   if (size >= 0.0995) return value.toFixed(2);
   return value.toFixed(4);

@@ -8,6 +8,7 @@ import type {
   QueueRow,
 } from "../data/answer";
 import { bytes, integer, percent, prose, seconds, visible } from "../text";
+import { Head } from "./Head";
 
 const KINDS: Readonly<Record<LimitKind, string>> = {
   cpu: "all CPUs",
@@ -57,21 +58,15 @@ export function Bottleneck({ limit }: { limit: Limit | null }) {
 function Programs({ programs }: { programs: readonly ProgramTime[] }) {
   return (
     <table class="numbers">
-      <thead>
-        <tr>
-          <th scope="col">Program that waits</th>
-          <th scope="col" class="n wide-only">
-            Threads
-          </th>
-          <th scope="col" class="n">
-            Time
-          </th>
-          <th scope="col" class="n">
-            On a CPU
-          </th>
-          <th scope="col">Waits for</th>
-        </tr>
-      </thead>
+      <Head
+        columns={[
+          ["Program that waits"],
+          ["Threads", "n wide-only"],
+          ["Time", "n"],
+          ["On a CPU", "n"],
+          ["Waits for"],
+        ]}
+      />
       <tbody>
         {programs.map((row, i) => (
           <tr key={i}>
@@ -101,18 +96,9 @@ function each(ms: number | null): string {
 function Queues({ queues }: { queues: readonly QueueRow[] }) {
   return (
     <table class="numbers">
-      <thead>
-        <tr>
-          <th scope="col">Queue of ZFS</th>
-          <th scope="col">Of</th>
-          <th scope="col" class="n">
-            Waiting, each
-          </th>
-          <th scope="col" class="n">
-            At the disk, each
-          </th>
-        </tr>
-      </thead>
+      <Head
+        columns={[["Queue of ZFS"], ["Of"], ["Waiting, each", "n"], ["At the disk, each", "n"]]}
+      />
       <tbody>
         {queues.map((row, i) => (
           <tr key={i}>
@@ -137,26 +123,16 @@ function Queues({ queues }: { queues: readonly QueueRow[] }) {
 function Disks({ disks }: { disks: readonly DiskRow[] }) {
   return (
     <table class="numbers">
-      <thead>
-        <tr>
-          <th scope="col">Disk</th>
-          <th scope="col" class="n">
-            Busy
-          </th>
-          <th scope="col" class="n">
-            Reads a second, each
-          </th>
-          <th scope="col" class="n">
-            Writes a second, each
-          </th>
-          <th scope="col" class="n wide-only">
-            Queue
-          </th>
-          <th scope="col" class="n wide-only">
-            Read, written a second
-          </th>
-        </tr>
-      </thead>
+      <Head
+        columns={[
+          ["Disk"],
+          ["Busy", "n"],
+          ["Reads a second, each", "n"],
+          ["Writes a second, each", "n"],
+          ["Queue", "n wide-only"],
+          ["Read, written a second", "n wide-only"],
+        ]}
+      />
       <tbody>
         {disks.map((row, i) => (
           <tr key={i}>

@@ -5,6 +5,7 @@ import type { CompareData, CostRow, Delta, FindingRow } from "../data/compare";
 import { findFunction } from "../state/actions";
 import { percent, points, prose, visible } from "../text";
 import { scrollToFlame } from "./Flame";
+import { Head } from "./Head";
 
 const OUTCOMES: ReadonlyMap<string, string> = new Map([
   ["helped", "Helped"],
@@ -49,14 +50,7 @@ export function CompareCauses({ data }: { data: CompareData }) {
         <section aria-labelledby="settings-title">
           <h2 id="settings-title">Set otherwise</h2>
           <table>
-            <thead>
-              <tr>
-                <th scope="col">Setting</th>
-                <th scope="col">Of</th>
-                <th scope="col">Before</th>
-                <th scope="col">After</th>
-              </tr>
-            </thead>
+            <Head columns={[["Setting"], ["Of"], ["Before"], ["After"]]} />
             <tbody>
               {data.settings.map((row, i) => (
                 <tr key={i}>
@@ -89,17 +83,7 @@ function Causes({ rows }: { rows: readonly FindingRow[] }) {
       {rows.length === 0 && <p>No known cause, before or after.</p>}
       {rows.length > 0 && (
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Cause</th>
-              <th scope="col">Before</th>
-              <th scope="col">After</th>
-              <th scope="col" class="n">
-                Share
-              </th>
-              <th scope="col">Is</th>
-            </tr>
-          </thead>
+          <Head columns={[["Cause"], ["Before"], ["After"], ["Share", "n"], ["Is"]]} />
           <tbody>
             {rows.map((row, i) => (
               <tr key={i}>
@@ -140,20 +124,7 @@ function Costs({ rows }: { rows: readonly CostRow[] }) {
     <section aria-labelledby="costs-title">
       <h2 id="costs-title">Cost</h2>
       <table class="numbers">
-        <thead>
-          <tr>
-            <th scope="col">What</th>
-            <th scope="col" class="n">
-              Before
-            </th>
-            <th scope="col" class="n">
-              After
-            </th>
-            <th scope="col" class="n">
-              Times (95 %)
-            </th>
-          </tr>
-        </thead>
+        <Head columns={[["What"], ["Before", "n"], ["After", "n"], ["Times (95 %)", "n"]]} />
         <tbody>
           {rows.map((row, i) => (
             <tr key={i}>

@@ -2,6 +2,7 @@
 
 import type { Demand as Asked, BackgroundWork, DatasetDemand, ProgramDemand } from "../data/answer";
 import { bytes, integer, percent, prose, seconds, visible } from "../text";
+import { Head } from "./Head";
 
 export function Demand({ demand }: { demand: Asked | null }) {
   if (demand === null) return null;
@@ -34,26 +35,16 @@ const amount = (n: number | null) => (n === null ? "–" : bytes(n));
 function Programs({ programs }: { programs: readonly ProgramDemand[] }) {
   return (
     <table class="numbers">
-      <thead>
-        <tr>
-          <th scope="col">Program</th>
-          <th scope="col" class="n wide-only">
-            Processes
-          </th>
-          <th scope="col" class="n">
-            Of ZFS calls
-          </th>
-          <th scope="col" class="n">
-            Read, written a second
-          </th>
-          <th scope="col" class="n wide-only">
-            Memory
-          </th>
-          <th scope="col" class="wide-only">
-            Calls
-          </th>
-        </tr>
-      </thead>
+      <Head
+        columns={[
+          ["Program"],
+          ["Processes", "n wide-only"],
+          ["Of ZFS calls", "n"],
+          ["Read, written a second", "n"],
+          ["Memory", "n wide-only"],
+          ["Calls", "wide-only"],
+        ]}
+      />
       <tbody>
         {programs.map((row, i) => (
           <tr key={i}>
@@ -77,20 +68,14 @@ function Programs({ programs }: { programs: readonly ProgramDemand[] }) {
 function Datasets({ datasets }: { datasets: readonly DatasetDemand[] }) {
   return (
     <table class="numbers">
-      <thead>
-        <tr>
-          <th scope="col">Dataset</th>
-          <th scope="col" class="n">
-            Reads a second
-          </th>
-          <th scope="col" class="n">
-            Writes a second
-          </th>
-          <th scope="col" class="n wide-only">
-            Commits a second
-          </th>
-        </tr>
-      </thead>
+      <Head
+        columns={[
+          ["Dataset"],
+          ["Reads a second", "n"],
+          ["Writes a second", "n"],
+          ["Commits a second", "n wide-only"],
+        ]}
+      />
       <tbody>
         {datasets.map((row, i) => (
           <tr key={i}>

@@ -1,8 +1,8 @@
 // The graph: a canvas in a scrolling frame, pointer and keyboard on it, a tooltip, and the tree
 // that assistive technology reads instead of the canvas.
 
-import { useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { effect, useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { describe, sentence } from "../flame/describe";
 import { levelOfRow, Painter, ROW_HEIGHT } from "../flame/draw";
 import { nodeAt } from "../flame/layout";
@@ -18,6 +18,17 @@ interface Pointer {
   readonly y: number;
 }
 
+/** As `useSignalEffect`, but from before the first paint on, and as soon as a signal changes. */
+function useNow(run: () => (() => void) | undefined): void {
+  useLayoutEffect(() => effect(run), []);
+}
+
+/** With the next frame, when the elements have their sizes; what is given back takes it back. */
+function withFrame(work: () => void): () => void {
+  const frame = requestAnimationFrame(work);
+  return () => cancelAnimationFrame(frame);
+}
+
 export function FlameGraph({ graph }: { graph: Graph }) {
   const { model, view, depth, paint, cursor, icicle } = graph;
   const frame = useRef<HTMLDivElement>(null);
@@ -27,9 +38,16 @@ export function FlameGraph({ graph }: { graph: Graph }) {
   const scrollTop = useSignal(0);
   const pointer = useSignal<Pointer | null>(null);
   const focused = useSignal(false);
+  const due = useRef(false);
   const height = depth.value * ROW_HEIGHT;
 
-  useEffect(() => {
+  const scrollTo = (top: number) => {
+    if (!frame.current) return;
+    frame.current.scrollTop = top;
+    scrollTop.value = frame.current.scrollTop;
+  };
+
+  useLayoutEffect(() => {
     const element = frame.current;
     if (!element) return;
     const measure = () => {
@@ -38,41 +56,39 @@ export function FlameGraph({ graph }: { graph: Graph }) {
     };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
-    measure();
-    return () => observer.disconnect();
+    const first = requestAnimationFrame(measure);
+    return () => {
+      cancelAnimationFrame(first);
+      observer.disconnect();
+    };
   }, [size]);
 
   // A new view starts at its root: at the bottom as flame, on top as icicle.
-  useSignalEffect(() => {
-    const element = frame.current;
+  useNow(() => {
     const rows = depth.value;
     const atTop = icicle.value;
-    if (!element) return;
-    requestAnimationFrame(() => {
-      element.scrollTop = atTop ? 0 : rows * ROW_HEIGHT;
-    });
+    return withFrame(() => scrollTo(atTop ? 0 : rows * ROW_HEIGHT));
   });
 
   // The keyboard cursor stays in view.
-  useSignalEffect(() => {
-    const element = frame.current;
+  useNow(() => {
     const m = model.value;
-    if (!element || !m) return;
+    if (!m) return;
     const level = m.data.level[cursor.value];
     const row = icicle.value ? level : depth.value - 1 - level;
-    requestAnimationFrame(() => {
+    return withFrame(() => {
       const top = row * ROW_HEIGHT;
-      if (top < element.scrollTop) element.scrollTop = top;
-      const bottom = top + ROW_HEIGHT - element.clientHeight;
-      if (bottom > element.scrollTop) element.scrollTop = bottom;
+      const bottom = top + ROW_HEIGHT - (frame.current?.clientHeight ?? 0);
+      const now = frame.current?.scrollTop ?? 0;
+      scrollTo(Math.max(Math.min(now, top), bottom));
     });
   });
 
-  useSignalEffect(() => {
+  const scene = () => {
     const m = model.value;
     const brush = paint.value;
     const { width, height: visibleHeight, ratio } = size.value;
-    const scene = {
+    const rest = {
       view: view.value,
       dark: dark.value,
       depth: depth.value,
@@ -81,17 +97,25 @@ export function FlameGraph({ graph }: { graph: Graph }) {
       selected: focused.value || cursor.value > 0 ? cursor.value : -1,
       hovered: pointer.value?.node ?? -1,
     };
+    return m && brush && { ...rest, model: m, paint: brush, width, visibleHeight, ratio };
+  };
+
+  // Whatever changes, and however often, before the next frame is drawn with it, once.
+  useNow(() => {
     const sheet = canvas.current;
-    if (!sheet || !m || !brush || width === 0) return;
-    painter.current ??= new Painter(sheet);
-    const { current } = painter;
+    if (!scene() || !sheet) return;
     // Tests and tools wait for this.
     sheet.dataset.drawn = "false";
-    const drawn = requestAnimationFrame(() => {
-      current.draw({ ...scene, model: m, paint: brush }, width, visibleHeight, ratio);
+    if (due.current) return;
+    due.current = true;
+    requestAnimationFrame(() => {
+      due.current = false;
+      const now = scene();
+      if (!now || now.width === 0 || !sheet.isConnected) return;
+      painter.current ??= new Painter(sheet);
+      painter.current.draw(now, now.width, now.visibleHeight, now.ratio);
       sheet.dataset.drawn = "true";
     });
-    return () => cancelAnimationFrame(drawn);
   });
 
   const under = (event: MouseEvent): number => {

@@ -2,6 +2,7 @@
 
 import type { StageRow } from "../data/answer";
 import { integer, percent, visible } from "../text";
+import { Head } from "./Head";
 
 /** Millions of bytes a second, of one CPU. */
 function rate(mb: number): string {
@@ -15,26 +16,16 @@ export function Limits({ stages }: { stages: readonly StageRow[] }) {
     <section aria-labelledby="limits-title">
       <h2 id="limits-title">What one CPU here can do</h2>
       <table class="numbers">
-        <thead>
-          <tr>
-            <th scope="col">Work</th>
-            <th scope="col" class="wide-only">
-              Stage
-            </th>
-            <th scope="col" class="n">
-              Can do
-            </th>
-            <th scope="col" class="n">
-              ZFS gets
-            </th>
-            <th scope="col" class="n">
-              Part
-            </th>
-            <th scope="col" class="wide-only">
-              Known from
-            </th>
-          </tr>
-        </thead>
+        <Head
+          columns={[
+            ["Work"],
+            ["Stage", "wide-only"],
+            ["Can do", "n"],
+            ["ZFS gets", "n"],
+            ["Part", "n"],
+            ["Known from", "wide-only"],
+          ]}
+        />
         <tbody>
           {rows.map((row, i) => (
             <tr key={i}>

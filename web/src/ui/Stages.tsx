@@ -6,6 +6,7 @@ import { showStage } from "../state/actions";
 import { page } from "../state/store";
 import { model } from "../state/view";
 import { integer, percent, prose, range, times, visible } from "../text";
+import { Head } from "./Head";
 
 export function Stages({ stages, whatIf }: { stages: readonly StageRow[]; whatIf: WhatIf | null }) {
   if (stages.length === 0) return null;
@@ -128,20 +129,7 @@ export function Origins({ origins }: { origins: readonly OriginRow[] }) {
     <section aria-labelledby="origins-title">
       <h2 id="origins-title">CPU by origin</h2>
       <table class="numbers">
-        <thead>
-          <tr>
-            <th scope="col">Origin</th>
-            <th scope="col" class="n">
-              Samples
-            </th>
-            <th scope="col" class="n">
-              Share
-            </th>
-            <th scope="col" class="n wide-only">
-              95 %
-            </th>
-          </tr>
-        </thead>
+        <Head columns={[["Origin"], ["Samples", "n"], ["Share", "n"], ["95 %", "n wide-only"]]} />
         <tbody>
           {origins.map((row, i) => (
             <tr key={i}>

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { Itself, ThreadRow } from "../data/answer";
 import { fold, foldedText } from "../small";
 import { integer, percent, seconds, threadName, visible } from "../text";
+import { Head } from "./Head";
 
 const FIRST = 12;
 
@@ -26,26 +27,16 @@ export function Threads(props: {
     <section aria-labelledby="threads-title">
       <h2 id="threads-title">CPU by thread</h2>
       <table class="numbers">
-        <thead>
-          <tr>
-            <th scope="col">Thread</th>
-            <th scope="col" class="wide-only">
-              Role
-            </th>
-            <th scope="col" class="n wide-only">
-              Threads
-            </th>
-            <th scope="col" class="n">
-              CPU time
-            </th>
-            <th scope="col" class="n">
-              Of one CPU
-            </th>
-            <th scope="col" class="n">
-              Samples
-            </th>
-          </tr>
-        </thead>
+        <Head
+          columns={[
+            ["Thread"],
+            ["Role", "wide-only"],
+            ["Threads", "n wide-only"],
+            ["CPU time", "n"],
+            ["Of one CPU", "n"],
+            ["Samples", "n"],
+          ]}
+        />
         <tbody>
           {shown.map((row, i) => (
             <tr key={i}>

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { WaitRow } from "../data/answer";
 import { integer, seconds, threadName, visible } from "../text";
+import { Head } from "./Head";
 
 const FIRST = 12;
 
@@ -14,26 +15,18 @@ export function Waiting({ waiting }: { waiting: readonly WaitRow[] }) {
     <section aria-labelledby="waiting-title">
       <h2 id="waiting-title">Waiting</h2>
       <table class="numbers">
-        <thead>
-          <tr>
-            <th scope="col">Waits in</th>
-            <th scope="col" class="n">
-              Time
-            </th>
-            <th scope="col" class="n wide-only">
-              Samples
-            </th>
-            <th scope="col">Thread</th>
-            <th scope="col" class="wide-only">
-              Role
-            </th>
-            <th scope="col">For</th>
-            <th scope="col">On</th>
-            <th scope="col" class="wide-only">
-              Stage
-            </th>
-          </tr>
-        </thead>
+        <Head
+          columns={[
+            ["Waits in"],
+            ["Time", "n"],
+            ["Samples", "n wide-only"],
+            ["Thread"],
+            ["Role", "wide-only"],
+            ["For"],
+            ["On"],
+            ["Stage", "wide-only"],
+          ]}
+        />
         <tbody>
           {shown.map((row, i) => (
             <tr key={i}>

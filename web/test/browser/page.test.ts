@@ -55,7 +55,7 @@ async function clickRow(opened: Opened, row: number): Promise<void> {
 describe("a report", () => {
   it("opens from disk without errors or requests, and answers first", async () => {
     const { page, wrong } = await browser.openText(REPORT);
-    expect(await page.locator(".why").innerText()).toMatch(/AES-CCM decryption takes 68.5 %/);
+    expect(await page.locator(".why").innerText()).toMatch(/AES-CCM decryption takes 68.5\s%/);
     // Two to run, and one that takes them back, folded away.
     expect(await page.locator(".commands code").count()).toBe(3);
     expect(await page.locator(".commands code:visible").count()).toBe(2);

@@ -29,6 +29,12 @@ describe("visible", () => {
   it("cuts long names and says how long they are", () => {
     expect(visible("x".repeat(10_000), 5)).toBe("xxxxx… (10,000 characters)");
   });
+  it("keeps numbers and units together in prose, and nothing else", () => {
+    expect(prose("28 % of 3 s at 200 MB/s, 4 KiB")).toBe(
+      "28\u00a0% of 3\u00a0s at 200\u00a0MB/s, 4\u00a0KiB",
+    );
+    expect(prose("2 sets of 3 Mbytes, x %")).toBe("2 sets of 3 Mbytes, x %");
+  });
   it("takes line breaks of prose as blanks", () => {
     expect(prose(" a\n  b\u0000 ")).toBe("a b\\u{0}");
   });

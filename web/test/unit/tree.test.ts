@@ -61,6 +61,21 @@ describe("layout", () => {
     );
   });
 
+  it("gives each row what its parents have, less what is their own", () => {
+    fc.assert(
+      fc.property(stacks, (list) => {
+        const m = modelOf(list);
+        const totals = m.layout.levels.map((level) => level.cum[level.count]);
+        expect(totals[0]).toBe(naiveShare(list, () => true));
+        for (let depth = 1; depth < totals.length; depth++) {
+          const parents = [...m.layout.levels[depth - 1].node];
+          const own = parents.reduce((sum, node) => sum + ownWeightOf(m.tree, m.weight, node), 0);
+          expect(totals[depth]).toBe(totals[depth - 1] - own);
+        }
+      }),
+    );
+  });
+
   it("finds the node at each place", () => {
     fc.assert(
       fc.property(stacks, (list) => {
