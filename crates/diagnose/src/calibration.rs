@@ -1,17 +1,34 @@
-//! From what the signs give by themselves to how often such a finding is right: a line of a few corners,
-//! kept as data in `knowledge/confidence.toml`, with a reason where it leaves the documented cases.
+//! From what the signs give by themselves to how often such a finding is right: a line of a few corners, and what
+//! words alone are worth; kept as data in `knowledge/confidence.toml`, with a reason where it leaves the
+//! documented cases.
 
 use serde::Deserialize;
 use std::sync::LazyLock;
 
 const EMBEDDED: &str = include_str!("../../../knowledge/confidence.toml");
 
-/// One line for people's reports, one for recordings.
+/// One line for people's reports, one for recordings; and what a report's words say.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
     pub reports: Line,
     pub recordings: Line,
+    pub words: Words,
+}
+
+/// How often words name the cause: of the cause that fits best and of those after it, from 0 to 1.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Words {
+    /// Where the report says a phrase of the cause.
+    pub phrase: Vec<f64>,
+    /// Where it has some of its words only.
+    pub single: Vec<f64>,
+    /// Most that words and signs say together.
+    pub most_with_signs: f64,
+    /// Most that one setting or name says of a cause that the words do not speak of.
+    pub sign_without_words: f64,
+    pub reason: String,
 }
 
 /// Straight between its corners; both coordinates from 0 to 1.
@@ -44,14 +61,37 @@ impl Calibration {
                 return Err(format!("[{name}]: no reason is given"));
             }
         }
+        read.words.check()?;
         Ok(read)
+    }
+}
+
+impl Words {
+    fn check(&self) -> Result<(), String> {
+        for (name, values) in [("phrase", &self.phrase), ("single", &self.single)] {
+            let falls = values.windows(2).all(|two| two[0] >= two[1]);
+            if values.is_empty() || !falls || values.iter().any(|v| !(0.0..1.0).contains(v)) {
+                return Err(format!("[words] {name}: values must fall from first to last within 0 and 1"));
+            }
+        }
+        match self.reason.trim().is_empty() {
+            true => Err("[words]: no reason is given".to_owned()),
+            false => Ok(()),
+        }
     }
 }
 
 /// No line at all.
 fn plain() -> Calibration {
     let line = || Line { points: vec![(0.0, 0.0), (1.0, 1.0)], reason: String::new() };
-    Calibration { reports: line(), recordings: line() }
+    let words = Words {
+        phrase: Vec::new(),
+        single: Vec::new(),
+        most_with_signs: 0.0,
+        sign_without_words: 0.0,
+        reason: String::new(),
+    };
+    Calibration { reports: line(), recordings: line(), words }
 }
 
 impl Line {
@@ -88,7 +128,7 @@ mod tests {
     fn a_line_that_falls_or_has_no_reason_is_refused() {
         let text = |points: &str, reason: &str| {
             format!(
-                "[reports]\npoints = {points}\nreason = '{reason}'\n[recordings]\npoints = [[0,0],[1,1]]\nreason = 'r'"
+                "[reports]\npoints = {points}\nreason = '{reason}'\n[recordings]\npoints = [[0,0],[1,1]]\nreason = 'r'\n[words]\nphrase = [0.5]\nsingle = [0.1]\nmost_with_signs = 0.6\nsign_without_words = 0.2\nreason = 'r'"
             )
         };
         assert!(Calibration::read(&text("[[0, 0], [1, 1]]", "because")).is_ok());

@@ -5,6 +5,8 @@
 //! word (`snapshot*`); `@slow` and `@cpu` are the many words for that. Parts count where they stand within [`NEAR`] words: a report that speaks of snapshots at
 //! its top and of a list at its end says nothing of listing snapshots.
 
+use crate::knowledge::Cause;
+
 /// Words within which all parts of a phrase have to stand: some three sentences.
 const NEAR: usize = 50;
 /// Words of a report that are read; longer ones are no report of a person.
@@ -28,6 +30,14 @@ const GROUPS: [(&str, &str); 2] = [
     ),
     ("@cpu", "cpu|cpus|load|core|cores|100|spin*|pegged|saturat*|hot"),
 ];
+
+impl Cause {
+    /// The phrases of this cause that a text says, as they are written in its file.
+    pub fn phrases_in(&self, text: &str) -> Vec<&str> {
+        let words = words(text);
+        self.said.iter().filter(|p| p.heard(&words).is_some()).map(|p| p.text.as_str()).collect()
+    }
+}
 
 /// What has to be said, in any order.
 #[derive(Clone, Debug)]

@@ -49,8 +49,6 @@ const SYSTEM_MOST: f64 = 0.15;
 const TOPIC: f64 = 0.16;
 /// From here on what was seen decides, and words are not asked.
 const SEEN: f64 = 0.65;
-/// Most that signs and words say together where what was seen does not decide.
-const SEEN_AND_SAID_MOST: f64 = 0.69;
 /// By how much few samples lower the most that can be said: at 45 of them to 0.7.
 const FEW: f64 = 2.0;
 /// Nothing is certain.
@@ -127,13 +125,15 @@ fn add_words<'k>(verdicts: &mut Vec<Verdict<'k>>, knowledge: &'k Knowledge, aske
     {
         return;
     }
+    let of_words = &Calibration::embedded().words;
+    let most = of_words.most_with_signs;
     for spoken in spoken(knowledge, asked) {
         let confidence = spoken.confidence;
         match verdicts.iter_mut().find(|v| v.cause.class == spoken.cause.class) {
             Some(verdict) => {
                 // The share of what the signs leave open that words settle.
                 let raised = verdict.confidence + (1.0 - verdict.confidence) * confidence;
-                verdict.confidence = raised.min(SEEN_AND_SAID_MOST).max(verdict.confidence);
+                verdict.confidence = raised.min(most).max(verdict.confidence);
                 verdict.of_system = false;
                 verdict.words = spoken.words;
             }
@@ -143,6 +143,10 @@ fn add_words<'k>(verdicts: &mut Vec<Verdict<'k>>, knowledge: &'k Knowledge, aske
                 verdicts.push(verdict);
             }
         }
+    }
+    // A setting that a report mentions while its words speak of something else.
+    for verdict in verdicts.iter_mut().filter(|v| v.words.is_empty() && v.signs == 1 && v.measured == 0.0) {
+        verdict.confidence = verdict.confidence.min(of_words.sign_without_words);
     }
 }
 

@@ -7,6 +7,7 @@
 //! for words, as they say themselves what there is.
 
 use crate::asked::Asked;
+use crate::calibration::Calibration;
 use crate::condition::QueryBank;
 use crate::facts::FactBase;
 use crate::knowledge::{Cause, Knowledge};
@@ -35,14 +36,6 @@ const MOST_WORDS: usize = 4000;
 /// Words that are shown.
 const SHOWN: usize = 6;
 
-/// What a report says by a phrase of a cause (`said.rs`), of the first and of those after it: of 42 reports with an
-/// established cause, known to zwhy or not, that the phrases were written beside, 32 were named by one
-/// (docs/CALIBRATION.md); less than one sign says, as words are no measurement.
-const SAID: [f64; 3] = [0.58, 0.3, 0.2];
-/// What single words say by themselves, of the cause that fits best and of those after it: none of the seven of
-/// these reports that had no phrase were named by them, and two in five of earlier ones.
-const SPOKEN: [f64; 3] = [0.3, 0.2, 0.15];
-
 /// A cause that a report speaks of.
 #[derive(Clone, Debug)]
 pub struct Spoken<'k> {
@@ -59,6 +52,7 @@ pub fn spoken<'k>(knowledge: &'k Knowledge, asked: &Asked<'_>) -> Vec<Spoken<'k>
     if said.is_empty() {
         return Vec::new();
     }
+    let single = &Calibration::embedded().words.single;
     let library = Library::of(knowledge);
     let scores: Vec<f64> = library.texts.iter().map(|text| library.score(text, &said)).collect();
     let possible = |at: &usize| !speaks_against(&knowledge.causes[*at], asked);
@@ -70,10 +64,10 @@ pub fn spoken<'k>(knowledge: &'k Knowledge, asked: &Asked<'_>) -> Vec<Spoken<'k>
     let of_words: Vec<usize> = near
         .filter(|at| spoken.iter().all(|s| s.cause.class != knowledge.causes[*at].class))
         .filter(possible)
-        .take(SPOKEN.len())
+        .take(single.len())
         .collect();
     for at in of_words {
-        let Some(confidence) = SPOKEN.get(spoken.len()) else { break };
+        let Some(confidence) = single.get(spoken.len()) else { break };
         let words = library.shared(&library.texts[at], &said);
         spoken.push(Spoken { cause: &knowledge.causes[at], confidence: *confidence, words });
     }
@@ -97,9 +91,13 @@ fn by_phrases<'k>(
     }
     heard.sort_by(|a, b| b.1.cmp(&a.1).then(scores[b.0].total_cmp(&scores[a.0])).then(a.0.cmp(&b.0)));
     heard.retain(|(at, _, _)| possible(at));
-    let ranked = heard.into_iter().zip(SAID);
+    let ranked = heard.into_iter().zip(&Calibration::embedded().words.phrase);
     ranked
-        .map(|((at, _, words), confidence)| Spoken { cause: &knowledge.causes[at], confidence, words })
+        .map(|((at, _, words), confidence)| Spoken {
+            cause: &knowledge.causes[at],
+            confidence: *confidence,
+            words,
+        })
         .collect()
 }
 
@@ -150,6 +148,8 @@ impl Library {
         for stem in texts.iter().flat_map(|text| text.stems.keys()) {
             *having.entry(stem.clone()).or_default() += 1.0;
         }
+        let own = own_words(knowledge);
+        having.retain(|stem, _| own.contains(stem));
         let all = texts.len() as f64;
         let rarity = having.into_iter().map(|(stem, n)| (stem, (1.0 + (all - n + 0.5) / (n + 0.5)).ln()));
         let length: f64 = texts.iter().map(|text| text.length).sum();
@@ -181,6 +181,22 @@ impl Library {
         }
         words
     }
+}
+
+/// Stems of the subject: what titles, classes and phrases say and signs ask for. Of an explanation's other words
+/// (`else`, `big`, `processes`) some are rare among causes and say nothing all the same.
+fn own_words(knowledge: &Knowledge) -> FxHashSet<String> {
+    let mut own = FxHashSet::default();
+    let mut add = |text: &str| own.extend(stems(text).map(|(stem, _)| stem));
+    for cause in &knowledge.causes {
+        [&cause.title, &cause.class].into_iter().for_each(|text| add(text));
+        cause.said.iter().for_each(|phrase| add(&phrase.text));
+        for query in cause.signs.iter().flat_map(|s| &s.when.queries).filter_map(|id| knowledge.bank.get(*id))
+        {
+            query.arguments.iter().for_each(|argument| add(argument));
+        }
+    }
+    own
 }
 
 /// Stems with the first word that had each.

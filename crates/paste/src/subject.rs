@@ -1,14 +1,15 @@
 //! Whether a text is about ZFS at all, so that its words may be asked for a cause.
 
-/// Beginnings of words that only a report about ZFS has.
-const BEGINNINGS: [&str; 20] = [
+/// Beginnings of words that only a report about ZFS has, or one about a system or tool that is made for it.
+const BEGINNINGS: [&str; 30] = [
     "zfs", "zpool", "zvol", "zdb", "raidz", "openzfs", "l2arc", "arc_", "dbuf_", "txg_", "zil_", "zio_",
-    "dmu_", "metaslab", "spl_", "spa_", "dsl_", "dnode_", "zap_", "vdev",
+    "dmu_", "metaslab", "spl_", "spa_", "dsl_", "dnode_", "zap_", "vdev", "z_wr_", "z_rd_", "z_fr_",
+    "z_null_", "dataset", "freenas", "truenas", "proxmox", "sanoid", "syncoid",
 ];
 
 /// Whole words of that kind.
-const WORDS: [&str; 10] =
-    ["arc", "zil", "slog", "txg", "scrub", "dedup", "recordsize", "volblocksize", "autotrim", "dataset"];
+const WORDS: [&str; 9] =
+    ["arc", "zil", "slog", "txg", "scrub", "dedup", "recordsize", "volblocksize", "autotrim"];
 
 /// Words of a line of which the shortest sentence is made; lists of names and settings have fewer.
 const SENTENCE: usize = 3;
@@ -31,6 +32,9 @@ mod tests {
     #[test]
     fn only_words_of_zfs_count() {
         assert!(speaks_of_zfs("a `ZFS list` of 1200 snapshots") && speaks_of_zfs("time in dbuf_find()"));
+        assert!(
+            speaks_of_zfs("24 of the z_wr_iss processes are busy") && speaks_of_zfs("sanoid lists datasets")
+        );
         assert!(!speaks_of_zfs("To whom it may concern: the pool has a cache") && !speaks_of_zfs(""));
         assert!(!speaks_of_zfs("pool:\n  name: tank\n  vdevs:\ncache:\n"));
     }

@@ -1,7 +1,7 @@
 //! How often a confidence was right: curve, Brier score, expected calibration error, and a fit beside them.
 
 use std::path::Path;
-use zwhy_diagnose::{Calibration, Knowledge, Options, ShareOf, explain};
+use zwhy_diagnose::{Calibration, Finding, Knowledge, Options, ShareOf, explain};
 use zwhy_evidence::Evidence;
 
 /// Ends of the bins of confidence; the first holds cases for which nothing was found.
@@ -21,6 +21,19 @@ struct Answered {
     class: Option<String>,
     /// Where it was written: cases of one thread stay together.
     source: String,
+    rests: Rests,
+    /// Phrases of the cause that the report says.
+    phrases: Vec<String>,
+}
+
+/// What a first finding rests on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rests {
+    Nothing,
+    Signs,
+    SignsAndWords,
+    Phrase,
+    Words,
 }
 
 /// First findings of one confidence.
@@ -46,6 +59,8 @@ pub fn calibration(folder: &Path, reports: Option<(&Path, &str)>, knowledge: &Kn
         let asked = raw_reports(reports, half, knowledge);
         println!("\nReports as they were written ({half}):\n");
         table(&asked);
+        println!("\nBy what the first finding rests on:\n");
+        grounds(&asked);
         all.extend(asked);
     }
     fit(&all);
@@ -63,12 +78,66 @@ fn answered(evidence: &Evidence, class: Option<&str>, source: &str, knowledge: &
     let shown = first(true);
     // What the signs say of the finding that is shown first.
     let by_signs = first(false).filter(|f| shown.as_ref().is_some_and(|s| s.class == f.class));
+    let cause = shown.as_ref().and_then(|f| knowledge.cause(&f.class));
+    let phrases: Vec<String> =
+        cause.into_iter().flat_map(|c| c.phrases_in(&evidence.text)).map(str::to_owned).collect();
+    let rests = shown.as_ref().map_or(Rests::Nothing, |f| rests(f, !phrases.is_empty()));
     Answered {
         confidence: shown.as_ref().map_or(0.0, |f| f.confidence),
         by_signs: by_signs.map_or(0.0, |f| f.confidence),
-        right: shown.is_some_and(|f| Some(f.class.as_str()) == class),
+        right: shown.is_some_and(|f| class.is_some_and(|class| class.split('/').any(|one| one == f.class))),
         class: class.map(str::to_owned),
         source: source.to_owned(),
+        rests,
+        phrases,
+    }
+}
+
+fn rests(finding: &Finding, phrase: bool) -> Rests {
+    let words = finding.evidence.iter().any(|e| e.source == "words");
+    let signs = finding.evidence.iter().any(|e| e.source != "words");
+    match (signs, words) {
+        (_, false) => Rests::Signs,
+        (true, true) => Rests::SignsAndWords,
+        (false, true) if phrase => Rests::Phrase,
+        (false, true) => Rests::Words,
+    }
+}
+
+/// How often first findings are right by what they rest on. A phrase may have been written for the report that
+/// says it: so they are counted again without those right ones none of whose phrases is right of another report.
+fn grounds(asked: &[Answered]) {
+    println!(
+        "| rests on | reports | named right | 95 % | mean confidence | elsewhere right, too |\n|---|--:|--:|---|--:|--:|"
+    );
+    let known: Vec<&Answered> = asked.iter().filter(|a| a.class.is_some()).collect();
+    let elsewhere = |a: &Answered| {
+        known
+            .iter()
+            .any(|b| b.right && b.source != a.source && b.phrases.iter().any(|p| a.phrases.contains(p)))
+    };
+    for (rests, name) in [
+        (Rests::Signs, "signs alone"),
+        (Rests::SignsAndWords, "signs and words"),
+        (Rests::Phrase, "a phrase"),
+        (Rests::Words, "single words"),
+        (Rests::Nothing, "silent"),
+    ] {
+        let of: Vec<&&Answered> = known.iter().filter(|a| a.rests == rests).collect();
+        let right = of.iter().filter(|a| a.right).count();
+        let kept: Vec<&&&Answered> =
+            of.iter().filter(|a| !a.right || a.phrases.is_empty() || elsewhere(a)).collect();
+        let share = ShareOf::counted(right as u64, of.len() as u64);
+        let mean = of.iter().map(|a| a.confidence).sum::<f64>() / of.len().max(1) as f64;
+        println!(
+            "| {name} | {} | {right} ({:.0} %) | {:.0}–{:.0} % | {mean:.2} | {} of {} |",
+            of.len(),
+            share.value * 100.0,
+            share.low * 100.0,
+            share.high * 100.0,
+            kept.iter().filter(|a| a.right).count(),
+            kept.len(),
+        );
     }
 }
 
@@ -92,12 +161,13 @@ fn cases(folder: &Path, knowledge: &Knowledge, apart: bool) -> Vec<Answered> {
     all
 }
 
-/// `list.tsv` has id, link, kind, class, who, half; a class of `unknown` is one that nobody knows.
+/// `list.tsv` has id, link, kind, class (or several with `/` where the report cannot tell them apart), who, half; a
+/// class of `unknown` is one that nobody knows. A half of `all` is every one.
 fn raw_reports(folder: &Path, half: &str, knowledge: &Knowledge) -> Vec<Answered> {
     let list = std::fs::read_to_string(folder.join("list.tsv")).unwrap_or_default();
     let rows = list.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
     let mut all = Vec::new();
-    for row in rows.filter(|row| row.len() >= 6 && row[5] == half) {
+    for row in rows.filter(|row| row.len() >= 6 && (row[5] == half || half == "all")) {
         let Ok(text) = std::fs::read_to_string(folder.join(format!("{}.txt", row[0]))) else { continue };
         let evidence = super::paste(&text).unwrap_or_default();
         let class = (row[3] != "unknown").then_some(row[3]);
@@ -199,7 +269,8 @@ impl Logistic {
 
 /// The fit of a logistic to findings that rest on signs, cross-validated, beside the line in use.
 fn fit(all: &[Answered]) {
-    let of: Vec<&Answered> = all.iter().filter(|a| a.class.is_some() && a.by_signs >= 0.12).collect();
+    let of: Vec<&Answered> =
+        all.iter().filter(|a| a.class.is_some() && a.by_signs >= 0.12 && a.rests == Rests::Signs).collect();
     if of.len() < 10 {
         return;
     }
