@@ -10,7 +10,7 @@ use zwhy_evidence::{Evidence, VdevLoad};
 /// Queues that are listed.
 const MOST: usize = 4;
 /// Reports of which a mean says something.
-const FEWEST: usize = 3;
+const FEWEST: usize = 2;
 /// Requests that wait, on average, from which it counts.
 const WAITING: f64 = 1.0;
 /// Part of the limit that is at the disk all the time, from which the queue is full.

@@ -13,7 +13,7 @@ const FELT: f64 = 0.1;
 /// Part of its time that a program waits for disks, from which it is slowed by other work on them.
 const WAITS: f64 = 0.1;
 /// Reports of which a mean says something.
-const FEWEST: usize = 3;
+const FEWEST: usize = 2;
 /// Queues of a disk, as names of `zwhy_zfs::IOSTAT_NAMES` begin.
 const QUEUES: [&str; 7] =
     ["syncq_read", "syncq_write", "asyncq_read", "asyncq_write", "scrubq", "trimq", "rebuildq"];

@@ -12,6 +12,7 @@ use crate::live::Counted;
 use crate::options::RecordOptions;
 use crate::scene::Scene;
 use crate::series_pen::SeriesPen;
+use crate::target::Target;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -30,7 +31,7 @@ const MOST_STARTS: u32 = 4;
 const PAUSE: Duration = Duration::from_secs(10);
 /// A shorter recording has too few reports for what starting a program costs.
 const SHORTEST: Duration = Duration::from_secs(3);
-/// Where nobody knows how long the recording will be, it begins so much later.
+/// A command may be over at once: beside one it begins so much later.
 const LATER: Duration = Duration::from_secs(1);
 /// Rows that are no disk and no pool (`kind_of_name` in crates/zfs names the same).
 const GROUPS: [&str; 6] = ["mirror-", "raidz", "draid", "spare-", "replacing-", "indirect-"];
@@ -68,13 +69,14 @@ impl Vdevs {
     /// `None` where they are not wanted.
     pub(crate) fn new(options: &RecordOptions) -> Option<Vdevs> {
         let short = options.duration.is_some_and(|duration| duration < SHORTEST.max(options.interval * 2));
+        let may_be_short = options.duration.is_none() && matches!(options.target, Target::Command(_));
+        let next_start = if may_be_short { LATER } else { Duration::ZERO };
         (options.ask_zfs && options.vdevs && !short).then(|| Vdevs {
             pools_in: options.proc_root.join("spl/kstat/zfs"),
             program: PathBuf::from("zpool"),
             stream: None,
             starts: 0,
-            // A command may be over at once.
-            next_start: if options.duration.is_some() { Duration::ZERO } else { LATER },
+            next_start,
             interval: options.interval,
             next: Duration::ZERO,
             pause_s: whole_seconds(options.interval),
@@ -181,6 +183,9 @@ impl Sampler for Vdevs {
             return;
         }
         self.next = look.elapsed + self.interval;
+        if self.starts == 0 && self.next_start > look.elapsed {
+            self.next = self.next_start;
+        }
         self.keep_running(look.elapsed);
         if let Some(stream) = &self.stream {
             let (lines, ended) = stream.take();
@@ -212,7 +217,6 @@ impl Sampler for Vdevs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Target;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
