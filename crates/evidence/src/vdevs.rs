@@ -2,6 +2,11 @@
 //!
 //! From the series `vdev/POOL` and `vdev/POOL/DISK` of the timeline, whose names are [`zwhy_zfs::IOSTAT_NAMES`]. Each
 //! report of `zpool iostat` counts the same, whatever it had to say; mean times count by operations.
+//!
+//! The queues of a report are those of the moment in which it was made, which says little of the second before: on a
+//! busy host `zpool` may not get to look before they have emptied. The mean length of a queue over an interval follows
+//! from the rate and the mean time of its operations (Little's law), and that is taken where it can be told how many of
+//! all reads or writes were its own: those of one queue, or of two whose times tell their parts.
 
 use crate::{Line, OriginId, Table, Timeline};
 use std::collections::BTreeMap;
@@ -38,9 +43,17 @@ impl VdevLoad {
         let mut times: Vec<i64> = lines.iter().flat_map(|line| line.points.iter().map(|(t, _)| *t)).collect();
         times.sort_unstable();
         times.dedup();
-        let at = |name: &str| {
+        let reported = |name: &str| {
             let line = lines.iter().find(|line| line.name == name)?;
             Some(times.iter().map(|t| value_at(&line.points, *t)).collect::<Vec<f64>>())
+        };
+        let at = |name: &str| {
+            let mut values = reported(name);
+            for (i, length) in lengths(name, &reported).into_iter().enumerate() {
+                let Some(length) = length else { continue };
+                values.get_or_insert_with(|| vec![0.0; times.len()])[i] = length;
+            }
+            values
         };
         let operations = ["reads_s", "writes_s"].map(|name| at(name).unwrap_or_default());
         let mean = |name: &'static str| {
@@ -84,6 +97,69 @@ impl VdevLoad {
         let rows: Vec<Vec<String>> = loads.iter().map(row).collect();
         (!rows.is_empty()).then(|| Table { tool: "zpool iostat -lqv".to_owned(), columns, rows, origin })
     }
+}
+
+/// Queues of reads and of writes that programs and ZFS ask for, the rate of all reads or writes, and their times.
+struct Direction {
+    rate: &'static str,
+    total: &'static str,
+    disk: &'static str,
+    queues: [&'static str; 2],
+}
+
+const DIRECTIONS: [Direction; 2] = [
+    Direction {
+        rate: "reads_s",
+        total: "total_read_ns",
+        disk: "disk_read_ns",
+        queues: ["syncq_read_ns", "asyncq_read_ns"],
+    },
+    Direction {
+        rate: "writes_s",
+        total: "total_write_ns",
+        disk: "disk_write_ns",
+        queues: ["syncq_write_ns", "asyncq_write_ns"],
+    },
+];
+/// Queues through which go both reads and writes.
+const MIXED: [&str; 2] = ["scrubq_ns", "rebuildq_ns"];
+/// Two times in a queue are told apart from this ratio on: they are means of histograms by powers of two.
+const APART: f64 = 1.25;
+
+/// The mean length of queue `name` (`syncq_read_pending` and the like) in each interval, by Little's law; `None` where
+/// it cannot be told how many operations were of this queue, and nothing of a name that is no such queue.
+fn lengths(name: &str, reported: &impl Fn(&str) -> Option<Vec<f64>>) -> Vec<Option<f64>> {
+    let Some((queue, state)) = name.rsplit_once('_') else { return Vec::new() };
+    let own = format!("{queue}_ns");
+    let direction = DIRECTIONS.iter().find(|direction| direction.queues.contains(&own.as_str()));
+    let Some(direction) = direction.filter(|_| matches!(state, "pending" | "active")) else {
+        return Vec::new();
+    };
+    let (Some(rates), Some(disks), Some(waits)) =
+        (reported(direction.rate), reported(direction.disk), reported(&own))
+    else {
+        return Vec::new();
+    };
+    let at = |name: &str| reported(name).unwrap_or_else(|| vec![0.0; rates.len()]);
+    let other = direction.queues.iter().find(|name| **name != own).map(|name| at(name)).unwrap_or_default();
+    let (totals, mixed) = (at(direction.total), MIXED.map(at));
+    let length = |i: usize| {
+        let alone = mixed.iter().all(|times| times[i] == 0.0) && waits[i] > 0.0;
+        let part = if alone { part_of(waits[i], other[i], totals[i] - disks[i])? } else { return None };
+        let time = if state == "pending" { waits[i] } else { disks[i] };
+        Some(rates[i] * part * time / 1e9)
+    };
+    (0..rates.len()).map(length).collect()
+}
+
+/// Which part of the operations went through a queue with a mean time of `own`, where the rest had one of `other` (0
+/// without a rest) and all together `mean`.
+fn part_of(own: f64, other: f64, mean: f64) -> Option<f64> {
+    if other == 0.0 {
+        return Some(1.0);
+    }
+    let apart = own.max(other) >= APART * own.min(other) && mean > 0.0;
+    apart.then(|| ((mean - other) / (own - other)).clamp(0.0, 1.0))
 }
 
 /// [`IOSTAT_NAMES`] as pasted tables call them (`knowledge/tools/zpool-iostat.toml`).
@@ -161,6 +237,41 @@ mod tests {
         assert_eq!(disk.mean("disk_read_ns"), 1750.0);
         assert_eq!((disk.mean("reads_s"), disk.mean("syncq_read_pending")), (100.0, 6.0));
         assert_eq!((disk.mean("trimq_active"), disk.mean("scrubq_active")), (0.5, 0.0));
+    }
+
+    #[test]
+    fn a_queue_that_has_all_reads_is_as_long_as_their_rate_and_time_make_it() {
+        let mut lines = vec![
+            line("vdev/tank/sda", "reads_s", &[(1, 2000), (2, 2000)]),
+            line("vdev/tank/sda", "disk_read_ns", &[(1, 500_000), (2, 500_000)]),
+            line("vdev/tank/sda", "syncq_read_ns", &[(1, 4_000_000), (2, 4_000_000)]),
+            line("vdev/tank/sda", "syncq_read_pending", &[(1, 0), (2, 2)]),
+            line("vdev/tank/sda", "writes_s", &[(1, 100), (2, 100)]),
+            line("vdev/tank/sda", "asyncq_write_ns", &[(1, 9_000_000), (2, 9_000_000)]),
+        ];
+        let means = |lines: &[Line]| {
+            let timeline = Timeline { lines: lines.to_vec(), ..Timeline::default() };
+            let load = VdevLoad::all(&timeline).remove(0);
+            (load.mean("syncq_read_pending"), load.mean("syncq_read_active"))
+        };
+        assert_eq!(means(&lines), (8.0, 1.0));
+        // In the second interval half of the reads were reads ahead: the mean time of all is between those of the queues.
+        lines.push(line("vdev/tank/sda", "total_read_ns", &[(1, 4_500_000), (2, 3_000_000)]));
+        lines.push(line("vdev/tank/sda", "asyncq_read_ns", &[(1, 0), (2, 1_000_000)]));
+        assert_eq!(means(&lines), (6.0, 0.75));
+        // A scrub reads, too, and nobody tells how much: only what was seen is left of that interval.
+        lines.push(line("vdev/tank/sda", "scrubq_ns", &[(1, 10_000), (2, 0)]));
+        assert_eq!(means(&lines), (2.0, 0.25));
+    }
+
+    #[test]
+    fn times_that_are_alike_do_not_tell_their_parts() {
+        assert_eq!(part_of(5.0, 0.0, 0.0), Some(1.0));
+        assert_eq!(part_of(5.0, 4.5, 4.7), None);
+        assert_eq!(
+            (part_of(5.0, 1.0, 3.0), part_of(5.0, 1.0, 9.0), part_of(1.0, 5.0, 9.0)),
+            (Some(0.5), Some(1.0), Some(0.0))
+        );
     }
 
     #[test]

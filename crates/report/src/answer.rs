@@ -99,7 +99,7 @@ fn headline(answer: &Answer, style: Style) -> String {
     let why = labelled("WHY", INDENT, &answer.why, style.prose());
     let mut out = emphasise(&why, "WHY", style);
     if let Some(line) = crate::bottleneck::line(answer) {
-        out.push_str(&labelled("", INDENT, line, style.prose()));
+        out.push_str(&labelled("", INDENT, &line, style.prose()));
     }
     if let Some(what) = &answer.act {
         out.push_str(&emphasise(&labelled("DO", INDENT, what, style.prose()), "DO", style));

@@ -3,6 +3,7 @@
 use crate::escape::{markdown_code as code, markdown_text as text};
 use crate::layout::{Align, Grid, labelled};
 use crate::style::Style;
+use std::borrow::Cow;
 use std::fmt::Write;
 use zwhy_diagnose::{Answer, Bottleneck, DiskRow, LimitKind, ProgramTime, QueueRow};
 use zwhy_zfs::format_bytes;
@@ -13,10 +14,15 @@ const QUEUES: usize = 2;
 /// Disks that are less busy are only listed in full.
 const WORTH_A_LINE: f64 = 0.05;
 
-/// In place of the first line, where that says something else; empty where it says it.
-pub(crate) fn line(answer: &Answer) -> Option<&str> {
-    let limit = answer.bottleneck.as_ref()?;
-    (!answer.why.contains(limit.text.trim_end_matches('.'))).then_some(limit.text.as_str())
+/// What limits the load, as far as the first line does not say it.
+pub(crate) fn line(answer: &Answer) -> Option<Cow<'_, str>> {
+    let text = answer.bottleneck.as_ref()?.text.trim_end_matches('.');
+    let told = |part: &str| answer.why.contains(part);
+    match text.split_once(": ") {
+        _ if told(text) => None,
+        Some((whether, what)) if told(what) => Some(Cow::Owned(format!("{whether}."))),
+        _ => Some(Cow::Borrowed(&answer.bottleneck.as_ref()?.text)),
+    }
 }
 
 /// The kind of limit as people call it.
@@ -156,7 +162,7 @@ fn headed(grid: &Grid, empty: bool, style: Style) -> String {
 pub(crate) fn markdown(out: &mut String, answer: &Answer) {
     let Some(limit) = &answer.bottleneck else { return };
     if let Some(line) = line(answer) {
-        let _ = writeln!(out, "{}\n", text(line));
+        let _ = writeln!(out, "{}\n", text(&line));
     }
     let _ = writeln!(out, "- limit: {}\n", text(&figures(limit)));
     if !limit.programs.is_empty() {

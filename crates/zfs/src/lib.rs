@@ -7,6 +7,7 @@ mod defaults;
 mod gauges;
 mod iostat;
 mod kstat;
+mod moves;
 mod params;
 mod properties;
 mod size;

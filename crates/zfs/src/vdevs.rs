@@ -4,6 +4,7 @@
 //! `config:` one line a vdev behind a tab, two blanks a level; `logs`, `cache`, `spares`, `special`
 //! and `dedup` begin a class.
 
+use crate::moves;
 use crate::vdev_work::{VdevWork, of_json, of_row};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,6 +51,8 @@ pub struct PoolStatus {
     pub state: String,
     /// What a scrub or a resilver does or did: `scrub in progress, 12.3 % done`; empty where there was none.
     pub scan: String,
+    /// Removals of devices and expansions of RAID-Z vdevs under way, in the same words.
+    pub moves: Vec<String>,
     pub vdevs: Vec<Vdev>,
 }
 
@@ -80,7 +83,8 @@ fn json_pool(name: &str, pool: &Value, now_s: u64) -> PoolStatus {
         }
     }
     let scan = json_scan(&pool["scan_stats"], now_s);
-    PoolStatus { name: name.to_owned(), state: json_text(&pool["state"]), scan, vdevs }
+    let moves = moves::of_json(pool, now_s);
+    PoolStatus { name: name.to_owned(), state: json_text(&pool["state"]), scan, moves, vdevs }
 }
 
 /// The scan in the words of the text (`scan_status_nvlist` and `print_scan_scrub_resilver_status` of zpool_main.c,
@@ -113,7 +117,7 @@ fn seconds_left(scan: &Value, now_s: u64) -> Option<u64> {
 }
 
 /// `00:01:42`, `2 days 03:00:00`
-fn clock(seconds: u64) -> String {
+pub(crate) fn clock(seconds: u64) -> String {
     let days = seconds / 86_400;
     let of_day = format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
     if days > 0 { format!("{days} days {of_day}") } else { of_day }
@@ -140,11 +144,11 @@ fn json_vdev(name: &str, vdev: &Value, class: &str, now_s: u64) -> Vdev {
     }
 }
 
-fn json_text(value: &Value) -> String {
+pub(crate) fn json_text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn json_number(value: &Value) -> u64 {
+pub(crate) fn json_number(value: &Value) -> u64 {
     value.as_u64().or_else(|| value.as_str()?.parse().ok()).unwrap_or(0)
 }
 
@@ -184,7 +188,7 @@ fn kind_of_name(name: &str) -> String {
 /// Returns the pools and how many lines inside of `config` were not understood.
 pub fn parse_pool_status(text: &str, now_s: Option<u64>) -> (Vec<PoolStatus>, usize) {
     let (mut pools, mut odd) = (Vec::<PoolStatus>::new(), 0);
-    let (mut in_config, mut class, mut in_scan) = (false, "normal", false);
+    let (mut in_config, mut class, mut in_scan, mut in_move) = (false, "normal", false, false);
     for line in text.lines() {
         if let Some(name) = line.trim_start().strip_prefix("pool:").filter(|_| !line.starts_with('\t')) {
             pools.push(PoolStatus { name: name.trim().to_owned(), ..PoolStatus::default() });
@@ -193,8 +197,10 @@ pub fn parse_pool_status(text: &str, now_s: Option<u64>) -> (Vec<PoolStatus>, us
         }
         let Some(pool) = pools.last_mut() else { continue };
         // What is left to do stands in the lines that follow, behind a tab.
-        in_scan &= line.starts_with('\t');
-        if in_scan {
+        (in_scan, in_move) = (in_scan && line.starts_with('\t'), in_move && line.starts_with('\t'));
+        if let Some(going_on) = pool.moves.last_mut().filter(|_| in_move) {
+            *going_on = format!("{going_on} {}", line.trim());
+        } else if in_scan {
             pool.scan = format!("{} {}", pool.scan, line.trim());
         } else if let Some(row) = line.strip_prefix('\t').filter(|_| in_config) {
             match config_row(row, &pool.name, now_s) {
@@ -208,6 +214,9 @@ pub fn parse_pool_status(text: &str, now_s: Option<u64>) -> (Vec<PoolStatus>, us
             }
         } else if let Some(scan) = line.trim_start().strip_prefix("scan:") {
             (pool.scan, in_scan, in_config) = (scan.trim().to_owned(), true, false);
+        } else if let Some(going_on) = moves::of_line(line) {
+            (in_move, in_config) = (!going_on.is_empty(), false);
+            pool.moves.extend(Some(going_on).filter(|text| !text.is_empty()));
         } else if let Some(state) = line.trim_start().strip_prefix("state:") {
             pool.state = state.trim().to_owned();
         } else if line.trim_end() == "config:" {
@@ -319,6 +328,24 @@ errors: No known data errors
                     issued at 5.00M/s 0B repaired, 25.00% done, 00:05:00 to go";
         assert_eq!((tank.scan.as_str(), pools[1].scan.as_str()), (scan, ""));
         assert_eq!((tank.state.as_str(), pools[1].vdevs[0].kind.as_str()), ("DEGRADED", "file"));
+    }
+
+    #[test]
+    fn devices_that_leave_and_vdevs_that_grow_are_told_with_their_lines() {
+        let moving = TEXT.replacen(
+            "config:\n",
+            "remove: Evacuation of sdx in progress since Sun Nov 22 14:00:00 2026\n\t1.00G copied out of 4.00G at \
+             10.0M/s, 25.00% done, 0h5m to go\nconfig:\n",
+            1,
+        );
+        let (pools, odd) = parse_pool_status(&moving, None);
+        let want = "removal of sdx in progress since Sun Nov 22 14:00:00 2026 1.00G copied out of 4.00G at 10.0M/s, \
+                    25.00% done, 0h5m to go";
+        assert_eq!(
+            (pools[0].moves.as_slice(), pools[1].moves.len(), odd),
+            ([want.to_owned()].as_slice(), 0, 0)
+        );
+        assert_eq!(pools[0].vdevs, parse_pool_status(TEXT, None).0[0].vdevs);
     }
 
     #[test]

@@ -64,12 +64,12 @@ hog() {
 
 scenario() {
     scenario_name=$1 variant=$2
-    layout='' record=''
+    layout='' record='' interval=4
     reset() { :; }
     renew() { :; }
     . "/job/$scenario_name.sh"
     # Emulated, a look at all counters takes the recorder as long as some loads do their work.
-    record="--interval 4 $record"
+    record="--interval $interval $record"
     setup "$variant"
     # What was just written is read from memory until it is on disk.
     zpool sync tank 2>/dev/null

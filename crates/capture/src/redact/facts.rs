@@ -75,6 +75,18 @@ fn renamed<T>(map: BTreeMap<String, T>, mut name: impl FnMut(&str) -> String) ->
     map.into_iter().map(|(key, value)| (name(&key), value)).collect()
 }
 
+/// `removal of NAME in progress, 12.3 % done`
+fn redact_move(text: &str, names: &mut Names) -> String {
+    let parts =
+        text.split_once(" of ").and_then(|(what, rest)| Some((what, rest.split_once(" in progress")?)));
+    match parts {
+        Some((what, (vdev, rest))) => {
+            format!("{} of {} in progress{}", names.text(what), names.device(vdev), names.text(rest))
+        }
+        None => names.text(text),
+    }
+}
+
 fn storage(facts: &mut CaptureFacts, names: &mut Names) {
     let kept = |all: BTreeMap<String, String>, names: &mut Names| -> BTreeMap<String, String> {
         let before = all.len();
@@ -89,6 +101,7 @@ fn storage(facts: &mut CaptureFacts, names: &mut Names) {
         pool.name = pool.name.take().map(|name| names.dataset(&name));
         pool.properties = pool.properties.take().map(|all| kept(all, names));
         pool.vdevs.iter_mut().flatten().for_each(|vdev| redact_vdev(vdev, names));
+        pool.moves.iter_mut().flatten().for_each(|text| *text = redact_move(text, names));
     }
     for dataset in facts.datasets.iter_mut().flatten() {
         dataset.name = dataset.name.take().map(|name| names.dataset(&name));

@@ -295,6 +295,10 @@ impl Names {
     /// A disk of a pool: names that every host has stay.
     pub fn device(&mut self, name: &str) -> String {
         match name {
+            // Rules of udev give nodes any name.
+            _ if let Some(node) = name.strip_prefix("/dev/").filter(|node| !node.contains('/')) => {
+                format!("/dev/{}", self.device(node))
+            }
             _ if name.starts_with('/') => self.path(name),
             _ if is_public_disk(name) => name.to_owned(),
             _ => self.stand_in("device", name),

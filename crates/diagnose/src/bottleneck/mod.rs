@@ -135,7 +135,7 @@ pub fn bottleneck(facts: &FactBase<'_>) -> Option<Decided> {
         cpu_stolen: Some(seen.cpu.stolen).filter(|stolen| *stolen > 0.0),
         programs: programs::listed(&seen.programs, seconds),
         disks: seen.disks,
-        queues: queues::queues(facts.evidence),
+        queues: queues::queues(facts.evidence, facts.vdev_loads()),
     };
     let beside = beside.map(|text| format!("{}.", words::capital(text)));
     Some(Decided { bottleneck, beside, disks: busy, least })

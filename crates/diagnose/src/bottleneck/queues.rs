@@ -62,8 +62,7 @@ const QUEUES: [Queue; 4] = [
 ];
 
 /// Those that stand out, the longest wait first.
-pub(super) fn queues(evidence: &Evidence) -> Vec<QueueRow> {
-    let loads = VdevLoad::all(&evidence.timeline);
+pub(super) fn queues(evidence: &Evidence, loads: &[VdevLoad]) -> Vec<QueueRow> {
     let disks = loads.iter().filter(|load| !load.disk.is_empty() && load.reports >= FEWEST);
     let mut rows: Vec<QueueRow> =
         disks.flat_map(|load| QUEUES.iter().filter_map(|queue| row(evidence, load, queue))).collect();
@@ -112,22 +111,26 @@ mod tests {
         evidence
     }
 
+    fn found(evidence: &Evidence) -> Vec<QueueRow> {
+        queues(evidence, &VdevLoad::all(&evidence.timeline))
+    }
+
     #[test]
     fn a_queue_in_which_reads_wait_longer_than_on_the_disk_stands_out() {
         let slow = [
-            ("reads_s", 300),
+            ("reads_s", 3250),
             ("disk_read_ns", 300_000),
             ("syncq_read_ns", 4_000_000),
-            ("syncq_read_pending", 14),
-            ("syncq_read_active", 1),
+            ("syncq_read_pending", 2),
+            ("syncq_read_active", 0),
         ];
-        let found = queues(&host(&slow));
+        let found = found(&host(&slow));
         let want = QueueRow {
             disk: "sda".into(),
             pool: "tank".into(),
             queue: "synchronous reads".into(),
-            waiting: 14.0,
-            active: 1.0,
+            waiting: 13.0,
+            active: 0.975,
             limit: Some(1),
             wait_ms: 4.0,
             disk_ms: Some(0.3),
@@ -149,10 +152,10 @@ mod tests {
             ("asyncq_write_pending", 400),
             ("asyncq_write_active", 3),
         ];
-        assert_eq!(queues(&host(&ordinary)), []);
+        assert_eq!(found(&host(&ordinary)), []);
         let full: Vec<(&str, i64)> =
             ordinary.iter().map(|(n, v)| (*n, if *n == "asyncq_write_active" { 9 } else { *v })).collect();
-        assert_eq!(queues(&host(&full))[0].queue, "writes");
-        assert_eq!(queues(&Evidence::default()), []);
+        assert_eq!(found(&host(&full))[0].queue, "writes");
+        assert_eq!(found(&Evidence::default()), []);
     }
 }

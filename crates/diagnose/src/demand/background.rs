@@ -20,11 +20,11 @@ const QUEUES: [&str; 7] =
 
 /// Scans, trims and the like that are under way, and space that is being freed.
 pub(super) fn background(facts: &FactBase<'_>, limit: Option<&Bottleneck>) -> Vec<BackgroundWork> {
-    let loads = VdevLoad::all(&facts.evidence.timeline);
+    let loads = facts.vdev_loads();
     let mut rows = told(facts);
-    rows.extend(seen(&rows, &loads));
+    rows.extend(seen(&rows, loads));
     for row in &mut rows {
-        row.disk_share = queue_of(&row.work).and_then(|queue| share(&loads, &row.pool, queue));
+        row.disk_share = queue_of(&row.work).and_then(|queue| share(loads, &row.pool, queue));
         if row.disk_share.is_some_and(|share| share >= FELT) {
             row.slows = slowed(limit, &row.pool);
         }
@@ -37,7 +37,8 @@ fn told(facts: &FactBase<'_>) -> Vec<BackgroundWork> {
     let mut rows = Vec::new();
     for pool in facts.evidence.facts.pools.iter().flatten() {
         let name = pool.name.clone().unwrap_or_default();
-        rows.extend(pool.scan.as_deref().and_then(|scan| under_way(scan, &name)));
+        let moves = pool.moves.iter().flatten().map(String::as_str);
+        rows.extend(pool.scan.as_deref().into_iter().chain(moves).filter_map(|text| under_way(text, &name)));
         let vdevs = pool.vdevs.as_deref().unwrap_or_default();
         rows.extend(of_disks("trim", vdevs, |vdev| vdev.trim, &name));
         rows.extend(of_disks("initialize", vdevs, |vdev| vdev.initialize, &name));
@@ -199,6 +200,18 @@ mod tests {
                 Some(37_800.0),
             ),
             ("scrub in progress, 3.0 % done", "scrub", Some(0.03), None),
+            (
+                "expansion of raidz1-0 in progress since x 1.0G / 4.0G copied at 9M/s, 25.00% done, 1 days 00:00:00 to go",
+                "expansion of raidz1-0",
+                Some(0.25),
+                Some(86_400.0),
+            ),
+            (
+                "removal of sda in progress since x 1G copied out of 4G at 9M/s, 25.00% done, 0h5m to go",
+                "removal of sda",
+                Some(0.25),
+                Some(300.0),
+            ),
         ] {
             let row = under_way(scan, "tank").expect(scan);
             assert_eq!((row.work.as_str(), row.done, row.left_s), (work, done, left), "{scan}");

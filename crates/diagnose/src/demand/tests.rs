@@ -35,7 +35,7 @@ fn host() -> Evidence {
         "pools": [
             { "name": "tank", "scan": "scrub in progress, 25.0 % done, 00:10:00 to go",
               "properties": { "freeing": "4096" } },
-            { "name": "rpool", "scan": "scrub repaired 0B", "properties": { "freeing": "0" } },
+            { "name": "rpool", "scan": "scrub repaired 0B", "moves": ["removal of sda in progress, 50.0 % done"], "properties": { "freeing": "0" } },
         ],
     }));
     assert!(left_out.is_empty(), "{left_out:?}");
@@ -83,7 +83,8 @@ fn datasets_are_told_by_their_own_counters_and_guests_by_their_volumes() {
     let rows: Vec<_> =
         found.background.iter().map(|w| (&*w.work, &*w.pool, w.left_s, w.left_bytes)).collect();
     let freeing = ("freeing of destroyed data", "tank", None, Some(4096.0));
-    assert_eq!(rows, [("scrub", "tank", Some(600.0), None), freeing]);
+    let removal = ("removal of sda", "rpool", None, None);
+    assert_eq!(rows, [("scrub", "tank", Some(600.0), None), freeing, removal]);
 }
 
 #[test]
@@ -136,5 +137,6 @@ fn what_began_after_the_recording_is_seen_in_the_queues() {
     let rows: Vec<_> = found.iter().map(|w| (&*w.work, &*w.pool, w.disk_share)).collect();
     let freeing = ("freeing of destroyed data", "tank", None);
     let (trim, scrub) = (("trim", "rpool", Some(0.25)), ("scrub or resilver", "rpool", Some(0.25)));
-    assert_eq!(rows, [("scrub", "tank", Some(0.9)), freeing, trim, scrub]);
+    let removal = ("removal of sda", "rpool", None);
+    assert_eq!(rows, [("scrub", "tank", Some(0.9)), freeing, removal, trim, scrub]);
 }

@@ -38,7 +38,7 @@ use crate::times::Times;
 use percent::PercentFacts;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
-use zwhy_evidence::Evidence;
+use zwhy_evidence::{Evidence, VdevLoad};
 
 /// All that can be asked of one host's evidence.
 pub struct FactBase<'a> {
@@ -50,6 +50,7 @@ pub struct FactBase<'a> {
     pub benchmarks: Vec<zwhy_evidence::Table>,
     rows: OnceLock<Rows<'a>>,
     times: OnceLock<Times>,
+    vdev_loads: OnceLock<Vec<VdevLoad>>,
 }
 
 impl<'a> FactBase<'a> {
@@ -72,12 +73,18 @@ impl<'a> FactBase<'a> {
             benchmarks: tables::benchmarks(&evidence.facts),
             rows: OnceLock::new(),
             times: OnceLock::new(),
+            vdev_loads: OnceLock::new(),
         }
     }
 
     /// Pools, datasets, vdevs, threads and processes, each with what is known of it alone.
     pub fn rows(&self) -> &Rows<'a> {
         self.rows.get_or_init(|| Rows::new(self.evidence, self.cpu.clone()))
+    }
+
+    /// What was seen of each pool and disk that did something.
+    pub fn vdev_loads(&self) -> &[VdevLoad] {
+        self.vdev_loads.get_or_init(|| VdevLoad::all(&self.evidence.timeline))
     }
 
     /// Time by thread, on a CPU and waiting.

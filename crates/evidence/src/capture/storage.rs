@@ -20,6 +20,8 @@ facts! {
         properties: BTreeMap<String, String>,
         /// What a scrub or a resilver does, `scrub in progress, 12.3 % done`, when recording begins.
         scan: String,
+        /// Removals of devices and expansions of RAID-Z vdevs under way then, `removal of sda in progress, 25.0 % done`.
+        moves: Vec<String>,
         has_log: bool,
         has_cache: bool,
         has_special: bool,

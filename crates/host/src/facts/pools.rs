@@ -232,6 +232,7 @@ fn put_pools(facts: &mut Facts, rows: &[PoolRow], properties: &[PropertyRow], st
             (fact.has_log, fact.has_cache) = (has("log"), has("l2cache"));
             fact.has_special = has("special");
             fact.scan = Some(status.scan.clone()).filter(|scan| !scan.is_empty());
+            fact.moves = Some(status.moves.clone()).filter(|moves| !moves.is_empty());
             let mut vdevs = status.vdevs.clone();
             devices::name(&mut vdevs, Path::new("/dev"));
             fact.vdevs = Some(vdevs);
