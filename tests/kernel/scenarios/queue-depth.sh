@@ -1,5 +1,6 @@
 # ZFS sends one read at a time to a fast disk that sixteen readers wait for; the control has the usual ten.
 # expect: vdev-queue-depth-limit
+# remedy: commands
 # says: zwhy-load | nvme0n1
 # says: max_active
 setup() {
