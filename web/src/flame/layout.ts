@@ -18,6 +18,8 @@ export interface Level {
 
 export interface Layout {
   readonly levels: readonly Level[];
+  /** How many there are of the tree, with and without a box. */
+  readonly nodes: number;
   /** Full width, in the unit of the weights. */
   readonly width: number;
 }
@@ -80,7 +82,7 @@ export function layOut(level: Column, tree: Tree, weight: Float64Array): Layout 
       node: node.subarray(from, to),
     });
   }
-  return { levels, width: weight[0] };
+  return { levels, nodes: level.length, width: weight[0] };
 }
 
 /** First of `lo..hi` whose value is greater than `x`, in an array that never decreases. */

@@ -5,7 +5,8 @@
 
 import type { Column } from "../data/bytes";
 import type { FlameData } from "../data/flame";
-import { gallopTo, type Layout, type Level } from "./layout";
+import type { Layout } from "./layout";
+import { once } from "./once";
 
 /** Which nodes to light, by what they have in common: node i where `lit[of[i]]` is 1. */
 export interface Lamps {
@@ -60,34 +61,40 @@ export function litNodes({ lit, of }: Lamps): Uint32Array {
   return room.slice(0, count);
 }
 
+/** Place of each node in its level; of one without a box, that of another. Only those who search need it. */
+const slotsOf = once(({ levels, nodes }: Layout): Uint32Array => {
+  const slots = new Uint32Array(nodes);
+  for (const { node, count } of levels) for (let k = 0; k < count; k++) slots[node[k]] = k;
+  return slots;
+});
+
 /** What the rasteriser needs of `nodes`, which are those that the lamps light, in preorder. */
 export function light(layout: Layout, level: Column, lamps: Lamps, nodes: Uint32Array): Lit {
-  const depths = layout.levels.length;
+  const slots = slotsOf(layout);
+  const { levels } = layout;
   /** Where each level begins among all lit boxes, and one past the last. */
-  const begin = new Uint32Array(depths + 1);
+  const begin = new Uint32Array(levels.length + 1);
   for (let j = 0; j < nodes.length; j++) begin[level[nodes[j]] + 1]++;
-  for (let depth = 0; depth < depths; depth++) begin[depth + 1] += begin[depth];
+  for (let depth = 0; depth < levels.length; depth++) begin[depth + 1] += begin[depth];
   const next = begin.slice();
-  const sorted = new Uint32Array(nodes.length);
-  for (let j = 0; j < nodes.length; j++) sorted[next[level[nodes[j]]]++] = nodes[j];
-  const levels = layout.levels.map((boxes, depth) =>
-    litLevel(boxes, sorted.subarray(begin[depth], begin[depth + 1])),
-  );
-  return { ...lamps, levels };
-}
-
-/** The boxes of `nodes`, which are in order; those without weight have none. */
-function litLevel(boxes: Level, nodes: Uint32Array): LitLevel {
   const slot = new Uint32Array(nodes.length);
-  const cum = new Float64Array(nodes.length + 1);
-  let count = 0;
-  let at = 0;
+  const cum = new Float64Array(nodes.length + levels.length);
   for (let j = 0; j < nodes.length; j++) {
-    at = gallopTo(boxes.node, at, nodes[j]);
-    if (boxes.node[at] !== nodes[j]) continue;
-    slot[count] = at;
-    cum[count + 1] = cum[count] + (boxes.cum[at + 1] - boxes.cum[at]);
-    count++;
+    const node = nodes[j];
+    const depth = level[node];
+    const boxes = levels[depth];
+    const k = slots[node];
+    if (boxes.node[k] !== node) continue;
+    const at = next[depth]++;
+    slot[at] = k;
+    // A level has one sum more than lit boxes, so those of level n begin n places later.
+    cum[at + depth + 1] = cum[at + depth] + (boxes.x1[k] - boxes.x0[k]);
   }
-  return { slot: slot.subarray(0, count), cum: cum.subarray(0, count + 1) };
+  return {
+    ...lamps,
+    levels: levels.map((_, depth) => ({
+      slot: slot.subarray(begin[depth], next[depth]),
+      cum: cum.subarray(begin[depth] + depth, next[depth] + depth + 1),
+    })),
+  };
 }

@@ -73,7 +73,8 @@ export function matchLabels(names: readonly string[], regex: RegExp): Uint8Array
 export function outermost(tree: Tree, nodes: Uint32Array): number[] {
   const found: number[] = [];
   let end = 0;
-  for (const node of nodes) {
+  for (let j = 0; j < nodes.length; j++) {
+    const node = nodes[j];
     if (node < end) continue;
     found.push(node);
     end = tree.end[node];

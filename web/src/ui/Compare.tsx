@@ -88,8 +88,8 @@ function Causes({ rows }: { rows: readonly FindingRow[] }) {
             {rows.map((row, i) => (
               <tr key={i}>
                 <th scope="row">{prose(row.title)}</th>
-                <td>{visible(row.before, 40)}</td>
-                <td>{visible(row.after, 40)}</td>
+                <td class="whole">{visible(row.before, 40)}</td>
+                <td class="whole">{visible(row.after, 40)}</td>
                 <td class="n">
                   {(row.shareBefore !== null || row.shareAfter !== null) &&
                     `${percent(row.shareBefore ?? 0)} → ${percent(row.shareAfter ?? 0)}${row.real ? " *" : ""}`}

@@ -9,6 +9,7 @@ import { model } from "../state/view";
 import { bytes, integer, percent, prose, times, visible } from "../text";
 import { copyText } from "./copy";
 import { scrollToFlame } from "./Flame";
+import { Prose } from "./Prose";
 import { RemedyView } from "./RemedyView";
 import { remedyFirst } from "./Verdict";
 
@@ -66,7 +67,11 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
         {prose(finding.title)} <code class="class">{visible(finding.class, 120)}</code>{" "}
         <span class="faint">confidence {finding.confidence.toFixed(2)}</span>
       </p>
-      {finding.explanation !== "" && <p>{prose(finding.explanation)}</p>}
+      {finding.explanation !== "" && (
+        <p>
+          <Prose text={finding.explanation} />
+        </p>
+      )}
       <About finding={finding} />
       {finding.evidence.length > 0 && (
         <ul class="claims">
@@ -90,20 +95,24 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
       )}
       {finding.upgrade !== null && (
         <p>
-          <b>Upgrade:</b> {prose(finding.upgrade)}
+          <b>Upgrade:</b> <Prose text={finding.upgrade} />
         </p>
       )}
       {(rank > 1 || !remedyFirst(finding)) && (
         <>
           <h3>Remedy</h3>
-          <p>{prose(remedy.text)}</p>
+          <p>
+            <Prose text={remedy.text} />
+          </p>
           <RemedyView remedy={remedy} />
         </>
       )}
       {finding.gain !== null && (
         <>
           <h3>What the remedy brings</h3>
-          <p>{prose(finding.gain.text)}</p>
+          <p>
+            <Prose text={finding.gain.text} />
+          </p>
         </>
       )}
       <Lines title="Ruled out" lines={finding.rules_out.map((out) => `${out.class}: ${out.why}`)} />
@@ -214,7 +223,9 @@ function Lines({ title, lines }: { title: string; lines: readonly string[] }) {
       <h3>{title}</h3>
       <ul>
         {lines.map((line, i) => (
-          <li key={i}>{prose(line)}</li>
+          <li key={i}>
+            <Prose text={line} />
+          </li>
         ))}
       </ul>
     </>

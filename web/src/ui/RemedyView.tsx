@@ -1,27 +1,31 @@
 // What to do about a cause: look, run, choose, take back.
 
 import type { RemedyAnswer } from "../data/answer";
-import { prose } from "../text";
 import { Commands } from "./Commands";
+import { Prose } from "./Prose";
 
 export function RemedyView({ remedy }: { remedy: RemedyAnswer }) {
   return (
     <>
       {remedy.place.map((text, i) => (
-        <p key={i}>{prose(text)}</p>
+        <p key={i}>
+          <Prose text={text} />
+        </p>
       ))}
       <Commands commands={remedy.commands} />
       {remedy.choices.map((choice, i) => (
         <div key={i}>
           <p>
-            <b>{remedy.commands.length > 0 ? "Or:" : "Choose:"}</b> {prose(choice.text)}
+            <b>{remedy.commands.length > 0 ? "Or:" : "Choose:"}</b> <Prose text={choice.text} />
           </p>
           <Commands commands={choice.commands} />
           <Undo commands={choice.undo} />
         </div>
       ))}
       {[...remedy.advice, remedy.rewrite ?? ""].filter(Boolean).map((text, i) => (
-        <p key={i}>{prose(text)}</p>
+        <p key={i}>
+          <Prose text={text} />
+        </p>
       ))}
       <Undo commands={remedy.undo} />
       <Caution risk={remedy.risk} note={remedy.undo_note} />
@@ -51,12 +55,12 @@ function Caution({ risk, note }: { risk: string; note: string }) {
     <p class="caution">
       {risk !== "" && (
         <>
-          <b>Risk:</b> {prose(risk)}{" "}
+          <b>Risk:</b> <Prose text={risk} />{" "}
         </>
       )}
       {note !== "" && (
         <>
-          <b>Undo:</b> {prose(note)}
+          <b>Undo:</b> <Prose text={note} />
         </>
       )}
     </p>

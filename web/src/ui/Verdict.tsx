@@ -3,6 +3,7 @@
 import type { Answer, Finding, RemedyAnswer } from "../data/answer";
 import { counted, integer, percent, prose, range, wholeText } from "../text";
 import { limitLine } from "./Bottleneck";
+import { Prose } from "./Prose";
 import { RemedyView } from "./RemedyView";
 
 const FEW = 200;
@@ -78,8 +79,14 @@ export function Verdict({ answer }: { answer: Answer }) {
         <>
           <h2 class="tag">Do</h2>
           <div>
-            <p class="do">{prose(answer.do ?? remedy?.text ?? "")}</p>
-            {remedy && answer.do !== null && <p>{prose(remedy.text)}</p>}
+            <p class="do">
+              <Prose text={answer.do ?? remedy?.text ?? ""} />
+            </p>
+            {remedy && answer.do !== null && (
+              <p>
+                <Prose text={remedy.text} />
+              </p>
+            )}
             {remedy && <Steps remedy={remedy} />}
           </div>
         </>

@@ -81,6 +81,7 @@ describe("the page of an experiment", () => {
   it("has every number of every run in its details", async () => {
     const { page, wrong } = await browser.openText(PAGE);
     await page.getByText("Steps, threads and counters of each run").click();
+    await page.locator(".figures dd").first().waitFor({ state: "attached" });
     const shown = await page.locator(".figures dd").allTextContents();
     const known = new Set(shown.map(Number));
     for (const run of SAMPLE.result.runs) {
