@@ -13,7 +13,7 @@ command -v gcc >/dev/null || { echo "gcc is missing: apt-get install gcc" >&2; e
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/zwhy-bench.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
-gcc -O2 -Wall -rdynamic -o "$dir/loop" benches/lab_loop.c -ldl
+gcc -O2 -Wall -rdynamic -o "$dir/loop" benches/lab_loop.c crates/lab/src/user/shim/pages.c -ldl -lpthread
 
 lab() { "$zwhy" lab run benches/lab.toml --bytes "${megabytes}M" --quick -o "$dir/lab.$1" >/dev/null; }
 # The loop opens what the lab opened.

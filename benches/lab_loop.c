@@ -3,7 +3,8 @@
 // usage: lab_loop LIBZPOOL FOLDER MEGABYTES. Prints `STEP CPU_SECONDS WALL_SECONDS` for write and read.
 //
 // What the lab does so that user space behaves like a kernel is done here too (vdev files with O_DIRECT, one write
-// stays one, no debug checks, memory that is kept), or the two would not do the same work.
+// stays one, no debug checks, memory kept in lists of pages by the lab's own pages.c), or the two would not do the same
+// work.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -93,22 +94,21 @@ static void say(const char *step, struct clocks from)
 	printf("%s %.4f %.4f\n", step, to.cpu - from.cpu, to.wall - from.wall);
 }
 
+int zwhy_shim_pages(size_t size, size_t touch);
+
 static void keep_memory(size_t bytes)
 {
+	enum { HEAP = 64 << 20 };
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	mallopt(M_TRIM_THRESHOLD, -1);
 	mallopt(M_TOP_PAD, 256 << 20);
 	mallopt(M_ARENA_MAX, 1);
-	size_t pieces = bytes >> 20;
-	void **all = calloc(pieces, sizeof(*all));
-	for (size_t i = 0; i < pieces; i++) {
-		all[i] = malloc(1 << 20);
-		for (size_t at = 0; at < 1 << 20; at += PIECE)
-			((volatile char *)all[i])[at] = 1;
-	}
-	for (size_t i = 0; i < pieces; i++)
-		free(all[i]);
-	free(all);
+	if (!zwhy_shim_pages((size_t)64 << 30, bytes))
+		fail("set pages aside", ENOMEM);
+	char *heap = malloc(HEAP - PIECE);
+	for (size_t at = 0; heap && at < HEAP - PIECE; at += PIECE)
+		((volatile char *)heap)[at] = 1;
+	free(heap);
 }
 
 static uint64_t mixed(uint64_t seed)

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "src/user/shim/shim.c",
+    "src/user/shim/pages.c",
     "src/user/shim/offload.c",
     "src/user/shim/offload_checksum.c",
     "src/user/shim/offload_isal.c",

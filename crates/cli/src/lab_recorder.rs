@@ -30,6 +30,8 @@ impl zwhy_lab::Recorder for LabRecorder {
         };
         let mut options = RecordOptions::new(target, out);
         options.hz = self.hz;
+        // What sampling costs must not be charged to the cells that it compares.
+        options.by_cpu = true;
         // The host's pools have no part in an experiment that brings its own OpenZFS.
         options.ask_zfs = whom == Whom::Host;
         options.facts.clone_from(facts);

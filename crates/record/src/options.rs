@@ -24,6 +24,10 @@ pub struct RecordOptions {
     pub lines: bool,
     /// Sample what is on the CPUs. Off where the kernel refuses it: then only counters and clocks are read.
     pub sample_cpu: bool,
+    /// Sample processes by the timers of all CPUs where the kernel allows it, and keep only what is theirs. A
+    /// timer of each thread starts and stops whenever the thread does, on the account of the thread: where threads
+    /// switch often that is a good part of the CPU that they are seen to use.
+    pub by_cpu: bool,
     /// Time between readings of counters.
     pub interval: Duration,
     /// Looks a second at what waits, 10 to 50; `None`: waiting is not recorded.
@@ -77,6 +81,7 @@ impl RecordOptions {
             user_only: false,
             lines: false,
             sample_cpu: true,
+            by_cpu: false,
             interval: Duration::from_secs(1),
             wait_hz: None,
             off_cpu: false,

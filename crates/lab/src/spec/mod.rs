@@ -101,6 +101,10 @@ pub struct Compare {
     /// Labels of cells, the largest figure first, as expected.
     #[serde(default)]
     pub largest_first: Vec<String>,
+    /// The cell that does the same work without what is asked about, `off`: what the others take on top of it is
+    /// told as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above: Option<String>,
 }
 
 /// One combination of the factors.
@@ -168,6 +172,7 @@ impl Experiment {
         }
         let labels: Vec<String> = self.variants()?.into_iter().map(|v| v.label).collect();
         self.compare.largest_first.retain(|label| labels.contains(label));
+        self.compare.above = self.compare.above.take().filter(|label| labels.contains(label));
         let steps = self.step_names();
         self.checks.retain(|check| check.fits(&labels, &steps).is_ok());
         self.check()
@@ -190,6 +195,20 @@ impl Experiment {
     /// Some cell may hand stages to a provider.
     pub fn has_providers(&self) -> bool {
         self.factors.contains_key("provider") || self.fixed.contains_key("provider")
+    }
+
+    /// All cells write a sample of the user's own files. What was expected was expected of other data.
+    ///
+    /// # Errors
+    /// When the experiment compares kinds of data, and a sample is none of them.
+    pub fn write_sample(&mut self) -> Result<(), String> {
+        match self.factors.get("data") {
+            None => self.set("data", "sample")?,
+            Some(kinds) if kinds.iter().any(|kind| kind.as_str() == Some("sample")) => {}
+            Some(_) => return Err("this experiment compares kinds of data itself".into()),
+        }
+        self.checks.clear();
+        Ok(())
     }
 
     fn check(&self) -> Result<(), String> {
@@ -218,10 +237,11 @@ impl Experiment {
         }
         self.check_steps()?;
         let labels: Vec<String> = variants.into_iter().map(|v| v.label).collect();
-        for label in &self.compare.largest_first {
+        let named = self.compare.largest_first.iter().map(|label| ("largest_first", label));
+        for (field, label) in named.chain(self.compare.above.iter().map(|label| ("above", label))) {
             if !labels.contains(label) {
                 return Err(format!(
-                    "compare.largest_first: no cell is called {label:?}; there are {}",
+                    "compare.{field}: no cell is called {label:?}; there are {}",
                     labels.join(", ")
                 ));
             }

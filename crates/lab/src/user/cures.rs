@@ -32,11 +32,7 @@ const HEAP_STEP: Bytes = Bytes(256 << 20);
 
 /// Makes glibc keep and reuse the memory of ARC buffers instead of mapping each one again.
 pub fn tame_malloc() -> Cure {
-    cure(
-        "glibc maps and unmaps every large ARC buffer",
-        "mallopt keeps them in one heap",
-        set_malloc_options(),
-    )
+    cure("glibc maps and unmaps every large buffer", "mallopt keeps them in one heap", set_malloc_options())
 }
 
 #[cfg(target_env = "gnu")]
@@ -56,13 +52,50 @@ fn set_malloc_options() -> bool {
     false
 }
 
-/// Touches the memory a run will need, so that page faults do not fall into the measured phases.
-/// Takes at most half of what the host has to spare.
-pub fn prefault(wanted: Bytes) -> Cure {
+/// What a run keeps in memory.
+pub struct Memory {
+    /// Data, in whole pages.
+    pub data: Bytes,
+    /// What describes it, in pieces of a few hundred bytes.
+    pub small: Bytes,
+}
+
+/// Keeps memory as a kernel does, and touches what a run will need, so that neither the search for pages nor page
+/// faults fall into the measured steps. Touches at most half of what the host has to spare.
+pub fn memory(needed: &Memory) -> [Cure; 2] {
+    let spare = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| available_memory(&text));
+    let mut left = spare.map_or(0, |b| b.0 / 2);
+    let mut some_of = |wanted: u64| {
+        let touched = wanted.min(left);
+        left -= touched;
+        touched
+    };
+    let data = some_of(needed.data.0);
+    let pages = shim::pages(PAGES, Bytes(data));
+    let small = some_of(needed.small.0);
+    let heap = if pages { small } else { small + data };
+    touch_heap(heap);
+    let touched = format!("{} MB of memory touched beforehand", (data + small) / 1_000_000);
+    [
+        cure(
+            "each page is searched for in one heap under one lock, and mapped by itself",
+            "whole pages come from lists of free ones, in large pages",
+            pages,
+        ),
+        cure(
+            "the first use of each page costs a page fault",
+            &touched,
+            data + small == needed.data.0 + needed.small.0,
+        ),
+    ]
+}
+
+/// Addresses for whole pages; memory is taken as far as they are used.
+const PAGES: Bytes = Bytes(64 << 30);
+
+fn touch_heap(bytes: u64) {
     const PIECE: usize = 1 << 20;
     const PAGE: usize = 4096;
-    let spare = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| available_memory(&text));
-    let bytes = wanted.0.min(spare.map_or(0, |b| b.0 / 2));
     let mut pieces: Vec<Vec<u8>> = Vec::new();
     for _ in 0..bytes / PIECE as u64 {
         let mut piece: Vec<u8> = Vec::with_capacity(PIECE);
@@ -72,11 +105,6 @@ pub fn prefault(wanted: Bytes) -> Cure {
         pieces.push(piece);
     }
     std::hint::black_box(&pieces);
-    cure(
-        "the first use of each page costs a page fault",
-        &format!("{} MB of heap touched beforehand", bytes / 1_000_000),
-        bytes == wanted.0,
-    )
 }
 
 fn available_memory(meminfo: &str) -> Option<Bytes> {
@@ -204,7 +232,7 @@ pub fn remaining(cures: &[Cure], release: Release) -> Vec<String> {
     let mut list: Vec<String> = [
         "kfpu_begin and kfpu_end are empty in user space: the kernel pays for saving the FPU state on top",
         "the application calls the DMU directly: no system call, no VFS, no ZPL, no page cache",
-        "locks are pthread mutexes and memory is malloc, not the kernel's spin locks and slabs",
+        "locks are pthread mutexes and small pieces of memory are malloc, not the kernel's spin locks and slabs",
         "vdevs are files, so a write or read is a system call into another file system",
         "random numbers (of each encrypted block, for one) are read from /dev/urandom",
         "assertions that the distribution compiled in stay",

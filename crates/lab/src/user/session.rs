@@ -44,7 +44,8 @@ pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<c
     // Before there is much memory, which a provider in a process of its own would share.
     offload::prepare(setup)?;
     offload::pause(true);
-    let mut done = vec![cures::tame_malloc(), cures::prefault(heap_needed(plan))];
+    let mut done = vec![cures::tame_malloc()];
+    done.extend(cures::memory(&memory_needed(plan)));
     let zpool = Zpool::open(&own.library).map_err(|found| Failure::other("open OpenZFS", found))?;
     // For as long as the process lives.
     let zpool: &'static Zpool = Box::leak(Box::new(zpool));
@@ -91,12 +92,17 @@ fn kept_pool(zpool: &'static Zpool, plan: &ChildPlan, kept: &Kept) -> Result<Mad
     Ok((pool, dataset, kept.objects.clone()))
 }
 
-/// The ARC as far as the data fills it (compressed and plain), two copies (plain and encrypted) of the dirty
-/// data OpenZFS allows, and change. With it the
-/// steps of the encryption experiment show no page faults (`perf record -e page-faults`).
-fn heap_needed(plan: &ChildPlan) -> Bytes {
+/// The ARC as far as the data fills it (compressed and plain), and two copies (plain and encrypted) of the dirty data
+/// that OpenZFS allows. With it the steps of the encryption experiment show no page faults
+/// (`perf record -e page-faults`).
+fn memory_needed(plan: &ChildPlan) -> cures::Memory {
+    /// Headers, buffers and their ABDs.
+    const EACH_RECORD: u64 = 2048;
+    const ALWAYS: u64 = 64 << 20;
     let setup = &plan.setup;
-    Bytes(setup.arc_max.0.min(plan.bytes.0 * 2) + plan.bytes.0.min(setup.memory.0 / 10) * 2 + (64 << 20))
+    let data = setup.arc_max.0.min(plan.bytes.0 * 2) + plan.bytes.0.min(setup.memory.0 / 10) * 2;
+    let records = data / setup.recordsize().0.max(EACH_RECORD);
+    cures::Memory { data: Bytes(data), small: Bytes(records * EACH_RECORD + ALWAYS) }
 }
 
 impl Session for UserSession {
@@ -169,7 +175,9 @@ impl Session for UserSession {
 
     fn begin(&mut self) {
         // OpenZFS also writes between steps: what a provider did there counts for the next one, its death above all.
-        self.begun = (Snapshot::take(), Counters::read().but("offload", &self.ended));
+        // The clocks come last, so that reading the counters is no work of the step.
+        let counters = Counters::read().but("offload", &self.ended);
+        self.begun = (Snapshot::take(), counters);
     }
 
     fn end(&mut self) -> Measured {

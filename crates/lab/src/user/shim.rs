@@ -3,8 +3,8 @@
 //! They must be preloaded and not merely opened before libzpool: a library opened at run time comes
 //! after libc in the search order, so its `open64`, `rand` and `sysconf` would never be found.
 
-use crate::LabError;
 use crate::spec::Device;
+use crate::{Bytes, LabError};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::ffi::{CStr, CString, c_char, c_int, c_long, c_void};
 use std::io::Write;
@@ -62,6 +62,21 @@ pub fn function(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: looks a name up among the loaded libraries.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     (!found.is_null()).then_some(found)
+}
+
+/// Takes whole pages from lists instead of glibc's heap: so many addresses are set aside, and so many bytes touched.
+/// False where that is not possible.
+pub fn pages(addresses: Bytes, touched: Bytes) -> bool {
+    type Set = unsafe extern "C" fn(usize, usize) -> c_int;
+    let (Ok(addresses), Ok(touched)) = (usize::try_from(addresses.0), usize::try_from(touched.0)) else {
+        return false;
+    };
+    let Some(found) = function(c"zwhy_shim_pages") else { return false };
+    // SAFETY: the function of pages.c, which has this signature.
+    unsafe {
+        let set: Set = std::mem::transmute(found);
+        set(addresses, touched) == 1
+    }
 }
 
 /// Puts a modelled disk under each file that plays one.

@@ -34,6 +34,7 @@ pub fn answer(compare: &Compare, result: &ExperimentResult) -> (String, Option<b
         text += &format!(": {}", others.join(", "));
     }
     text.push('.');
+    text += &above(compare, &cells);
     let expected = &compare.largest_first;
     if expected.len() < 2 {
         return (text, None);
@@ -76,6 +77,15 @@ impl Cell {
         Some(Cell { label: label.to_owned(), values, median })
     }
 
+    /// What it takes more than `base`; `None` where the median is no more.
+    fn less(&self, base: &Cell) -> Option<Cell> {
+        let more =
+            |(repetition, value): (&u32, &f64)| Some((*repetition, value - base.values.get(repetition)?));
+        let values: std::collections::BTreeMap<u32, f64> = self.values.iter().filter_map(more).collect();
+        let median = crate::stats::median(&values.values().copied().collect::<Vec<f64>>())?;
+        (median > 0.0).then(|| Cell { label: self.label.clone(), values, median })
+    }
+
     /// Repetition by repetition, as they were made one beside the other.
     fn ratio_to(&self, other: &Cell) -> Option<Ratio> {
         let pair = |(repetition, value): (&u32, &f64)| Some((*value, *other.values.get(repetition)?));
@@ -107,6 +117,27 @@ fn told(first: &Cell, cell: &Cell, compare: &Compare) -> String {
     }
 }
 
+/// ` On top of off: ccm 3.00, 3.40 times as much as gcm (0.88) [3.10, 3.70].` Of repetitions that were made one beside
+/// the other; empty where there is nothing on top.
+fn above(compare: &Compare, cells: &[Cell]) -> String {
+    let Some(base) = cells.iter().find(|cell| Some(&cell.label) == compare.above.as_ref()) else {
+        return String::new();
+    };
+    let top: Vec<Cell> = cells.iter().filter_map(|cell| cell.less(base)).collect();
+    let Some((first, rest)) = top.split_first() else { return String::new() };
+    let mut text = format!(" On top of {}: {} {}", base.label, first.label, number(first.median));
+    for cell in rest {
+        if let Some(Ratio { times, runs, .. }) = first.ratio_to(cell) {
+            let (value, of) = (number(times.value), number(cell.median));
+            text += &format!(", {value} times as much as {} ({of})", cell.label);
+            if runs > 1 {
+                text += &format!(" [{}, {}]", number(times.low), number(times.high));
+            }
+        }
+    }
+    text + "."
+}
+
 /// The expected labels first, then all others as they come.
 fn ordered_labels<'a>(compare: &'a Compare, result: &'a ExperimentResult) -> Vec<&'a str> {
     let expected = compare.largest_first.iter().map(String::as_str);
@@ -123,5 +154,42 @@ pub fn number(value: f64) -> String {
         v if v >= 0.0995 || v == 0.0 => format!("{value:.2}"),
         v if v >= 0.000_995 => format!("{value:.4}"),
         _ => format!("{value:.1e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(label: &str, values: &[f64]) -> Cell {
+        let median = crate::stats::median(values).unwrap();
+        Cell { label: label.into(), values: (1..).zip(values.iter().copied()).collect(), median }
+    }
+
+    fn compare(above: Option<&str>) -> Compare {
+        Compare {
+            step: "read".into(),
+            measure: crate::spec::Measure::CpuSPerGb,
+            largest_first: Vec::new(),
+            above: above.map(Into::into),
+        }
+    }
+
+    #[test]
+    fn what_comes_on_top_is_told_without_what_all_cells_do() {
+        let cells = [cell("ccm", &[4.0]), cell("gcm", &[2.0]), cell("off", &[1.0])];
+        let text = above(&compare(Some("off")), &cells);
+        assert_eq!(text, " On top of off: ccm 3.00, 3.00 times as much as gcm (1.00).");
+        assert_eq!(above(&compare(None), &cells), "");
+    }
+
+    #[test]
+    fn a_slow_repetition_does_not_widen_the_interval_of_what_comes_on_top() {
+        let (ccm, gcm) = (cell("ccm", &[4.0, 8.0, 4.1]), cell("gcm", &[2.0, 4.0, 2.02]));
+        let text = above(&compare(Some("off")), &[ccm, gcm, cell("off", &[1.0, 2.0, 1.01])]);
+        assert!(text.starts_with(" On top of off: ccm 3.09, 3.02 times as much as gcm (1.01) [2."), "{text}");
+        // No more than the base is nothing on top.
+        let cells = [cell("ccm", &[4.0]), cell("gcm", &[0.9]), cell("off", &[1.0])];
+        assert_eq!(above(&compare(Some("off")), &cells), " On top of off: ccm 3.00.");
     }
 }

@@ -130,7 +130,11 @@ pub(crate) fn open(
             let name = format!("cgroup {}", path.display());
             Session::cgroup(want, &cpus, ring, folder, &name)
         }
-        Target::Pid(_) => open_processes(&held.pids, want, &cpus, ring, caveats),
+        Target::Pid(_) => {
+            let all = Sampling { inherit: false, ..want };
+            let by_cpu = options.by_cpu.then(|| Session::system(all, &cpus, ring).ok()).flatten();
+            by_cpu.map_or_else(|| open_processes(&held.pids, want, &cpus, ring, caveats), Ok)
+        }
         Target::Command(_) => {
             let mut session = Session::threads(want, &cpus, ring, "the command")?;
             for pid in &held.pids {
