@@ -56,6 +56,18 @@ pub enum LabError {
     )]
     LeftBehind { left: Vec<String>, journals: PathBuf },
 
+    #[error(
+        "there are no results of an experiment in {}. Run one first: zwhy lab run NAME -o {} (zwhy lab list names \
+         them)", .folder.display(), .folder.display()
+    )]
+    NoResults { folder: PathBuf },
+
+    #[error(
+        "the experiment in {} was cut off before its first run ended; zwhy lab resume {} goes on with it",
+        .folder.display(), .folder.display()
+    )]
+    NotYet { folder: PathBuf },
+
     #[error("{} cannot be used: {what}", .path.display())]
     Result { path: PathBuf, what: String },
 
@@ -112,6 +124,21 @@ pub enum LabError {
 }
 
 impl LabError {
+    /// A file that an experiment writes into its folder could not be read.
+    pub(crate) fn unread(
+        doing: &'static str,
+        folder: &std::path::Path,
+        path: PathBuf,
+        source: std::io::Error,
+    ) -> LabError {
+        use std::io::ErrorKind::{NotADirectory, NotFound};
+        match source.kind() {
+            NotFound if crate::store::is_begun(folder) => LabError::NotYet { folder: folder.to_owned() },
+            NotFound | NotADirectory => LabError::NoResults { folder: folder.to_owned() },
+            _ => LabError::Io { doing, path, source },
+        }
+    }
+
     /// A run ended early, and the next one may well come to its end.
     pub fn is_of_one_run(&self) -> bool {
         matches!(

@@ -11,6 +11,7 @@ use crate::latency::Latencies;
 use crate::plan::SplitMix;
 use crate::result::ThreadGroup;
 use crate::spec::{Content, Order, Setup, Way};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -107,23 +108,22 @@ pub struct Reading {
 pub type Report<'a> = &'a mut dyn FnMut(u64, u64);
 
 impl Data {
-    /// `objects`: one for each thread.
-    pub fn new(objects: Vec<u64>, setup: &Setup, bytes: Bytes, seed: u64) -> Data {
+    /// `objects`: one for each thread. `sample`: of the user's own files.
+    ///
+    /// # Errors
+    /// When the sample shall be written and cannot be read.
+    pub fn new(
+        objects: Vec<u64>,
+        setup: &Setup,
+        bytes: Bytes,
+        seed: u64,
+        sample: Option<&Path>,
+    ) -> Result<Data, Failure> {
         let io_size = setup.io_size.0;
         let each = bytes.0.div_ceil(u64::from(setup.threads)).next_multiple_of(io_size);
-        let mut random = SplitMix(seed);
-        let words = io_size.max(PATTERN) / 8;
-        let mut pattern: Vec<u8> = (0..words).flat_map(|_| random.next().to_le_bytes()).collect();
-        match setup.data {
-            Content::Random => {}
-            Content::Half => pattern.chunks_mut(SECTOR).skip(1).step_by(2).for_each(|sector| sector.fill(0)),
-            Content::Text => {
-                let phrase = pattern[..PHRASE].to_vec();
-                pattern.chunks_mut(PHRASE).for_each(|chunk| chunk.copy_from_slice(&phrase[..chunk.len()]));
-            }
-        }
+        let pattern = pattern(setup, seed, sample)?;
         let recordsize = setup.recordsize().0;
-        Data { objects, each, io_size, recordsize, way: setup.io, seed, pattern }
+        Ok(Data { objects, each, io_size, recordsize, way: setup.io, seed, pattern })
     }
 
     /// Writes `bytes` of the data, all when there are none.
@@ -294,6 +294,33 @@ impl Data {
             Ok(Moved { threads: group, latencies, bytes: total, blocks })
         })
     }
+}
+
+/// The data without marks.
+fn pattern(setup: &Setup, seed: u64, sample: Option<&Path>) -> Result<Vec<u8>, Failure> {
+    let io_size = setup.io_size.0;
+    let mut random = SplitMix(seed);
+    let words = io_size.max(PATTERN) / 8;
+    let mut made_up = || (0..words).flat_map(|_| random.next().to_le_bytes()).collect::<Vec<u8>>();
+    Ok(match setup.data {
+        Content::Random => made_up(),
+        Content::Half => {
+            let mut pattern = made_up();
+            pattern.chunks_mut(SECTOR).skip(1).step_by(2).for_each(|sector| sector.fill(0));
+            pattern
+        }
+        Content::Text => {
+            let mut pattern = made_up();
+            let phrase = pattern[..PHRASE].to_vec();
+            pattern.chunks_mut(PHRASE).for_each(|chunk| chunk.copy_from_slice(&phrase[..chunk.len()]));
+            pattern
+        }
+        Content::Sample => {
+            let doing = "read the sample of the data";
+            let path = sample.ok_or_else(|| Failure::other(doing, "there is none"))?;
+            crate::sample::read(path, io_size).map_err(|e| Failure::other(doing, e.to_string()))?
+        }
+    })
 }
 
 /// CPU the calling thread has used.

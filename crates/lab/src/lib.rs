@@ -17,6 +17,7 @@ mod pool;
 mod recorder;
 mod result;
 mod run;
+mod sample;
 mod scratch;
 mod spec;
 mod stats;
@@ -48,6 +49,7 @@ pub use result::{
 };
 pub use run::verify::{Verified, VerifyOptions, verify};
 pub use run::{RunOptions, planned_hz, resume, run};
+pub use sample::Sampled;
 pub use spec::{
     Accelerator, AcceleratorFigure, Action, Check, Compare, Engine, Experiment, Form, Measure, Setup, Size,
     SizeSpec, StepSpec, Variant, Verb, accelerators,

@@ -7,6 +7,7 @@ use crate::error::LabError;
 use crate::plan::{PlannedRun, order};
 use crate::pool::PoolChoice;
 use crate::result::RunResult;
+use crate::sample::Sampled;
 use crate::spec::{Experiment, Size, SizeSpec};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -38,6 +39,9 @@ pub struct Plan {
     /// The pool of each run is kept.
     #[serde(default)]
     pub keep: bool,
+    /// Files of the user that are written, in a sample beside the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sampled>,
     /// Samples a second of the captures; `None`: nothing is recorded.
     pub hz: Option<u32>,
 }
@@ -46,6 +50,11 @@ impl Plan {
     pub fn order(&self) -> Result<Vec<PlannedRun>, String> {
         Ok(order(self.experiment.variants()?.len(), self.size_spec.repetitions, self.seed))
     }
+}
+
+/// Whether an experiment has begun in this folder.
+pub fn is_begun(folder: &Path) -> bool {
+    folder.join(PLAN).exists()
 }
 
 /// The output folder of one experiment.
@@ -73,10 +82,8 @@ impl Store {
     /// When it holds no plan, or one that this version cannot read.
     pub fn open(folder: &Path) -> Result<(Store, Plan), LabError> {
         let path = folder.join(PLAN);
-        let text = fs::read_to_string(&path).map_err(|source| LabError::Io {
-            doing: "read the plan of an experiment,",
-            path: path.clone(),
-            source,
+        let text = fs::read_to_string(&path).map_err(|source| {
+            LabError::unread("read the plan of an experiment,", folder, path.clone(), source)
         })?;
         let plan = serde_json::from_str(&text).map_err(|e| LabError::Result { path, what: e.to_string() })?;
         Ok((Store { folder: folder.to_owned() }, plan))

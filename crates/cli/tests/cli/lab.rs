@@ -65,6 +65,22 @@ fn modelled_devices_are_listed_with_their_sources() {
 }
 
 #[test]
+fn a_folder_without_results_is_told_with_the_command_that_makes_them() {
+    let folder = TempDir::new().expect("a folder");
+    let commands =
+        ["lab result", "lab check", "lab report -o x.html", "lab verify", "lab resume", "lab compare nosuch"];
+    for command in commands {
+        let line = call(folder.path(), &format!("{command} nosuch")).failed(1);
+        assert!(line.contains("no results of an experiment in nosuch"), "{command}: {line}");
+        assert!(line.contains("zwhy lab run NAME -o nosuch"), "{command}: {line}");
+    }
+    fs::create_dir(folder.path().join("begun")).expect("a folder");
+    fs::write(folder.path().join("begun/plan.json"), "{}").expect("a file");
+    let line = call(folder.path(), "lab result begun").failed(1);
+    assert!(line.contains("zwhy lab resume begun"), "{line}");
+}
+
+#[test]
 fn a_library_that_is_none_is_refused() {
     let folder = TempDir::new().expect("a folder");
     fs::write(folder.path().join("text.so"), "not a library").expect("a file");
@@ -291,7 +307,7 @@ fn results_are_checked_compared_and_resumed() {
     let compared = call(here, "lab compare one two").ok();
     assert!(compared.contains("gzip-9") && compared.contains("--repeats 5"), "{compared}");
     let line = call(here, "lab compare one nowhere").failed(1);
-    assert!(line.contains("nowhere/result.json"), "{line}");
+    assert!(line.contains("no results of an experiment in nowhere"), "{line}");
 }
 
 #[track_caller]

@@ -127,6 +127,9 @@ fn the_browser_tests_open_what_the_program_writes() {
 fn a_folder_without_a_result_is_named() {
     let folder = TempDir::new().expect("a folder");
     let line = call(folder.path(), "lab report nosuch -o page.html").failed(1);
-    assert!(line.contains("nosuch/result.json"), "{line}");
+    assert!(
+        line.contains("no results of an experiment in nosuch") && line.contains("lab run NAME -o nosuch"),
+        "{line}"
+    );
     assert!(!folder.path().join("page.html").exists());
 }

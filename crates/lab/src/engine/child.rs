@@ -89,7 +89,7 @@ fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
         EnginePlan::User(own) => user::session::open(own, plan)?,
         EnginePlan::Pool(own) => pool::session::open(own, plan)?,
     };
-    let data = Data::new(session.objects(), &plan.setup, plan.bytes, plan.seed);
+    let data = Data::new(session.objects(), &plan.setup, plan.bytes, plan.seed, plan.sample.as_deref())?;
     session.sync()?;
     link.say(&FromChild::Hello { cures });
 

@@ -29,6 +29,9 @@ pub struct ChildPlan {
     pub bytes: Bytes,
     pub seed: u64,
     pub steps: Vec<Step>,
+    /// What is written, where that is a sample of the user's own files.
+    #[serde(default)]
+    pub sample: Option<PathBuf>,
     /// What is needed to open the pool again is left beside it.
     #[serde(default)]
     pub keep: bool,

@@ -130,7 +130,7 @@ fn setup() -> Setup {
 /// What a run does with a session, from first to last.
 fn play(world: &World, plan: &PoolPlan) -> Result<(), Failure> {
     let mut session = world.open(plan)?;
-    let data = Data::new(session.objects(), &setup(), Bytes(64 << 10), 1);
+    let data = Data::new(session.objects(), &setup(), Bytes(64 << 10), 1, None)?;
     session.begin();
     data.write(&*session.target(), None, Order::Sequential, &mut |_, _| ())?;
     session.sync()?;

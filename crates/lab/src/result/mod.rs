@@ -1,12 +1,14 @@
 //! The result of an experiment as it is written to `result.json`. Times are seconds, sizes bytes,
 //! MB and GB are powers of ten.
 
+mod rows;
 mod step;
 mod summary;
 
 pub use step::{Captured, Mark, StepResult, ThreadGroup};
 pub use summary::{Summary, SummaryStep, summarise};
 
+use crate::sample::Sampled;
 use crate::spec::{Check, Engine, Measure, Setup, Size, SizeSpec};
 use crate::stats::Growth;
 use crate::user::cures::Cure;
@@ -44,6 +46,9 @@ pub struct ExperimentResult {
     pub command: Vec<String>,
     pub size: Size,
     pub size_spec: SizeSpec,
+    /// The user's own files that were written, where they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Sampled>,
     pub seed: u64,
     /// Unix time.
     pub started_s: u64,
@@ -134,10 +139,8 @@ impl ExperimentResult {
     /// When there is no result in `folder`, it is damaged, or another version wrote it.
     pub fn read(folder: &Path) -> Result<ExperimentResult, LabError> {
         let path = folder.join(FILE_NAME);
-        let text = std::fs::read_to_string(&path).map_err(|source| LabError::Io {
-            doing: "read the result of an experiment,",
-            path: path.clone(),
-            source,
+        let text = std::fs::read_to_string(&path).map_err(|source| {
+            LabError::unread("read the result of an experiment,", folder, path.clone(), source)
         })?;
         let damaged = |what: String| LabError::Result { path: path.clone(), what };
         let schema: serde_json::Value = serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
@@ -160,6 +163,14 @@ impl ExperimentResult {
         Place::of(&path)?
             .write(|out| out.write_all(text.as_bytes()).map_err(|e| PlaceError::refused(&path, e)))?;
         Ok(path)
+    }
+
+    /// Writes `result.parquet` into `folder`: a row for each figure of each step of each run.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write_rows(&self, folder: &Path) -> Result<PathBuf, LabError> {
+        rows::write(self, folder)
     }
 
     /// Labels of the cells, as they are summarised.

@@ -9,6 +9,7 @@ use crate::error::LabError;
 use crate::plan::PlannedRun;
 use crate::recorder::{Progress, Recorder, Step as Shown};
 use crate::result::{Captured, RunResult, StepResult};
+use crate::sample;
 use crate::spec::{Action, Step, Variant};
 use crate::store::Plan;
 use crate::user::cures::Cure;
@@ -38,6 +39,7 @@ impl OneRun<'_> {
             bytes: self.plan.size_spec.bytes,
             seed: self.plan.seed,
             steps: self.variant.steps.clone(),
+            sample: self.plan.sample.is_some().then(|| sample::path(&self.options.out)),
             keep: self.plan.keep,
             fault: self.options.fault,
         };

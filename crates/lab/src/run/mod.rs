@@ -13,12 +13,13 @@ use crate::error::LabError;
 use crate::pool::{PoolChoice, PoolEngine};
 use crate::recorder::{Progress, Recorder};
 use crate::result::{Cpu, ExperimentResult, FailedRun, Figure, SCHEMA, summarise};
+use crate::sample::{self, Sampled};
 use crate::scratch::Scratch;
-use crate::spec::{self, Experiment, Measure, Size, SizeSpec, Variant};
+use crate::spec::{self, Content, Experiment, Measure, Size, SizeSpec, Variant};
 use crate::stats;
 use crate::store::{Plan, Store};
 use crate::user::engine::UserEngine;
-use crate::verdict::{answer, check, grows, offload};
+use crate::verdict::{answer, check, grows, offload, saved};
 use cell::OneRun;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub struct RunOptions {
     pub pool: PoolChoice,
     /// Order of the runs; `None`: by the clock.
     pub seed: Option<u64>,
+    /// Files of which a sample is written where an experiment says `data = "sample"`.
+    pub data: Option<PathBuf>,
     /// The pool of each run stays in the output folder, for [`verify`](verify::verify); engine `user` only.
     pub keep: bool,
     /// Samples a second that the recorder takes; kept for [`resume`].
@@ -66,6 +69,7 @@ impl RunOptions {
             library: None,
             pool: PoolChoice::default(),
             seed: None,
+            data: None,
             keep: false,
             hz: None,
             command: Vec::new(),
@@ -94,6 +98,7 @@ pub fn run(
         crate::pool::limits::leave_out_uncountable(&mut experiment);
     }
     let size = options.size_spec.unwrap_or_else(|| experiment.size(options.size));
+    let sample = sampled(&experiment, options)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let plan = Plan {
         schema: SCHEMA,
@@ -108,11 +113,15 @@ pub fn run(
         build_id: engine.info().build_id.clone(),
         pool: options.pool.clone(),
         keep: options.keep,
+        sample: sample.as_ref().map(|(sampled, _)| sampled.clone()),
         hz: options.hz,
     };
     let variants = variants(&plan.experiment)?;
     engine.check(&variants, size.bytes)?;
     let store = Store::create(&options.out, &plan)?;
+    if let Some((_, bytes)) = &sample {
+        sample::keep(&options.out, bytes)?;
+    }
     let scratch = Scratch::prepare(&plan.scratch, most_space(&*engine, &variants, size.bytes))?;
     Session { plan, options, engine, store, scratch }.go(recorder, progress)
 }
@@ -140,6 +149,19 @@ pub fn resume(
     Scratch::reclaim(&plan.scratch)?;
     let scratch = Scratch::prepare(&plan.scratch, most_space(&*engine, &variants, plan.size_spec.bytes))?;
     Session { plan, options, engine, store, scratch }.go(recorder, progress)
+}
+
+/// The sample that cells write, with its bytes; `None` where all write made-up data.
+fn sampled(experiment: &Experiment, options: &RunOptions) -> Result<Option<(Sampled, Vec<u8>)>, LabError> {
+    let wanted = variants(experiment)?.iter().any(|variant| variant.setup.data == Content::Sample);
+    match &options.data {
+        Some(folder) if wanted => sample::take(folder, options.seed.unwrap_or(0)).map(Some),
+        None if wanted => Err(LabError::Spec {
+            origin: experiment.name.clone(),
+            what: "data = \"sample\" needs the folder of the data: --data DIR".into(),
+        }),
+        _ => Ok(None),
+    }
 }
 
 /// `library` is for the engine in user space, `pool` for the other.
@@ -245,6 +267,10 @@ impl Session<'_> {
             _ => {
                 self.conclude(&mut result, &labels);
                 result.write(&self.options.out)?;
+                result.write_rows(&self.options.out)?;
+                if result.failed.is_empty() && !plan.keep {
+                    sample::forget(&self.options.out)?;
+                }
                 Ok(result)
             }
         }
@@ -257,7 +283,7 @@ impl Session<'_> {
         result.drift = drift(result, labels);
         result.growth = grows(result);
         (result.answer, result.as_expected) = answer(&self.plan.experiment.compare, result);
-        for sentence in offload(result) {
+        for sentence in offload(result).into_iter().chain(saved(result)) {
             result.answer += &format!(" {sentence}");
         }
         result.checks = check(result);
@@ -280,6 +306,7 @@ impl Session<'_> {
             command: self.plan.command.clone(),
             size: self.plan.size,
             size_spec: self.plan.size_spec,
+            data: self.plan.sample.clone(),
             seed: self.plan.seed,
             started_s: self.plan.started_s,
             library: self.engine.info().clone(),

@@ -5,6 +5,7 @@ use crate::engine::parent::{ChildProgram, RunStep, RunningChild};
 use crate::engine::protocol::{ChildPlan, EnginePlan, FromChild, UserPlan};
 use crate::error::LabError;
 use crate::result::RunResult;
+use crate::sample;
 use crate::spec::{Action, Order, Step};
 use crate::store::{Plan, Store};
 use crate::user::engine::UserEngine;
@@ -65,7 +66,7 @@ pub fn verify(folder: &Path, options: &VerifyOptions) -> Result<Vec<Verified>, L
         verified.push(Verified {
             variant: run.variant.clone(),
             repetition: run.repetition,
-            bytes: read_back(&pool, &run, &plan, &engine, options).map_err(|e| e.to_string()),
+            bytes: read_back((folder, &pool), &run, &plan, &engine, options).map_err(|e| e.to_string()),
             zdb: zdb.as_deref().map(|zdb| walk(zdb, &pool)),
             folder: pool,
         });
@@ -79,13 +80,15 @@ pub fn verify(folder: &Path, options: &VerifyOptions) -> Result<Vec<Verified>, L
     Ok(verified)
 }
 
+/// `place`: the folder of the experiment, and of the pool in it.
 fn read_back(
-    pool: &Path,
+    place: (&Path, &Path),
     run: &RunResult,
     plan: &Plan,
     engine: &UserEngine,
     options: &VerifyOptions,
 ) -> Result<u64, LabError> {
+    let (folder, pool) = place;
     let path = pool.join(kept::FILE);
     let text = std::fs::read_to_string(&path).map_err(|source| LabError::Io {
         doing: "read what is known of the kept pool,",
@@ -110,6 +113,7 @@ fn read_back(
         bytes: plan.size_spec.bytes,
         seed: plan.seed,
         steps: steps.clone(),
+        sample: plan.sample.is_some().then(|| sample::path(folder)),
         keep: false,
         fault: None,
     };

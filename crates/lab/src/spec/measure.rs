@@ -43,6 +43,11 @@ const PLAIN: [(&str, Measure); 7] = [
 ];
 
 impl Measure {
+    /// Those that have no argument.
+    pub fn plain() -> impl Iterator<Item = Measure> {
+        PLAIN.into_iter().map(|(_, measure)| measure)
+    }
+
     /// The figure of `step`; `None` where it has none.
     pub fn of(&self, step: &StepResult) -> Option<f64> {
         let each = |amount: f64, units: u64| (units > 0).then(|| amount / units as f64);

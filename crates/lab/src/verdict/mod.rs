@@ -6,6 +6,7 @@ mod checks;
 mod compare;
 mod grows;
 mod offload;
+mod saved;
 mod table;
 
 pub use answer::{answer, number};
@@ -13,4 +14,5 @@ pub use checks::{CheckResult, Outcome, check};
 pub use compare::{Compared, compare};
 pub use grows::grows;
 pub use offload::offload;
+pub use saved::saved;
 pub use table::{growth_line, table, trust};

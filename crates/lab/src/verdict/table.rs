@@ -122,6 +122,15 @@ pub fn trust(result: &ExperimentResult) -> Vec<String> {
         n if n < 5 => format!("Medians of {n} runs; five pairs (--repeats 5) make a narrower interval."),
         n => format!("Medians of {n} runs, ratios of pairs with their 95 % interval."),
     }];
+    if let Some(data) = &result.data {
+        out.push(format!(
+            "The data is a sample of {} pieces, {}, of {} files below {}.",
+            data.pieces,
+            megabytes(data.taken),
+            data.files,
+            data.place()
+        ));
+    }
     if let Some(noise) = result.noise.filter(|noise| *noise > QUIET) {
         out.push(format!("Runs of the same cell differ by {:.0} % on this machine.", (noise - 1.0) * 100.0));
     }
@@ -133,6 +142,10 @@ pub fn trust(result: &ExperimentResult) -> Vec<String> {
         ));
     }
     out
+}
+
+fn megabytes(bytes: crate::Bytes) -> String {
+    format!("{:.1} MB", bytes.0 as f64 / 1e6)
 }
 
 /// The law in a sentence, with what it predicts.

@@ -15,6 +15,7 @@ pub const TESTS: &[Test] = &[
     ("small_blocks_go_to_a_special_vdev", small_blocks_go_to_a_special_vdev),
     ("snapshots_are_renamed_and_sent", snapshots_are_renamed_and_sent),
     ("memory_pressure_shrinks_the_arc", memory_pressure_shrinks_the_arc),
+    ("the_users_own_files_are_written", the_users_own_files_are_written),
 ];
 
 /// A built-in experiment in its quick size.
@@ -180,4 +181,37 @@ fn memory_pressure_shrinks_the_arc() {
         change("available=-32M"),
         change("available=1G")
     );
+}
+
+/// Half of the files compress to nothing and half not at all; the sample is gone at the end, and needed at the begin.
+fn the_users_own_files_are_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    std::fs::create_dir_all(&data).unwrap();
+    let mut noise: u64 = 1;
+    let mut random = || {
+        noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (noise >> 33) as u8
+    };
+    for i in 0..4 {
+        std::fs::write(data.join(format!("text{i}")), "the same words ".repeat(70_000)).unwrap();
+        std::fs::write(data.join(format!("noise{i}")), (0..1 << 20).map(|_| random()).collect::<Vec<u8>>())
+            .unwrap();
+    }
+    let mut experiment = Experiment::builtin("compression").unwrap();
+    experiment.set("compression", "lz4,off").unwrap();
+    experiment.write_sample().unwrap();
+    let mut options = options(&dir.path().join("out"));
+    options.size_spec = Some(zwhy_lab::SizeSpec { bytes: zwhy_lab::Bytes(32 << 20), repetitions: 1 });
+    let without = run(&experiment, &options, &mut NullRecorder, &mut Silent).unwrap_err().to_string();
+    assert!(without.contains("--data DIR"), "{without}");
+    options.data = Some(data);
+    let result = run(&experiment, &options, &mut NullRecorder, &mut Silent).unwrap();
+    let written = |cell: &str| {
+        let write = step(&result, cell, "write");
+        write.device_written_bytes as f64 / write.bytes as f64
+    };
+    assert!((0.4..0.75).contains(&written("lz4")) && written("off") >= 1.0, "{}", result.answer);
+    assert!(result.answer.contains("so many went to the disks"), "{}", result.answer);
+    assert!(!dir.path().join("out/sample").exists() && result.checks.is_empty());
 }

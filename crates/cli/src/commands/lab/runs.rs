@@ -24,6 +24,10 @@ pub struct RunArgs {
     /// The libzpool to run instead of the one that is installed.
     #[arg(long, value_name = "FILE")]
     library: Option<PathBuf>,
+    /// Write a sample of the files in this folder instead of made-up data: what compresses, and at what cost, is then
+    /// what it is with them. They are only read; the sample is removed at the end.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
     /// Seed for the order of the runs, to repeat an experiment exactly.
     #[arg(long)]
     seed: Option<u64>,
@@ -55,7 +59,10 @@ pub struct ResumeArgs {
 }
 
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
-    let Wanted { experiment, size, size_spec, pool } = args.chosen.wanted()?;
+    let Wanted { mut experiment, size, size_spec, pool } = args.chosen.wanted()?;
+    if args.data.is_some() {
+        experiment.write_sample().map_err(|what| usage(format!("--data: {what}")))?;
+    }
     zwhy_place::check_name(&args.output, &[], "this writes a folder of captures: name it without an ending")
         .map_err(|e| usage(e.to_string()))?;
     refuse_used(&args.output)?;
@@ -69,6 +76,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     options.library.clone_from(&args.library);
     options.pool = pool;
     options.seed = args.seed;
+    options.data.clone_from(&args.data);
     options.keep = args.keep;
     options.hz = (!args.no_record).then_some(args.hz);
     options.command = std::env::args().collect();
