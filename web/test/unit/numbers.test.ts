@@ -1,10 +1,12 @@
 // Every number that the page writes of an answer is one of `zwhy explain --json`, in one of the page's own notations.
 //
-// The other direction is faces.test.ts. Digits within words of the answer count as the answer's.
+// The other direction is faces.test.ts. Digits within words of the answer count as the answer's. Answers of real
+// captures are checked with ZWHY_ANSWERS=A.json:B.json.
 
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { readAnswer } from "../../src/data/read-answer";
+import { fold } from "../../src/small";
 import { answer as encryption } from "../sample/encryption";
 
 const EVERY_FIELD = new URL(
@@ -71,10 +73,20 @@ function digits(text: string): string[] {
 /** What the page says of its own accord: places in a list, and bounds of its wording. */
 const OWN = new Set(["1", "2", "3", "95", "0.1"]);
 
-/** Parts that the page works out: of what a CPU can do, and of an operation what is not listed. */
-function derived({ stages = [], paths = [] }: Derived): string[] {
+/**
+ * What the page works out: parts of what a CPU can do, of an operation what is not listed, and of rows that are too
+ * small to list how many there are and their sum.
+ */
+function derived({ stages = [], paths = [], threads = [], source }: Derived): string[] {
+  const rows = [
+    fold(stages, (row) => row.share.value),
+    fold(threads, ({ cpu_share, samples }) =>
+      Math.max(cpu_share ?? 0, samples / Math.max(1, source?.amount ?? 0)),
+    ),
+  ].flatMap(({ shown, small, sum }) => [shown.length, small, sum]);
   const parts = stages.flatMap((row) => row.limits ?? []);
   return [
+    ...rows,
     ...parts.map(({ mb_s, achieved_mb_s }) => (achieved_mb_s ?? 0) / mb_s),
     ...paths.flatMap(({ rest, samples, share }) => [
       rest / samples,
@@ -84,14 +96,22 @@ function derived({ stages = [], paths = [] }: Derived): string[] {
 }
 
 interface Derived {
-  readonly stages?: { limits?: { mb_s: number; achieved_mb_s: number | null }[] }[];
+  readonly source?: { amount: number };
+  readonly stages?: {
+    share: { value: number };
+    limits?: { mb_s: number; achieved_mb_s: number | null }[];
+  }[];
+  readonly threads?: { cpu_share: number | null; samples: number }[];
   readonly paths?: { rest: number; samples: number; share: { value: number } }[];
 }
 
+const given = (process.env.ZWHY_ANSWERS ?? "").split(":").filter(Boolean);
+
 describe("numbers of the page", () => {
   it.each([
-    ["a sample with every field", () => JSON.parse(readFileSync(EVERY_FIELD, "utf8"))],
-    ["a cause with evidence", () => JSON.parse(JSON.stringify(encryption()))],
+    ...given.map((file) => [file, () => JSON.parse(readFileSync(file, "utf8"))] as const),
+    ["a sample with every field", () => JSON.parse(readFileSync(EVERY_FIELD, "utf8"))] as const,
+    ["a cause with evidence", () => JSON.parse(JSON.stringify(encryption()))] as const,
   ])("are those of the JSON, for %s", (_name, make) => {
     const json = make();
     const known = numbersIn(json, new Set([...OWN, ...derived(json)]));
