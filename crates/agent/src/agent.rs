@@ -8,7 +8,7 @@ use crate::error::AgentError;
 use crate::findings::{Change, Found, Log, Tracker};
 use crate::metrics::{Metrics, Page};
 use crate::own::Own;
-use crate::ship::{Desk, FileStore, Shipper};
+use crate::ship::{Desk, Shipper, StoreAt};
 use crate::spool::{Limits, Spool};
 use crate::status::Status;
 use std::net::SocketAddr;
@@ -36,7 +36,7 @@ pub struct AgentOptions {
     /// Where metrics are served; absent: nowhere.
     pub listen: Option<SocketAddr>,
     /// Where finished files are sent; absent: nowhere.
-    pub store: Option<FileStore>,
+    pub store: Option<StoreAt>,
 }
 
 impl AgentOptions {
@@ -93,7 +93,7 @@ impl Agent {
         let shipper = options
             .store
             .clone()
-            .map(|store| Shipper::new(options.spool.clone(), host_name(), Box::new(store), spool.ship()));
+            .map(|store| Shipper::new(options.spool.clone(), host_name(), store.open(), spool.ship()));
         let server = options.listen.map(Server::open).transpose()?;
         let log = Log::open(&options.spool, spool.ended_before())?;
         let feed = Feed::start_asking(options.record.clone(), ASKING)?;

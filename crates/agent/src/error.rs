@@ -16,6 +16,8 @@ pub enum AgentError {
     Locked { path: PathBuf, pid: String },
     #[error("{} holds nothing that was recorded; start `zwhy agent`, or name its folder with --spool", .0.display())]
     Empty(PathBuf),
+    #[error("cannot send to {place}: {why}")]
+    Store { place: String, why: String },
     #[error("the recorder ended, and nobody asked for it; start the agent again")]
     Ended,
     #[error(transparent)]

@@ -22,6 +22,6 @@ pub use agent::{Agent, AgentOptions};
 pub use error::AgentError;
 pub use findings::{Change, Episode, Found, Log, LogEvent, LoggedFinding, Tracker, read_log};
 pub use merge::{Merged, Piece, choose, merge};
-pub use ship::FileStore;
+pub use ship::StoreAt;
 pub use spool::{Dropped, Entry, Limits, Reason, Rows, Spool, State, entries, writer_of};
 pub use status::{Look, Status};

@@ -6,11 +6,15 @@
 //! Invariants: files go in their order; a file that was sent twice is there once; while the store is away all stays in the
 //! spool, and what is dropped there unsent is counted.
 
+#[cfg(test)]
+mod bucket;
+mod s3;
 mod store;
 #[cfg(test)]
 mod tests;
 
-pub use store::{FileStore, Store};
+pub use s3::S3Store;
+pub use store::{Store, StoreAt};
 
 use crate::error::AgentError;
 use crate::spool::{Entry, entries};

@@ -1,5 +1,6 @@
 //! Where files are sent: something that takes bytes under a key, whole or not at all.
 
+use super::S3Store;
 use crate::error::AgentError;
 use std::fs::{self, File};
 use std::io::Write;
@@ -16,6 +17,34 @@ pub trait Store: Send {
     /// # Errors
     /// When it may still be there.
     fn remove(&mut self, key: &str) -> Result<(), AgentError>;
+}
+
+/// Where a store is.
+#[derive(Clone, Debug)]
+pub enum StoreAt {
+    Folder(FileStore),
+    Bucket(S3Store),
+}
+
+impl StoreAt {
+    /// `file:///PATH` or `s3://BUCKET/PREFIX`; `env` reads a variable of the environment.
+    ///
+    /// # Errors
+    /// A sentence on what is wrong with it, or missing.
+    pub fn at(url: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<StoreAt, String> {
+        let odd = || format!("`{url}` is no store; write file:///mnt/fleet or s3://BUCKET/PREFIX");
+        match url.starts_with("s3://") {
+            true => S3Store::at(url, env).map(StoreAt::Bucket),
+            false => FileStore::at(url).map(StoreAt::Folder).ok_or_else(odd),
+        }
+    }
+
+    pub(crate) fn open(self) -> Box<dyn Store> {
+        match self {
+            StoreAt::Folder(store) => Box::new(store),
+            StoreAt::Bucket(store) => Box::new(store),
+        }
+    }
 }
 
 /// A folder, as a store that is mounted or synchronised by other means.

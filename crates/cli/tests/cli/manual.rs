@@ -142,10 +142,14 @@ fn topics_name_every_format_and_experiment_and_only_variables_that_are_read() {
     }
     let sources: String = ["cli/src/output.rs", "formats/src/input/spill.rs", "lab/src/user/library.rs"]
         .into_iter()
-        .chain(["limits/src/cache.rs"])
+        .chain(["limits/src/cache.rs", "agent/src/ship/s3/mod.rs"])
         .map(|path| std::fs::read_to_string(repository().join("crates").join(path)).expect("a source"))
         .collect();
-    for variable in ["NO_COLOR", "TERM", "TMPDIR", "ZWHY_LIBZPOOL", "XDG_CACHE_HOME"] {
+    let of_store =
+        ["ACCESS_KEY_ID", "SECRET_ACCESS_KEY", "SESSION_TOKEN", "REGION", "ENDPOINT_URL", "CA_BUNDLE"];
+    let of_store = of_store.map(|name| format!("AWS_{name}"));
+    let of_host = ["NO_COLOR", "TERM", "TMPDIR", "ZWHY_LIBZPOOL", "XDG_CACHE_HOME"];
+    for variable in of_host.into_iter().chain(of_store.iter().map(String::as_str)) {
         assert!(text("environment").contains(variable) && sources.contains(variable), "{variable}");
     }
 }

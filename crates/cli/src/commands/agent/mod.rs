@@ -10,7 +10,7 @@ use clap::Subcommand;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
-use zwhy_agent::{Agent, AgentOptions, FileStore};
+use zwhy_agent::{Agent, AgentOptions, StoreAt};
 use zwhy_record::{RecordOptions, Target};
 
 #[derive(clap::Args, Debug)]
@@ -56,9 +56,10 @@ struct RunArgs {
     /// them: names of pools and datasets, and figures.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9934", value_parser = listen)]
     listen: Listen,
-    /// Send finished files to this store, a folder: file:///mnt/fleet. While it is away all stays in the spool.
+    /// Send finished files to this store: a folder (file:///mnt/fleet) or a bucket (s3://BUCKET/PREFIX, whose keys and
+    /// address are in variables, see `zwhy help environment`). While it is away all stays in the spool.
     #[arg(long, value_name = "STORE", value_parser = store)]
-    ship: Option<FileStore>,
+    ship: Option<StoreAt>,
     /// Also record what ZFS threads and blocked tasks wait for, ten times a second (CAP_SYS_ADMIN).
     #[arg(long)]
     wait: bool,
@@ -112,8 +113,8 @@ fn record(args: &RunArgs, spool: PathBuf) -> Result<()> {
     Ok(ended?)
 }
 
-fn store(text: &str) -> Result<FileStore, String> {
-    FileStore::at(text).ok_or_else(|| format!("`{text}` is no store; name a folder as file:///mnt/fleet"))
+fn store(text: &str) -> Result<StoreAt, String> {
+    StoreAt::at(text, &|name| std::env::var(name).ok())
 }
 
 /// Where metrics are served, if anywhere.
