@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test kernel-test setup setup-test build manual site dist reproducible fmt lint web bench fuzz fresh-machine clean
+.PHONY: help demo test kernel-test setup setup-test setup-dist build manual site dist reproducible fmt lint web bench fuzz package-machine fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ setup: ## install what building and running needs (Debian packages)
 setup-test: ## also install what only the tests need (browser, perf, Node, web packages)
 	@scripts/setup.sh test
 
+setup-dist: ## also install what only packaging needs (musl-gcc, lintian)
+	@scripts/setup.sh dist
+
 build: setup ## build target/release/zwhy
 	ZWHY_COMMIT=$$(scripts/commit.sh) cargo build --locked --release --package zwhy
 
@@ -34,10 +37,10 @@ manual: setup ## write man pages and completions of the shells to target/manual
 site: ## the documentation as one book in target/site, for reading offline
 	scripts/site.sh
 
-dist: setup ## packages for other machines in target/dist: .deb, static archive, SBOM, checksums
+dist: setup-dist ## packages for other machines in target/dist: .deb, static archive, SBOM, checksums
 	scripts/dist.sh
 
-reproducible: setup ## build the packages twice in different folders and compare every byte
+reproducible: setup-dist ## build the packages twice in different folders and compare every byte
 	scripts/reproducible.sh
 
 fmt: ## format the Rust and web sources
@@ -60,6 +63,9 @@ bench: build ## reading a perf.data, and recording, beside perf and inferno, as 
 
 fuzz: setup-test ## feed mutated files to every importer, FUZZ_SECONDS=600
 	ZWHY_FUZZ_SECONDS=$${FUZZ_SECONDS:-600} cargo test --locked --release --package zwhy-formats --test fuzz
+
+package-machine: dist ## install, use and remove the package in a bare Debian in a temporary folder (root)
+	PACKAGE=$$(ls target/dist/zwhy_*.deb) scripts/fresh-machine.sh
 
 fresh-machine: ## try `make demo` and `make test` on a bare Debian in a temporary folder (root)
 	scripts/fresh-machine.sh

@@ -4,6 +4,7 @@
 # Builds a minimal Debian in a temporary folder, clones the committed HEAD into it and runs each
 # make target there (default: demo test). All mounts live in a namespace of their own, so none
 # can outlive this script, however it ends. Needs root, debootstrap and Rust from rustup.
+# PACKAGE=FILE.deb installs, uses and removes that package instead, without sources or Rust.
 # KEEP=1 leaves the folder for a look. DEBIAN=trixie tries another release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -59,6 +60,15 @@ enter() {
         chroot "$root" "$@" </dev/null
 }
 
+# Instead of sources: a package, as people get it.
+try_package() {
+    local root=$1
+    cp "$PACKAGE" scripts/dist/installed.sh "$root/root/"
+    unshare --mount --propagation private --pid --fork --kill-child \
+        "$0" --inside "$root" bash /root/installed.sh "/root/$(basename "$PACKAGE")" ||
+        die "$PACKAGE failed on a fresh Debian $release"
+}
+
 rustup_home=${RUSTUP_HOME:-$HOME/.rustup}
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 
@@ -75,6 +85,10 @@ main() {
     trap 'exit 130' INT TERM
     bootstrap "$root"
     give_network_settings "$root"
+    if [[ -n ${PACKAGE:-} ]]; then
+        try_package "$root"
+        return
+    fi
     git clone --quiet --no-hardlinks . "$root/root/zwhy"
     for target; do
         start=$SECONDS

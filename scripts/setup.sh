@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes this machine ready: `setup.sh demo` to build and run zwhy, `setup.sh test` for its tests too.
+# Makes this machine ready: `setup.sh demo` to build and run zwhy, `setup.sh test` for its tests too, `setup.sh dist` to make
+# packages of it.
 #
 # Installs only what is missing. ZWHY_SKIP_SETUP=1 leaves the system alone and goes on.
 set -euo pipefail
@@ -48,6 +49,6 @@ main() {
 }
 
 case ${1:-} in
-demo | test) main "$1" ;;
-*) die "usage: scripts/setup.sh demo|test" ;;
+demo | test | dist) main "$1" ;;
+*) die "usage: scripts/setup.sh demo|test|dist" ;;
 esac

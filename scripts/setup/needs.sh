@@ -17,6 +17,11 @@ test | has_vm_tools     | busybox-static cpio fdisk make | busybox, cpio, sfdisk
 test | kernel_headers   | linux-headers-cloud-amd64 | headers of a Debian cloud kernel (for the kernel VM)
 test | has musl-gcc     | musl-tools      | musl-gcc (for a static zwhy in the kernel VM)
 test | has python3      | python3         | Python (holds zwhy against the numbers of other tools)
+dist | has musl-gcc     | musl-tools      | musl-gcc (for the static program)
+dist | has objcopy      | binutils        | binutils (strips programs)
+dist | has xz           | xz-utils        | xz (packs)
+dist | has python3      | python3         | Python (lists what is in the program)
+dist | has lintian      | lintian         | lintian (checks the Debian package)
 test | has_node_or_venv | python3-venv    | Node 20.19 or newer with npm, or Python with venv to fetch it
 '
 
@@ -51,12 +56,12 @@ kernel_headers() {
     find /usr/src -maxdepth 1 -name 'linux-headers-*-cloud-amd64' 2>/dev/null | sort -V | tail -1 | grep .
 }
 
-# missing_needs demo|test: prints "packages | description" for each need that is not met.
+# missing_needs demo|test|dist: prints "packages | description" for each need that is not met. What the demo needs, all need.
 missing_needs() {
     local whom test packages what
     while IFS='|' read -r whom test packages what; do
         whom=${whom// /}
-        if [[ -z $whom || ($whom == test && $1 != test) ]]; then continue; fi
+        if [[ -z $whom || ($whom != demo && $whom != "$1") ]]; then continue; fi
         # The test may be a command with an argument.
         # shellcheck disable=SC2086
         if ! $test >/dev/null; then printf '%s|%s\n' "$packages" "${what# }"; fi

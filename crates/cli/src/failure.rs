@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::process::ExitCode;
+use zwhy_capture::CaptureError;
 use zwhy_formats::{ErrorKind, FormatError};
 use zwhy_lab::LabError;
 use zwhy_record::{CountError, RecordError};
@@ -40,11 +41,21 @@ pub fn topic(error: &anyhow::Error) -> Option<&'static str> {
             .or_else(|| of_counter(cause.downcast_ref()?))
             .or_else(|| of_format(cause.downcast_ref()?))
             .or_else(|| of_lab(cause.downcast_ref()?))
+            .or_else(|| of_capture(cause.downcast_ref()?))
     })
 }
 
 fn of_recorder(error: &RecordError) -> Option<&'static str> {
-    matches!(error, RecordError::Permission { .. } | RecordError::Perf { .. }).then_some("privileges")
+    match error {
+        RecordError::Permission { .. } | RecordError::Perf { .. } => Some("privileges"),
+        RecordError::Cgroup { .. } => Some("containers"),
+        RecordError::Capture(error) => of_capture(error),
+        _ => None,
+    }
+}
+
+fn of_capture(error: &CaptureError) -> Option<&'static str> {
+    matches!(error, CaptureError::NotACapture { .. } | CaptureError::Newer { .. }).then_some("captures")
 }
 
 fn of_counter(error: &CountError) -> Option<&'static str> {
@@ -63,11 +74,17 @@ fn of_lab(error: &LabError) -> Option<&'static str> {
     match error {
         LabError::NotRoot => Some("privileges"),
         LabError::NoExperiment { .. }
+        | LabError::Spec { .. }
         | LabError::Library(_)
+        | LabError::NoParameter { .. }
+        | LabError::OtherLibrary { .. }
+        | LabError::UserCannot { .. }
         | LabError::NoModule
         | LabError::UnknownModule { .. }
         | LabError::PoolCannot { .. }
         | LabError::Device { .. }
+        | LabError::ScratchNotEmpty { .. }
+        | LabError::Space { .. }
         | LabError::LeftBehind { .. } => Some("lab"),
         _ => None,
     }
@@ -117,6 +134,12 @@ mod tests {
                 found: "refused".into(),
                 remedy: "be root".into(),
             }),
+            anyhow::Error::new(RecordError::Cgroup {
+                group: "x.slice".into(),
+                found: "there is none".into(),
+                remedy: "check the name",
+            }),
+            anyhow::Error::new(CaptureError::NotACapture { path: "x.zwhy".into(), found: "a zip".into() }),
             anyhow::Error::new(LabError::NotRoot),
             anyhow::Error::new(LabError::NoModule).context("cannot run it"),
             anyhow::Error::new(format(ErrorKind::UnknownFormat)),

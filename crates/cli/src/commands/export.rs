@@ -1,6 +1,6 @@
 //! `zwhy export`: any input in a format that another tool reads.
 
-use crate::failure::{usage, usage_about};
+use crate::failure::usage_about;
 use crate::load::{ReadArgs, Weight, draw, load_whole, tell};
 use crate::output;
 use anyhow::Result;
@@ -64,7 +64,10 @@ pub fn run(args: &Args) -> Result<()> {
         tools: None,
     };
     if args.format != "folded" && (args.pid || args.tid) {
-        return Err(usage("--pid and --tid are for the format folded; the others carry ids"));
+        return Err(usage_about(
+            "formats",
+            "--pid and --tid are for the format folded; the others carry ids",
+        ));
     }
     let mut imported = load_whole(&args.input, &read, &mut Redactor::default())?;
     draw(&mut imported);

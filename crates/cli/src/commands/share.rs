@@ -1,6 +1,6 @@
 //! `zwhy share`: a capture without names and its answer, for showing to strangers.
 
-use crate::failure::usage;
+use crate::failure::{usage, usage_about};
 use crate::load::{ReadArgs, answer, load_whole};
 use crate::output;
 use anyhow::{Context, Result};
@@ -48,11 +48,21 @@ pub fn run(args: &Args) -> Result<()> {
 /// Before anything is read: where both files go, neither of which may be there.
 fn check(args: &Args) -> Result<PathBuf> {
     if output::is_stdout(&args.output) {
-        return Err(usage("two files are written, so they cannot go to standard output; name one with -o"));
+        return Err(usage_about(
+            "sharing",
+            "two files are written, so they cannot go to standard output; name one with -o",
+        ));
     }
     output::check(&args.output, &output::CAPTURE, "this writes a capture: name it X.zwhy")?;
+    // Strangers get the file: they, and what they open it with, know it by its name only.
+    if !output::ends_as(&args.output, &output::CAPTURE) {
+        let name = args.output.with_extension("zwhy");
+        let said =
+            format!("{} is not the name of a capture; name it {}", args.output.display(), name.display());
+        return Err(usage_about("sharing", said));
+    }
     if !args.yes && !std::io::stdin().is_terminal() {
-        return Err(usage("nobody can be asked here whether to write it; give --yes"));
+        return Err(usage_about("sharing", "nobody can be asked here whether to write it; give --yes"));
     }
     let markdown = args.output.with_extension("md");
     for path in [&args.output, &markdown] {

@@ -10,6 +10,7 @@ mod both;
 mod burner;
 mod collect;
 mod count;
+mod docs;
 mod doctor;
 mod inputs;
 mod knowledge;

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use zwhy_cli::{definition, examples_of, topics};
 
 /// A line as a shell splits it, with quotes; what stands behind a redirection or a pipe is another's.
-fn words(line: &str) -> Vec<String> {
+pub fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in line.chars() {
         match (quote, c) {
@@ -194,7 +194,10 @@ fn errors_name_the_topic_that_says_more() {
         ("explain noise", "formats"),
         ("explain --format nosuch ccm.folded", "formats"),
         ("export --format nosuch ccm.folded", "formats"),
+        ("export --pid --format pprof ccm.folded -o x.pb.gz", "formats"),
+        ("share ccm.folded -o x.zwhy", "sharing"),
         ("lab run nosuch", "lab"),
+        ("lab run encryption --set nosuch=1 -o out", "lab"),
     ] {
         let ran = run(folder.path(), args.split(' '));
         assert!(ran.err.ends_with(&format!("\nMore: zwhy help {topic}\n")), "{args}: {ran:?}");

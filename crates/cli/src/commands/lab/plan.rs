@@ -1,7 +1,7 @@
 //! What there is to run, and what it will take.
 
 use super::accelerators;
-use crate::failure::usage;
+use crate::failure::{usage, usage_about};
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ impl Chosen {
         let (mut settings, mut said) = (Vec::new(), Vec::new());
         for (option, setting) in given {
             let (name, values) = setting.split_once('=').ok_or_else(|| {
-                usage(format!("{setting:?} is no setting with its values; write NAME=V1,V2"))
+                usage_about("lab", format!("{setting:?} is no setting with its values; write NAME=V1,V2"))
             })?;
             settings.push((name.trim(), values));
             said.push(format!("{option} {setting}"));
@@ -110,7 +110,7 @@ impl Chosen {
         if settings.is_empty() {
             return Ok(());
         }
-        experiment.set_all(settings).map_err(|what| usage(format!("{}: {what}", said.join(" "))))
+        experiment.set_all(settings).map_err(|what| usage_about("lab", format!("{}: {what}", said.join(" "))))
     }
 
     /// With whole paths: a later `lab resume` may be called from somewhere else.
