@@ -51,7 +51,8 @@ fn named(line: &str) -> Result<(), String> {
     let is_place = |w: &str| w.len() > 1 && w.chars().all(|c| c.is_ascii_uppercase());
     // An option without its value is named, too.
     let bare_option = line.split(' ').next_back().is_some_and(|word| word.starts_with('-'));
-    let signs = bare_option || line.contains(['[', '…']) || line.split(' ').any(is_place);
+    let signs =
+        bare_option || line.contains(['[', '…']) || line.split(|c: char| !c.is_alphanumeric()).any(is_place);
     if !signs {
         return Err(error.to_string());
     }
