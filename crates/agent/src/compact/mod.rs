@@ -97,7 +97,8 @@ impl Hour {
         let owners = facts.recorder.owners.clone().unwrap_or_default();
         samples::by_name(&mut self.profile, facts.recorder.pid, &owners);
         let series = readings::long_lived(&self.series, self.sum.seconds);
-        let profile = narrowed(&self.profile, &self.profile.samples, &series);
+        let mut profile = narrowed(&self.profile, &self.profile.samples, &series);
+        samples::keep_names(&self.profile, &mut profile);
         let Rows { samples, series: readings, marks } = self.rows;
         let stands_for = BTreeMap::from([("samples", samples), ("series", readings), ("marks", marks)]);
         let capture = Capture { profile, series, marks: self.marks, facts, ..Capture::default() };

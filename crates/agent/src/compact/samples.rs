@@ -1,6 +1,6 @@
 //! Samples as sums: by stack, name of thread and ten seconds.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zwhy_profile::{Event, Move, Nanos, Profile, Sample, Samples, StackId, StringId, Thread, ThreadId};
@@ -71,8 +71,17 @@ enum Whose<'a> {
     Process(i32),
     /// Threads of ZFS.
     Kernel,
-    /// Processes that lived only for a moment, by what they ran in.
-    Brief(Option<&'a str>),
+    /// Processes that lived only for a moment, by their name and what they ran in.
+    Brief(Option<&'a str>, Option<&'a str>),
+}
+
+/// Keeps the main threads of the processes in `to`: they have the names of these.
+pub(super) fn keep_names(from: &Profile, to: &mut Profile) {
+    let pids: FxHashSet<i32> = to.threads.iter().map(|(_, thread)| thread.pid).collect();
+    let is_main = |thread: &Thread| thread.pid == thread.tid && pids.contains(&thread.pid);
+    for (_, thread) in from.threads.iter().filter(|(_, thread)| is_main(thread)) {
+        to.thread(thread.pid, thread.tid, from.strings.get(thread.comm));
+    }
 }
 
 /// Makes one of the threads of one name: of a process; of ZFS; of processes that lived only for a moment. It gets the
@@ -87,6 +96,9 @@ pub(super) fn by_name(profile: &mut Profile, own: Option<i32>, owners: &BTreeMap
     }
     let lived =
         |pid: i32| seen.get(&pid).is_some_and(|(first, last)| last.0 - first.0 >= LONG.as_nanos() as i64);
+    let mains = profile.threads.iter().filter(|(_, thread)| thread.pid == thread.tid);
+    let names: FxHashMap<i32, &str> =
+        mains.map(|(_, thread)| (thread.pid, profile.strings.get(thread.comm))).collect();
     let whose = |thread: Thread| -> Whose<'_> {
         let comm = profile.strings.get(thread.comm);
         if thread.pid == thread.tid && thread_role(comm).is_some() {
@@ -94,7 +106,8 @@ pub(super) fn by_name(profile: &mut Profile, own: Option<i32>, owners: &BTreeMap
         } else if Some(thread.pid) == own || thread.pid <= 0 || lived(thread.pid) {
             Whose::Process(thread.pid)
         } else {
-            Whose::Brief(owners.get(&format!("process/{}", thread.pid)).map(String::as_str))
+            let owner = owners.get(&format!("process/{}", thread.pid)).map(String::as_str);
+            Whose::Brief(names.get(&thread.pid).copied(), owner)
         }
     };
     let mut busiest: FxHashMap<(StringId, Whose<'_>), ThreadId> = FxHashMap::default();
@@ -183,6 +196,11 @@ mod tests {
             put(77, 78, "zwhy", t, 1);
         }
         put(88, 88, "zwhy", 5, 9);
+        // Threads of one name, of processes of two names.
+        for (pid, main) in [(7000, "lab"), (7001, "lab"), (7002, "fio")] {
+            put(pid, pid, main, 5, 1);
+            put(pid, pid + 100, "worker", 5, 1);
+        }
         for pid in 6000..6010 {
             put(pid, pid, "cc1", 5 + i64::from(pid - 6000) * 10, if pid == 6004 { 4 } else { 1 });
         }
@@ -193,8 +211,12 @@ mod tests {
         let wanted = [
             (("cc1", 6000, 6000), 3),
             (("cc1", 6004, 6004), 10),
+            (("fio", 7002, 7002), 1),
+            (("lab", 7000, 7000), 2),
             (("nginx", 4000, 4000), 6),
             (("nginx", 5000, 5000), 6),
+            (("worker", 7000, 7100), 2),
+            (("worker", 7002, 7102), 1),
             (("z_wr_iss", 301, 301), 8),
             (("zwhy", 77, 78), 2),
             (("zwhy", 88, 88), 9),
@@ -202,6 +224,11 @@ mod tests {
         let wanted = wanted.map(|((comm, pid, tid), count)| ((comm.to_owned(), pid, tid), count));
         assert_eq!(threads(&profile), BTreeMap::from(wanted));
         assert_eq!(profile.samples.total(Event::Cpu), before);
+        let mut few = Profile::new();
+        few.thread(7000, 7100, "worker");
+        keep_names(&profile, &mut few);
+        let kept: Vec<(i32, i32)> = few.threads.iter().map(|(_, thread)| (thread.pid, thread.tid)).collect();
+        assert_eq!(kept, [(7000, 7100), (7000, 7000)], "the process has its name");
     }
 
     #[test]
