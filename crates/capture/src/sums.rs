@@ -60,7 +60,7 @@ fn put_table(table: &Table, archive: &mut Archive<'_>) -> Result<(), CaptureErro
     Ok(())
 }
 
-/// The same samples with frames by name, stacks as they branch, threads by name, and samples by what they are of.
+/// The same samples with frames by name, stacks as they branch, and samples by what they are of.
 fn ordered(from: &Profile) -> Profile {
     let mut to = Profile::new();
     let used = used_stacks(from);
@@ -75,13 +75,8 @@ fn ordered(from: &Profile) -> Profile {
     for stack in branching(from, &used, &place) {
         stacks[stack.index()] = moving.stack(stack);
     }
-    let mut by_name: Vec<ThreadId> = from.threads.iter().map(|(id, _)| id).collect();
-    by_name.sort_by_key(|id| {
-        let thread = from.threads.get(*id);
-        (from.strings.get(thread.comm), thread.pid, thread.tid)
-    });
-    let mut threads = vec![ThreadId(0); from.threads.len()];
-    by_name.into_iter().for_each(|id| threads[id.index()] = moving.thread(id));
+    // In their order: of a thread that changed its name the last one is its name.
+    let threads: Vec<ThreadId> = from.threads.iter().map(|(id, _)| moving.thread(id)).collect();
     let new = |sample: Sample| Sample {
         thread: threads.get(sample.thread.index()).copied().unwrap_or_default(),
         stack: stacks[sample.stack.index()],
@@ -190,7 +185,7 @@ mod tests {
         let deep = p.stack(&frames[..3]);
         let stacks = [p.stack(&frames[..1]), deep, StackId::ROOT, p.stack(&[frames[3]])];
         p.stack(&frames[4..]);
-        let threads = [p.thread(7, 8, "z_wr_iss"), p.thread(1, 1, "b"), p.thread(7, 7, "a")];
+        let threads = [p.thread(7, 8, "z_wr_iss"), p.thread(7, 8, "a"), p.thread(1, 1, "b")];
         for n in 0..100usize {
             let event = if n % 3 == 0 { Event::Wait } else { Event::Cpu };
             let sample = Sample::counted(threads[n % 2], stacks[n % 4], event, n as u32);
@@ -213,7 +208,11 @@ mod tests {
         let rows: Vec<_> = back.series.iter().map(|row| (row.source, row.t.0, row.value)).collect();
         assert_eq!(rows, [("a", 9, 3), ("b", 1, 2), ("b", 3, 1)]);
         assert!(!back.profile.frames.iter().any(|(_, f)| back.profile.strings.get(f.function) == "never"));
-        assert_eq!(back.profile.threads.len(), 3, "threads without samples have readings");
+        let named = |p: &Profile| -> Vec<(i32, String)> {
+            p.threads.iter().map(|(_, t)| (t.tid, p.strings.get(t.comm).to_owned())).collect()
+        };
+        // Threads without samples have readings, and the last name of a thread is its name.
+        assert_eq!(named(&back.profile), named(&capture.profile));
         assert_eq!((row_counts(&out).unwrap()["samples"], row_counts(&out).unwrap()["series"]), (100, 3));
         assert_eq!(recorded_rows(&out).unwrap()["samples"], 1000);
     }
