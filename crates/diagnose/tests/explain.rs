@@ -320,8 +320,12 @@ fn counters_of_a_host_without_the_module_accuse_nothing() {
     let findings = |loaded: bool| {
         let mut evidence = evidence(&[(vec![15, 16], 3, 100, false)]);
         let origin = evidence.origin("counters");
-        let (source, name) = ("meminfo".to_owned(), "MemFree".to_owned());
-        evidence.kstats.push(Kstat { source, name, value: 64e9, rate: None, origin });
+        for (source, name, value) in
+            [("meminfo", "MemFree", 64e9), ("arcstats", "c", 64e6), ("arcstats", "c_min", 64e6)]
+        {
+            let (source, name) = (source.to_owned(), name.to_owned());
+            evidence.kstats.push(Kstat { source, name, value, rate: None, origin });
+        }
         evidence.facts.kind = Some(Kind::Record);
         evidence.facts.zfs.module_loaded = Some(loaded);
         explain(&evidence, &KNOWLEDGE, &Options { least_confidence: 0.0, ..Options::default() }).findings
