@@ -11,6 +11,7 @@ cd "$(dirname "$0")/.."
 . scripts/setup/apt.sh
 . scripts/setup/rust.sh
 . scripts/setup/node.sh
+. scripts/setup/zdb.sh
 
 # install_by_hand MISSING: for systems whose packages we do not know.
 install_by_hand() {
@@ -42,7 +43,10 @@ main() {
     if [[ $skip != 1 ]]; then install_missing "$whom"; fi
     check_rust "$whom"
     if [[ $whom == test ]]; then
-        if [[ $skip != 1 ]]; then ensure_node; fi
+        if [[ $skip != 1 ]]; then
+            ensure_node
+            ensure_zdb
+        fi
         ensure_web_packages
     fi
     say "ready"

@@ -18,6 +18,7 @@ step "shell scripts" scripts/check-shell.sh
 step "the VM's accelerator" vm/test.sh
 step "licence expressions" python3 -m doctest scripts/dist/bill.py
 step "licences of libraries" scripts/dist/bill.py licences
+step "figures of a GPU" python3 -m doctest plugins/gpu/preset.py
 step "pages of the book" python3 -m doctest scripts/site/book.py
 step "rust format" cargo fmt --all --check
 if [[ -f web/package.json ]]; then
@@ -29,6 +30,7 @@ step "rust lints" cargo clippy --locked --workspace --all-targets -- -D warnings
 step "rust tests" cargo test --locked --workspace --all-targets
 step "rust doc tests" cargo test --locked --workspace --doc
 step "the program" cargo build --locked --package zwhy
+step "a provider killed while it writes" tests/offload-kill.sh 3 "${CARGO_TARGET_DIR:-target}/debug/zwhy"
 step "numbers of other tools" python3 tests/oracles --zwhy "${CARGO_TARGET_DIR:-target}/debug/zwhy" \
     --dependencies --at-least 10 crates/formats/tests/inputs
 step "real kernel module" twice scripts/kernel-test.sh module

@@ -2,7 +2,7 @@
 # Kills the process of an offload provider while it writes: `tests/offload-kill.sh [TIMES] [ZWHY]`.
 #
 # Each time the run must end, its result must say that offload was switched off, stock OpenZFS must read every byte as
-# it was written, and zdb (where it is there) must find every block right.
+# it was written, and zdb (where it is there, as after `make setup-test`) must find every block right.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/path.sh
@@ -57,4 +57,8 @@ for ((i = 1; i <= times; i++)); do
     clean=$((clean + 1))
     rm -rf "$out"
 done
+if command -v zdb >/dev/null && ((walked < times)); then
+    echo "zdb is there, and walked only $walked of $times pools" >&2
+    exit 1
+fi
 echo "$clean of $times without a wrong byte, $walked of them walked by zdb"

@@ -1,6 +1,6 @@
 /*
- * A provider on an NVIDIA GPU: fletcher4, and parity and reconstruction of RAID-Z. What it leaves out (gzip, SHA-256) is done
- * by OpenZFS.
+ * A provider on an NVIDIA GPU: fletcher4, SHA-256, and parity and reconstruction of RAID-Z. gzip is left to OpenZFS: nvCOMP
+ * makes it of at most 64 KiB at a time, and a record is one stream.
  *
  *   make -C plugins/gpu
  *   zwhy lab run offload --set provider=none,plugins/gpu/gpu.so --set zia_checksum=1 --set provider_check=1
@@ -13,75 +13,7 @@
 
 #include "zwhy_offload.h"
 
-#ifdef ZWHY_ON_HOST
-#include "host.h"
-#else
-#include <cuda_runtime.h>
-enum { BLOCK = 256 };
-#define THREAD (blockIdx.x * (size_t)blockDim.x + threadIdx.x)
-#define LAUNCH(kernel, threads, stream, ...) \
-	kernel<<<(unsigned)(((threads) + BLOCK - 1) / BLOCK), BLOCK, 0, stream>>>(__VA_ARGS__)
-#endif
-
-typedef unsigned long long word;
-
-enum { MAX_COLUMNS = 64, MAX_PARITY = 3, SUMS = 4, PARTS = 512 };
-
-/* --- On the GPU ------------------------------------------------------------------------------------------------ */
-
-/* Each of eight bytes times 2 in the field of RAID-Z. */
-__device__ static word twice(word value)
-{
-	return (value << 1 & 0xfefefefefefefefeULL) ^ (value >> 7 & 0x0101010101010101ULL) * 0x1d;
-}
-
-__device__ static word times(word value, unsigned factor)
-{
-	word sum = 0;
-	for (; factor; factor >>= 1, value = twice(value))
-		if (factor & 1)
-			sum ^= value;
-	return sum;
-}
-
-/* Target t is the sum of the sources, source s times factor[t][s]. */
-struct map {
-	int sources, targets;
-	unsigned char factor[MAX_PARITY][MAX_COLUMNS];
-};
-
-__global__ static void combine(struct map map, const word *in, word *out, size_t words)
-{
-	size_t at = THREAD;
-	if (at >= words)
-		return;
-	for (int t = 0; t < map.targets; t++) {
-		word sum = 0;
-		for (int s = 0; s < map.sources; s++)
-			sum ^= times(in[s * words + at], map.factor[t][s]);
-		out[t * words + at] = sum;
-	}
-}
-
-/* The sums of one part of the data, as if it were all. */
-__global__ static void sum_part(const uint32_t *in, word *out, size_t words, size_t part)
-{
-	size_t number = THREAD, begin = number * part;
-	if (begin >= words)
-		return;
-	size_t end = begin + part < words ? begin + part : words;
-	word a = 0, b = 0, c = 0, d = 0;
-	for (size_t at = begin; at < end; at++) {
-		a += in[at];
-		b += a;
-		c += b;
-		d += c;
-	}
-	out[number * SUMS] = a;
-	out[number * SUMS + 1] = b;
-	out[number * SUMS + 2] = c;
-	out[number * SUMS + 3] = d;
-}
+#include "kernels.h"
 
 /* --- On the host ------------------------------------------------------------------------------------------------- */
 
@@ -120,33 +52,46 @@ static enum zwhy_result finish(struct own *mine)
 	return good ? ZWHY_OK : ZWHY_PROVIDER_INVALIDATED;
 }
 
-static enum zwhy_result checksum(enum zwhy_checksum kind, uint64_t sums[4], const void *from, size_t size)
+static enum zwhy_result fletcher4(uint64_t sums[4], const void *from, size_t size)
 {
-	size_t words = size / sizeof(uint32_t), part = (words + PARTS - 1) / PARTS, parts = part ? (words + part - 1) / part : 0;
+	size_t words = size / sizeof(uint32_t), parts = parts_of(words);
 	word found[PARTS * SUMS];
-	if (kind != ZWHY_FLETCHER4 || parts == 0)
+	struct own *mine = parts > 0 ? own(size, sizeof(found)) : NULL;
+	if (!mine)
 		return ZWHY_NOT_SUPPORTED;
+	cudaMemcpyAsync(mine->in, from, size, cudaMemcpyHostToDevice, mine->stream);
+	LAUNCH(sum_parts, parts, mine->stream, (const uint32_t *)mine->in, (word *)mine->out, words, part_of(words), parts, 1);
+	cudaMemcpyAsync(found, mine->out, parts * SUMS * sizeof(word), cudaMemcpyDeviceToHost, mine->stream);
+	enum zwhy_result result = finish(mine);
+	join_sums(found, words, sums);
+	return result;
+}
+
+static enum zwhy_result digest(uint64_t words[4], const void *from, size_t size)
+{
+	uint32_t found[DIGEST];
 	struct own *mine = own(size, sizeof(found));
 	if (!mine)
 		return ZWHY_NOT_SUPPORTED;
 	cudaMemcpyAsync(mine->in, from, size, cudaMemcpyHostToDevice, mine->stream);
-	LAUNCH(sum_part, parts, mine->stream, (const uint32_t *)mine->in, (word *)mine->out, words, part);
-	cudaMemcpyAsync(found, mine->out, parts * SUMS * sizeof(word), cudaMemcpyDeviceToHost, mine->stream);
+	LAUNCH(sha256, 1, mine->stream, (const unsigned char *)mine->in, (uint32_t *)mine->out, size, 1);
+	cudaMemcpyAsync(found, mine->out, sizeof(found), cudaMemcpyDeviceToHost, mine->stream);
 	enum zwhy_result result = finish(mine);
-	/* What n more words do to sums that are not 0 is a polynomial in n. */
-	word a = 0, b = 0, c = 0, d = 0;
-	for (size_t i = 0; i < parts; i++) {
-		word n = i + 1 < parts ? part : words - i * part, pairs = n * (n + 1) / 2, triples = n * (n + 1) * (n + 2) / 6;
-		d += n * c + pairs * b + triples * a + found[i * SUMS + 3];
-		c += n * b + pairs * a + found[i * SUMS + 2];
-		b += n * a + found[i * SUMS + 1];
-		a += found[i * SUMS];
-	}
-	sums[0] = a;
-	sums[1] = b;
-	sums[2] = c;
-	sums[3] = d;
+	for (int i = 0; i < DIGEST / 2; i++)
+		words[i] = (uint64_t)found[2 * i] << 32 | found[2 * i + 1];
 	return result;
+}
+
+static enum zwhy_result checksum(enum zwhy_checksum kind, uint64_t words[4], const void *from, size_t size)
+{
+	switch (kind) {
+	case ZWHY_FLETCHER4:
+		return fletcher4(words, from, size);
+	case ZWHY_SHA256:
+		return digest(words, from, size);
+	default:
+		return ZWHY_NOT_SUPPORTED;
+	}
 }
 
 static unsigned char multiply(unsigned a, unsigned b)
@@ -180,7 +125,7 @@ static enum zwhy_result combine_columns(const struct map *map, unsigned char **f
 	for (int s = 0; s < map->sources; s++)
 		cudaMemcpyAsync(mine->in + (size_t)s * size, from[s], size, cudaMemcpyHostToDevice, mine->stream);
 	size_t words = size / sizeof(word);
-	LAUNCH(combine, words, mine->stream, *map, (const word *)mine->in, (word *)mine->out, words);
+	LAUNCH(combine, words, mine->stream, *map, (const word *)mine->in, (word *)mine->out, words, 1);
 	for (int t = 0; t < map->targets; t++)
 		cudaMemcpyAsync(to[t], mine->out + (size_t)t * size, size, cudaMemcpyDeviceToHost, mine->stream);
 	return finish(mine);

@@ -7,6 +7,7 @@
 
 #define __device__
 #define __global__
+#define __constant__
 
 typedef int cudaStream_t;
 typedef enum { cudaSuccess, cudaErrorMemoryAllocation } cudaError_t;

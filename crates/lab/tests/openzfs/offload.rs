@@ -25,6 +25,10 @@ pub const TESTS: &[Test] = &[
     ("the_example_of_a_provider_works", the_example_of_a_provider_works),
     ("the_provider_for_gpus_computes_what_openzfs_does", the_provider_for_gpus_computes_what_openzfs_does),
     (
+        "without_a_cuda_compiler_nothing_is_built_and_that_is_said",
+        without_a_cuda_compiler_nothing_is_built_and_that_is_said,
+    ),
+    (
         "a_provider_that_crashes_or_hangs_fails_its_cell_only",
         a_provider_that_crashes_or_hangs_fails_its_cell_only,
     ),
@@ -183,6 +187,9 @@ fn kept_pools_are_read_back_by_openzfs_alone() {
         let verified = verify(stock);
         assert_eq!(verified.len(), 4);
         assert!(verified.iter().all(|pool| pool.is_good() && pool.bytes == Ok(4 << 20)), "{verified:?}");
+        // The set-up for tests brings zdb, which has walked the blocks of all of them then.
+        let zdb = Command::new("zdb").output().is_ok();
+        assert!(verified.iter().all(|pool| pool.zdb.is_some() == zdb), "{verified:?}");
     }
     // Both halves of the mirror and all columns are damaged, but for the labels.
     for disk in 0..4 {
@@ -277,20 +284,33 @@ fn the_provider_for_gpus_computes_what_openzfs_does() {
     let fixed = format!("{ROWS}\nprovider_check = 1\nzia_checksum = 1\nprovider = {library:?}");
     let steps = ["write", "lose", "read", "verify"];
     let layouts = ["raidz1", "raidz2", "raidz3"];
-    let result = play_steps(&format!("layout = {layouts:?}"), &fixed, "8M", &steps);
-    for layout in layouts {
-        let calls = |name: &str, counter: &str| count(step(&result, layout, name), counter);
-        assert!(calls("write", "offload_raidz_gen.calls") >= 256, "{layout}");
-        assert!(calls("write", "offload_checksum.calls") >= 256, "{layout}");
-        assert!(calls("read", "offload_raidz_rec.calls") > 100, "{layout}");
+    let factors = format!("layout = {layouts:?}\nchecksum = [\"fletcher4\", \"sha256\"]");
+    let result = play_steps(&factors, &fixed, "8M", &steps);
+    assert_eq!(result.runs.len(), 2 * layouts.len());
+    for run in &result.runs {
+        let cell = &run.variant;
+        let calls = |name: &str, counter: &str| count(run.step(name).unwrap(), counter);
+        assert!(calls("write", "offload_raidz_gen.calls") >= 256, "{cell}");
+        assert!(calls("write", "offload_checksum.calls") >= 256, "{cell}");
+        assert!(calls("read", "offload_raidz_rec.calls") > 100, "{cell}");
         for verb in ["raidz_gen", "raidz_rec", "checksum"] {
             for name in ["write", "read"] {
-                assert_eq!(calls(name, &format!("offload_{verb}.differences")), 0, "{layout} {name} {verb}");
+                assert_eq!(calls(name, &format!("offload_{verb}.differences")), 0, "{cell} {name} {verb}");
+                assert_eq!(calls(name, &format!("offload_{verb}.fallbacks")), 0, "{cell} {name} {verb}");
             }
         }
-        for verb in ["raidz_gen", "raidz_rec"] {
-            assert_eq!(calls("read", &format!("offload_{verb}.fallbacks")), 0, "{layout} {verb}");
-        }
+    }
+}
+
+fn without_a_cuda_compiler_nothing_is_built_and_that_is_said() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/gpu");
+    for target in ["gpu.so", "measure"] {
+        // What was built here before stays.
+        let arguments = ["--no-print-directory", "-W", "kernels.h", "NVCC=no-such-compiler", target];
+        let output = Command::new("make").arg("-C").arg(&folder).args(arguments).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains(&format!("{target} is not built: no-such-compiler is missing")), "{said}");
     }
 }
 
