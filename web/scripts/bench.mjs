@@ -59,13 +59,15 @@ async function measure(page, url) {
       for (const task of list.getEntries())
         window.longest = Math.max(window.longest, task.duration);
     }).observe({ type: "longtask", buffered: true });
-    const watch = () => {
-      const ready = document.querySelector('.frame canvas[data-drawn="true"]');
-      if (ready)
-        requestAnimationFrame(() => setTimeout(() => (window.painted = performance.now())));
-      else requestAnimationFrame(watch);
-    };
-    document.addEventListener("DOMContentLoaded", watch);
+    // Of the frame that draws the graph the end is taken: a message that is sent while it is drawn comes after it.
+    const drawn = '.frame canvas[data-drawn="true"]';
+    const ended = new MessageChannel();
+    ended.port1.onmessage = () => (window.painted ??= performance.now());
+    new MutationObserver((_, watch) => {
+      if (!document.querySelector(drawn)) return;
+      watch.disconnect();
+      ended.port2.postMessage(null);
+    }).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-drawn"] });
   });
   await page.goto(url);
   await page.waitForFunction(() => window.painted > 0 && document.documentElement.dataset.ready);

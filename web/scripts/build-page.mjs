@@ -13,10 +13,10 @@ const template = (name) =>
 
 export const TEMPLATE = template("report.html");
 
-/** What is built, where the Rust side embeds it, and how large it may be gzipped. */
+/** What is built, where the Rust side embeds it, and how many bytes it may have, gzipped and as it is. */
 export const PAGES = [
-  { entry: "index.html", template: TEMPLATE, budget: 120_000 },
-  { entry: "lab.html", template: template("lab.html"), budget: 40_000 },
+  { entry: "index.html", template: TEMPLATE, budget: 120_000, whole: 150_000 },
+  { entry: "lab.html", template: template("lab.html"), budget: 40_000, whole: 150_000 },
 ];
 
 export async function buildPage(entry) {

@@ -7,8 +7,9 @@ import { readFacts, readTimeline } from "./data/extras";
 import { readInputs } from "./data/inputs";
 import { readAnswer } from "./data/read-answer";
 import { decodeSamples } from "./data/samples";
+import { asideFor, blockElement, blockName } from "./flame/early";
+import type { FlameModel } from "./flame/model";
 import { isLarge, type Packed, prepareAside } from "./flame/prepare";
-import FlameWorker from "./flame/worker?worker&inline";
 import {
   answer,
   compare,
@@ -30,25 +31,21 @@ import "./styles/flame.css";
 import { App } from "./ui/App";
 import { pageKeys } from "./ui/keys";
 
-/** null where the browser refuses, as some do to pages from disk. */
-function worker(): Worker | null {
-  try {
-    return new FlameWorker();
-  } catch {
-    return null;
-  }
-}
-
 /** The text of a block; null where the file has none of this name. */
 function textOf(id: string, what: string): Packed | null {
-  const block = document.querySelector(`script[type="application/zwhy"][id="${id}"]`);
+  const block = blockElement(id);
   return block && { text: block.textContent ?? "", what };
 }
 
-/** The same for the input that is shown: of those beyond the first, blocks are called ID.n. */
+/** The same for the input that is shown. */
 function packed(id: string, what: string): Packed | null {
-  const { input } = page.value;
-  return textOf(input > 0 ? `${id}.${input}` : id, what);
+  return textOf(blockName(id, page.value.input), what);
+}
+
+/** A graph of the input that is shown. */
+async function graph(id: string, what: string): Promise<Part<FlameModel>> {
+  const name = blockName(id, page.value.input);
+  return load(textOf(name, what), (block) => prepareAside(block, () => asideFor(name, what)));
 }
 
 /** The inputs of the file; one that it does not hold is the first. */
@@ -95,24 +92,23 @@ async function open(): Promise<void> {
     document.documentElement.dataset.dark = String(isDark);
   });
   await list();
-  const graph = (block: Packed) => prepareAside(block, worker);
   const stacks = packed("flame", "flame graph");
-  // A worker needs a while: it begins before anything else, and what takes none waits until the answer is shown.
-  const early = stacks && isLarge(stacks) ? load(stacks, graph) : null;
+  // A worker needs a while: it goes on before anything else, and what takes none waits until the answer is shown.
+  const early = stacks && isLarge(stacks) ? graph("flame", stacks.what) : null;
   answer.value = await load(packed("answer", "answer"), unpacked(readAnswer));
   root.textContent = "";
   render(<App />, root);
   await painted();
   compare.value = await whole("compare", "comparison", readCompare, null);
-  setFlame("cpu", await (early ?? load(stacks, graph)));
+  setFlame("cpu", await (early ?? graph("flame", "flame graph")));
   await painted();
   settled.value = true;
   const nodes = flame.value.kind === "ready" ? flame.value.value.data.nodes : 0;
   samples.value = await whole("samples", "samples", (bytes) => decodeSamples(bytes, nodes), null);
   timeline.value = await whole("timeline", "timeline", readTimeline, null);
   facts.value = await whole("facts", "facts", readFacts, []);
-  setFlame("wait", await load(packed("flame-wait", "waiting"), graph));
-  setFlame("count", await load(packed("flame-count", "counts"), graph));
+  setFlame("wait", await graph("flame-wait", "waiting"));
+  setFlame("count", await graph("flame-count", "counts"));
   // Tests and tools wait for this.
   document.documentElement.dataset.ready = "true";
 }

@@ -4,297 +4,43 @@
 // `BLESS=1 cargo test -p zwhy-report --test faces` writes it anew.
 
 /**
- * The fields of each type. A kind is `text`, `number`, `flag`, `any` or another type; behind it `?` is or
- * null, `[]` a list, `{}` a map by name. Words are those of a type that knows no others.
+ * A type a line, with its fields: NAME is text, NAME:n a number, NAME:f a flag, NAME:a anything, NAME:TYPE another type.
+ * Behind it `?` is or null, `[]` a list, `{}` a map by name. A type that knows only some words has `=` and those.
  */
-export const SHAPES = {
-  Answer: {
-    bottleneck: "Bottleneck?",
-    demand: "Demand?",
-    do: "text?",
-    findings: "Finding[]",
-    itself: "Itself?",
-    origins: "OriginRow[]",
-    paths: "PathRow[]",
-    quality: "Quality",
-    schema: "number",
-    source: "Source",
-    stages: "StageRow[]",
-    stats: "any",
-    threads: "ThreadRow[]",
-    waiting: "WaitRow[]",
-    what_if: "WhatIf?",
-    whole: "WholeAnswer?",
-    why: "text",
-    zwhy: "text",
-  },
-  BackgroundWork: {
-    disk_share: "number?",
-    done: "number?",
-    left_bytes: "number?",
-    left_s: "number?",
-    pool: "text",
-    slows: "text[]",
-    work: "text",
-  },
-  Bottleneck: {
-    cpu_idle: "number?",
-    cpu_stolen: "number?",
-    disks: "DiskRow[]",
-    kind: "LimitKind",
-    programs: "ProgramTime[]",
-    queues: "QueueRow[]",
-    text: "text",
-    what: "text",
-  },
-  CallPart: {
-    call: "text",
-    share: "number",
-  },
-  ChoiceAnswer: {
-    commands: "text[]",
-    text: "text",
-    undo: "text[]",
-  },
-  ConfidenceWord: ["high", "medium", "low"],
-  DatasetDemand: {
-    commits_s: "number?",
-    dataset: "text",
-    owner: "text?",
-    read_bytes_s: "number",
-    reads_s: "number",
-    writes_s: "number",
-    written_bytes_s: "number",
-  },
-  Demand: {
-    background: "BackgroundWork[]",
-    datasets: "DatasetDemand[]",
-    programs: "ProgramDemand[]",
-  },
-  DiskRow: {
-    busy: "number",
-    disk: "text",
-    pool: "text?",
-    queue: "number",
-    read_bytes_s: "number",
-    read_ms: "number?",
-    reads_s: "number",
-    write_ms: "number?",
-    writes_s: "number",
-    written_bytes_s: "number",
-  },
-  EvidenceLine: {
-    claim: "text",
-    frames: "text[]",
-    measure: "text",
-    source: "text",
-  },
-  Finding: {
-    affected: "text",
-    against: "EvidenceLine[]",
-    class: "text",
-    confidence: "number",
-    confidence_word: "ConfidenceWord",
-    evidence: "EvidenceLine[]",
-    experiment: "text?",
-    explanation: "text",
-    fixed_in: "text?",
-    gain: "Gain?",
-    limits: "MachineLimit[]",
-    next: "text[]",
-    references: "text[]",
-    remedy: "RemedyAnswer",
-    rows: "RowAnswer[]",
-    rows_more: "number",
-    rows_unseen: "number",
-    rules_out: "RuledOut[]",
-    share: "ShareOf?",
-    title: "text",
-    upgrade: "text?",
-    without: "SpeedUp?",
-  },
-  Gain: {
-    cpu_less: "Range?",
-    faster: "Range?",
-    reason: "text",
-    text: "text",
-    zfs_cpu_less: "Range?",
-  },
-  Itself: {
-    cpu_s: "number?",
-    of_one_cpu: "number?",
-    program: "text",
-    samples: "number",
-  },
-  LabelRow: {
-    label: "text",
-    share: "ShareOf",
-  },
-  LimitKind: ["cpu", "thread", "device", "queue", "lock", "memory", "throttle", "client", "idle"],
-  MachineLimit: {
-    achieved_mb_s: "number?",
-    mb_s: "number",
-    source: "text",
-    text: "text",
-    work: "text",
-  },
-  OriginRow: {
-    origin: "text",
-    samples: "number",
-    share: "ShareOf",
-  },
-  PathRow: {
-    name: "text",
-    rest: "number",
-    root: "text",
-    samples: "number",
-    share: "ShareOf",
-    steps: "PathStep[]",
-  },
-  PathStep: {
-    function: "text",
-    inside: "PathStep[]",
-    of_path: "number",
-    samples: "number",
-    share: "ShareOf",
-    useful: "flag",
-    what: "text",
-  },
-  ProgramDemand: {
-    calls: "CallPart[]",
-    memory_bytes: "number?",
-    owner: "text?",
-    processes: "number",
-    program: "text",
-    read_bytes_s: "number?",
-    written_bytes_s: "number?",
-    zfs_part: "number?",
-  },
-  ProgramTime: {
-    on_cpu: "number?",
-    program: "text",
-    threads: "number",
-    waits: "TimePart[]",
-    wall_s: "number",
-  },
-  Quality: {
-    cut_at: "number?",
-    dropped: "number{}",
-    kept: "number",
-    lost: "number?",
-    lost_bytes: "number",
-    read: "number",
-    unit: "text",
-    unresolved: "number{}",
-    warnings: "text[]",
-  },
-  QueueRow: {
-    active: "number",
-    disk: "text",
-    disk_ms: "number?",
-    limit: "number?",
-    pool: "text",
-    queue: "text",
-    wait_ms: "number",
-    waiting: "number",
-  },
-  Range: {
-    high: "number",
-    low: "number",
-  },
-  RemedyAnswer: {
-    advice: "text[]",
-    choices: "ChoiceAnswer[]",
-    commands: "text[]",
-    complete: "flag",
-    look: "text[]",
-    place: "text[]",
-    rewrite: "text?",
-    risk: "text",
-    text: "text",
-    undo: "text[]",
-    undo_note: "text",
-  },
-  RowAnswer: {
-    cpus: "number?",
-    kind: "text",
-    name: "text",
-    part: "number?",
-    read_bytes_s: "number?",
-    written_bytes_s: "number?",
-  },
-  RuledOut: {
-    class: "text",
-    why: "text",
-  },
-  ShareOf: {
-    high: "number",
-    low: "number",
-    value: "number",
-  },
-  Source: {
-    amount: "number",
-    duration_s: "number?",
-    host: "text?",
-    hz: "number?",
-    kernel: "text?",
-    kind: "text",
-    lost: "number?",
-    name: "text",
-    os: "text?",
-    samples: "number?",
-    unit: "text",
-    zfs_in_use: "flag?",
-    zfs_version: "text?",
-  },
-  SpeedUp: {
-    at_most: "number?",
-    high: "number?",
-    low: "number",
-  },
-  StageRow: {
-    limits: "MachineLimit[]",
-    samples: "number",
-    self_label: "LabelRow[]",
-    share: "ShareOf",
-    stage: "text",
-    who: "WhoRow[]",
-    without: "SpeedUp?",
-  },
-  ThreadRow: {
-    comm: "text",
-    cpu_s: "number?",
-    cpu_share: "number?",
-    role: "text",
-    samples: "number",
-    threads: "number",
-  },
-  TimePart: {
-    share: "number",
-    waits_for: "text",
-  },
-  WaitRow: {
-    inside: "text",
-    on: "text",
-    role: "text",
-    samples: "number",
-    stage: "text",
-    thread: "text",
-    wait_s: "number",
-    waits_for: "text",
-  },
-  WhatIf: {
-    assumption: "text",
-    busy: "number?",
-  },
-  WhoRow: {
-    share: "number",
-    thread: "text",
-  },
-  WholeAnswer: {
-    cpu_s: "number?",
-    idle: "flag",
-    of_host: "number?",
-    what: "text",
-  },
-} as const;
+export const SHAPES = `Answer bottleneck:Bottleneck? demand:Demand? do? findings:Finding[] itself:Itself? origins:OriginRow[] paths:PathRow[] quality:Quality schema:n source:Source stages:StageRow[] stats:a threads:ThreadRow[] waiting:WaitRow[] what_if:WhatIf? whole:WholeAnswer? why zwhy
+BackgroundWork disk_share:n? done:n? left_bytes:n? left_s:n? pool slows[] work
+Bottleneck cpu_idle:n? cpu_stolen:n? disks:DiskRow[] kind:LimitKind programs:ProgramTime[] queues:QueueRow[] text what
+CallPart call share:n
+ChoiceAnswer commands[] text undo[]
+ConfidenceWord=high medium low
+DatasetDemand commits_s:n? dataset owner? read_bytes_s:n reads_s:n writes_s:n written_bytes_s:n
+Demand background:BackgroundWork[] datasets:DatasetDemand[] programs:ProgramDemand[]
+DiskRow busy:n disk pool? queue:n read_bytes_s:n read_ms:n? reads_s:n write_ms:n? writes_s:n written_bytes_s:n
+EvidenceLine claim frames[] measure source
+Finding affected against:EvidenceLine[] class confidence:n confidence_word:ConfidenceWord evidence:EvidenceLine[] experiment? explanation fixed_in? gain:Gain? limits:MachineLimit[] next[] references[] remedy:RemedyAnswer rows:RowAnswer[] rows_more:n rows_unseen:n rules_out:RuledOut[] share:ShareOf? title upgrade? without:SpeedUp?
+Gain cpu_less:Range? faster:Range? reason text zfs_cpu_less:Range?
+Itself cpu_s:n? of_one_cpu:n? program samples:n
+LabelRow label share:ShareOf
+LimitKind=cpu thread device queue lock memory throttle client idle
+MachineLimit achieved_mb_s:n? mb_s:n source text work
+OriginRow origin samples:n share:ShareOf
+PathRow name rest:n root samples:n share:ShareOf steps:PathStep[]
+PathStep function inside:PathStep[] of_path:n samples:n share:ShareOf useful:f what
+ProgramDemand calls:CallPart[] memory_bytes:n? owner? processes:n program read_bytes_s:n? written_bytes_s:n? zfs_part:n?
+ProgramTime on_cpu:n? program threads:n waits:TimePart[] wall_s:n
+Quality cut_at:n? dropped:n{} kept:n lost:n? lost_bytes:n read:n unit unresolved:n{} warnings[]
+QueueRow active:n disk disk_ms:n? limit:n? pool queue wait_ms:n waiting:n
+Range high:n low:n
+RemedyAnswer advice[] choices:ChoiceAnswer[] commands[] complete:f look[] place[] rewrite? risk text undo[] undo_note
+RowAnswer cpus:n? kind name part:n? read_bytes_s:n? written_bytes_s:n?
+RuledOut class why
+ShareOf high:n low:n value:n
+Source amount:n duration_s:n? host? hz:n? kernel? kind lost:n? name os? samples:n? unit zfs_in_use:f? zfs_version?
+SpeedUp at_most:n? high:n? low:n
+StageRow limits:MachineLimit[] samples:n self_label:LabelRow[] share:ShareOf stage who:WhoRow[] without:SpeedUp?
+ThreadRow comm cpu_s:n? cpu_share:n? role samples:n threads:n
+TimePart share:n waits_for
+WaitRow inside on role samples:n stage thread wait_s:n waits_for
+WhatIf assumption busy:n?
+WhoRow share:n thread
+WholeAnswer cpu_s:n? idle:f of_host:n? what`;

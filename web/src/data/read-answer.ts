@@ -26,12 +26,23 @@ class Notes {
 type JsonObject = Readonly<Record<string, unknown>>;
 type Fields = Readonly<Record<string, string>>;
 type Words = readonly string[];
-const TYPES: ReadonlyMap<string, Fields | Words> = new Map(Object.entries(SHAPES));
+const TYPES: ReadonlyMap<string, Fields | Words> = new Map(SHAPES.split("\n").map(typeOf));
 const PLAIN: ReadonlyMap<string, { readonly empty: unknown; readonly what: string }> = new Map([
-  ["text", { empty: "", what: "text" }],
-  ["number", { empty: 0, what: "a number" }],
-  ["flag", { empty: false, what: "true or false" }],
+  ["", { empty: "", what: "text" }],
+  ["n", { empty: 0, what: "a number" }],
+  ["f", { empty: false, what: "true or false" }],
 ]);
+
+/** A line of SHAPES. */
+function typeOf(line: string): [string, Fields | Words] {
+  const [name, ...parts] = line.split(/[ =]/);
+  if (line.includes("=")) return [name, parts];
+  const fields = parts.map((part) => {
+    const field = part.replace(/\W.*/, "");
+    return [field, part.slice(field.length).replace(":", "")];
+  });
+  return [name, Object.fromEntries(fields)];
+}
 
 function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);

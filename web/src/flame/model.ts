@@ -5,10 +5,11 @@
 
 import type { FlameData } from "../data/flame";
 import { type FunctionSums, sumByFunction, sumByStage } from "./functions";
+import { checkSecond, grow } from "./grow";
 import { gallopTo, type Layout, layOut } from "./layout";
 import { once } from "./once";
 import { stageColours } from "./palette";
-import { buildTree, ownWeight, type Tree } from "./tree";
+import { ownWeight, type Tree } from "./tree";
 
 export interface Comparison {
   readonly shareA: Float64Array;
@@ -61,15 +62,18 @@ export const comparedFunctions = once((m: FlameModel) => {
   return { before: sums(m, shareA), after: sums(m, shareB) };
 });
 
+/** Throws DataError where the data is not a tree. */
 export function buildModel(data: FlameData): FlameModel {
-  const tree = buildTree(data.level);
+  const grown = grow(data);
+  checkSecond(data, grown);
   const weight = meanWeight(data);
+  const { tree } = grown;
   return {
     data,
     tree,
     weight,
-    layout: layOut(data.level, tree, weight),
-    stageWeight: sumByStage(data, tree, weight),
+    layout: data.second ? layOut(data.level, tree, weight) : grown.layout,
+    stageWeight: data.second ? sumByStage(data, tree, weight) : grown.stageWeight,
     stageColour: stageColours(data.stages, data.stageColours),
     comparison: compare(data),
   };

@@ -5,11 +5,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { unpack } from "../../src/data/block";
 import { DataError } from "../../src/data/error";
-import { decodeFlame } from "../../src/data/flame";
+import { decodeFlame, type FlameData } from "../../src/data/flame";
+import { buildModel } from "../../src/flame/model";
 import { flameBlock } from "../sample/encryption";
 import { type Block, blockOf, encode, folded } from "../sample/flame";
 import { HOSTILE_NAMES, hostileFlame } from "../sample/hostile";
 import { stacks } from "./arbitrary";
+
+/** The data, when its tree was checked too. */
+function opened(all: Uint8Array): FlameData {
+  return buildModel(decodeFlame(all)).data;
+}
 
 function changed(edit: (block: Block) => void): Uint8Array {
   const block = blockOf(folded("a;b 3\na;c 2\nd 1"));
@@ -22,7 +28,7 @@ describe("decodeFlame", () => {
     fc.assert(
       fc.property(stacks, (list) => {
         const block = blockOf(list);
-        const data = decodeFlame(encode(block));
+        const data = opened(encode(block));
         expect([...data.level]).toEqual(block.columns.level);
         expect([...data.value]).toEqual(block.columns.value);
         expect([...data.label]).toEqual(block.columns.label);
@@ -34,8 +40,8 @@ describe("decodeFlame", () => {
 
   it("keeps weights beyond 32 bits and hostile names", () => {
     const big = blockOf([{ frames: [{ name: "a" }], count: 2 ** 52 }], "ns");
-    expect(decodeFlame(encode(big)).value[1]).toBe(2 ** 52);
-    const names = decodeFlame(encode(hostileFlame())).labels;
+    expect(opened(encode(big)).value[1]).toBe(2 ** 52);
+    const names = opened(encode(hostileFlame())).labels;
     // A lone surrogate cannot pass through UTF-8; every other name is the same.
     expect(names).toEqual(expect.arrayContaining(HOSTILE_NAMES.filter((n) => !/\p{Cs}/u.test(n))));
   });
@@ -58,23 +64,31 @@ describe("decodeFlame", () => {
     ["stage", (b) => Object.assign(b.columns.stage, { 1: 9 }), /stage 9/],
     ["huge varint", (b) => Object.assign(b.columns.value, { 1: 2 ** 60 }), /too large/],
     ["second total", (b) => Object.assign(b.header, { diff: true }), /totalB/],
+    [
+      "second sum",
+      (b) => {
+        Object.assign(b.header, { diff: true, totalB: 1 });
+        b.columns.valueB.splice(0, b.columns.valueB.length, 1, 2, 0, 0, 0);
+      },
+      /exceed/,
+    ],
     ["bytes after", (b) => b.columns.stage.push(0), /1 bytes follow/],
   ];
   it.each(damage)("refuses a damaged %s", (_name, edit, message) => {
-    expect(() => decodeFlame(changed(edit))).toThrow(DataError);
-    expect(() => decodeFlame(changed(edit))).toThrow(message);
+    expect(() => opened(changed(edit))).toThrow(DataError);
+    expect(() => opened(changed(edit))).toThrow(message);
   });
 
   it("refuses every cut and survives every flipped byte", () => {
     const whole = encode(flameBlock());
     for (let cut = 0; cut < whole.length; cut++) {
-      expect(() => decodeFlame(whole.subarray(0, cut))).toThrow(DataError);
+      expect(() => opened(whole.subarray(0, cut))).toThrow(DataError);
     }
     for (let at = 0; at < whole.length; at++) {
       const flipped = Uint8Array.from(whole);
       flipped[at] ^= 0x81;
       try {
-        decodeFlame(flipped);
+        opened(flipped);
       } catch (error) {
         expect(error).toBeInstanceOf(DataError);
       }

@@ -20,6 +20,14 @@ describe("lock", () => {
     );
     expect(page).not.toContain("crossorigin");
   });
+  it("puts the kernel before the data, with its hash in the policy", () => {
+    const kernel = "var a='$&'";
+    const page = lock(`<!--zwhy:kernel-->${pageWith("1")}`, kernel);
+    const hash = createHash("sha256").update(kernel).digest("base64");
+    expect(page.indexOf(`<script>${kernel}</script>`)).toBeLessThan(page.indexOf(MARKER));
+    expect(page).toContain(`script-src 'sha256-${hash}' 'sha256-`);
+    expect(() => lock(pageWith("1"), "'</script>'")).toThrow(/end its own element/);
+  });
   it("refuses a page without its marker, with two, or with the marker in the script", () => {
     expect(() => lock(pageWith("1", ""))).toThrow(/found it 0 times/);
     expect(() => lock(pageWith("1", MARKER + MARKER))).toThrow(/found it 2 times/);

@@ -19,11 +19,10 @@ const GENERATED: &str = "\
 
 const SHAPES: &str = "
 /**
- * The fields of each type. A kind is `text`, `number`, `flag`, `any` or another type; behind it `?` is or
- * null, `[]` a list, `{}` a map by name. Words are those of a type that knows no others.
+ * A type a line, with its fields: NAME is text, NAME:n a number, NAME:f a flag, NAME:a anything, NAME:TYPE another type.
+ * Behind it `?` is or null, `[]` a list, `{}` a map by name. A type that knows only some words has `=` and those.
  */
-export const SHAPES = {
-";
+export const SHAPES = `";
 
 /// The file of types.
 pub fn types(model: &Model) -> String {
@@ -50,25 +49,21 @@ pub fn types(model: &Model) -> String {
     out
 }
 
-/// The file of the same as data.
+/// The file of the same as data: one text, which takes half of the room in the page that objects take.
 pub fn shapes(model: &Model) -> String {
-    let mut out = format!("{SHAPES_HEAD}{GENERATED}{SHAPES}");
-    for (name, (_, kind)) in &model.types {
-        match kind {
-            Type::Struct(fields) => {
-                let _ = writeln!(out, "  {name}: {{");
-                for field in fields {
-                    let _ = writeln!(out, "    {}: \"{}\",", field.name, shape(&field.kind));
-                }
-                out.push_str("  },\n");
-            }
-            Type::Words(words) => {
-                let _ = writeln!(out, "  {name}: {words:?},");
-            }
-        }
-    }
-    out.push_str("} as const;\n");
-    out
+    let lines: Vec<String> = model
+        .types
+        .iter()
+        .map(|(name, (_, kind))| match kind {
+            Type::Struct(fields) => fields.iter().fold(name.clone(), |line, field| {
+                let sign = shape(&field.kind);
+                let colon = if sign.starts_with(|c: char| c.is_alphabetic()) { ":" } else { "" };
+                format!("{line} {}{colon}{sign}", field.name)
+            }),
+            Type::Words(words) => format!("{name}={}", words.join(" ")),
+        })
+        .collect();
+    format!("{SHAPES_HEAD}{GENERATED}{SHAPES}{}`;\n", lines.join("\n"))
 }
 
 fn property(field: &Field) -> String {
@@ -99,10 +94,10 @@ fn typed(kind: &Kind) -> String {
 
 fn shape(kind: &Kind) -> String {
     match kind {
-        Kind::Text => "text".to_owned(),
-        Kind::Number => "number".to_owned(),
-        Kind::Flag => "flag".to_owned(),
-        Kind::Any => "any".to_owned(),
+        Kind::Text => String::new(),
+        Kind::Number => "n".to_owned(),
+        Kind::Flag => "f".to_owned(),
+        Kind::Any => "a".to_owned(),
         Kind::Named(name) => name.clone(),
         Kind::List(of) => shape(of) + "[]",
         Kind::Map(of) => shape(of) + "{}",
