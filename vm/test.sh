@@ -45,6 +45,7 @@ while (($#)); do
     shift
 done
 echo "$accel $append" >>"$QEMU_STARTS"
+echo $$ >"$QEMU_STARTS.process"
 # Disks are new with every start.
 if [[ -s $results && -n $(head -c 4 "$results" | tr -d '\0') ]]; then echo 'a used disk' >&2; exit 3; fi
 echo 'SeaBIOS (version 1)'
@@ -168,6 +169,29 @@ boot disk-full; expect 1 kvm; says '^error: no room for the disks of the VM'
 fresh "a job that takes too long"
 limit=5 boot never-ends; expect 124 kvm; says 'did not end within 5 s'; remembers kvm
 
+fresh "whoever called it is gone"
+: >"$top/starts"
+mkdir "$top/temporary"
+mkfifo "$top/holder"
+# It is the reader's end that counts: the writer ends, as a program does that is killed.
+sleep 300 >"$top/holder" &
+holder=$!
+env PATH="$top/bin:$PATH" QEMU_KVM=never-ends QEMU_STARTS="$top/starts" ZWHY_VM_DIR="$top/cache" ZWHY_VM_KVM="$top/kvm" \
+    TMPDIR="$top/temporary" ZWHY_VM_ACCEL= setsid "$top/vm/run" -w -t 100 -n 1 -s 64 true <"$top/holder" >"$top/console" 2>"$top/errors" &
+called=$!
+for ((i = 0; i < 600; i++)); do
+    if grep -q 'vm: Linux' "$top/console"; then break; fi
+    sleep 0.1
+done
+grep -q 'vm: Linux' "$top/console" || fail "nothing was booted"
+kill "$holder"
+status=0
+wait "$called" || status=$?
+[[ $status == 143 ]] || fail "status $status, not 143"
+[[ -z $(ls -A "$top/temporary") ]] || fail "its files are still there"
+! kill -0 "$(cat "$top/starts.process")" 2>/dev/null || fail "the machine is still there"
+rm -r "$top/temporary" "$top/holder"
+
 fresh "two beside each other"
 (failures=0; boot errs-late; expect 0 'kvm tcg'; exit "$failures") &
 both=$!
@@ -204,4 +228,4 @@ done
 special=() disks=1
 
 ((failures == 0)) || { echo "$failures checks of vm/run failed" >&2; exit 1; }
-echo "vm/run chooses its accelerator rightly, and makes disks as it is told"
+echo "vm/run chooses its accelerator rightly, makes disks as it is told, and ends with its caller"

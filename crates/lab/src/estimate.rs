@@ -19,23 +19,41 @@ pub struct Estimate {
     pub seconds: f64,
 }
 
-/// Bytes a second that one run moves, typically, in user space on two cores: encryption and compression are
-/// slower, cached reads faster.
-const PACE: f64 = 250e6;
-/// Taking or destroying a snapshot: at least one transaction group.
-const SNAPSHOT_S: f64 = 0.06;
-/// Starting and ending a run.
-const RUN_S: f64 = 1.0;
+/// How fast the machine is that runs OpenZFS.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// That one run moves, typically: encryption and compression are slower, cached reads faster.
+    bytes_per_s: f64,
+    /// Seconds. Taking or destroying a snapshot: at least one transaction group.
+    snapshot_s: f64,
+    /// Seconds. Starting and ending a run.
+    run_s: f64,
+}
 
+impl Pace {
+    /// In user space on two cores.
+    pub const NATIVE: Pace = Pace { bytes_per_s: 250e6, snapshot_s: 0.06, run_s: 1.0 };
+    /// In a VM of two processors that is emulated, instruction by instruction.
+    pub const EMULATED: Pace = Pace { bytes_per_s: 8e6, snapshot_s: 0.2, run_s: 6.0 };
+}
+
+/// In user space.
+///
 /// # Errors
 /// When the experiment has no cells to run.
 pub fn estimate(experiment: &Experiment, size: SizeSpec) -> Result<Estimate, LabError> {
+    estimate_at(experiment, size, Pace::NATIVE)
+}
+
+/// # Errors
+/// When the experiment has no cells to run.
+pub fn estimate_at(experiment: &Experiment, size: SizeSpec, pace: Pace) -> Result<Estimate, LabError> {
     let variants =
         experiment.variants().map_err(|what| LabError::Spec { origin: experiment.name.clone(), what })?;
     let repetitions = size.repetitions as usize;
     let (mut moved, mut seconds) = (0, 0.0);
     for variant in &variants {
-        let (bytes, own) = of_cell(variant, size.bytes);
+        let (bytes, own) = of_cell(variant, size.bytes, pace);
         moved += bytes * u64::from(size.repetitions);
         seconds += own * f64::from(size.repetitions);
     }
@@ -55,8 +73,8 @@ pub fn estimate(experiment: &Experiment, size: SizeSpec) -> Result<Estimate, Lab
 }
 
 /// Bytes that one run moves, and the seconds that it takes.
-fn of_cell(variant: &Variant, all: Bytes) -> (u64, f64) {
-    let (mut moved, mut seconds) = (0, RUN_S);
+fn of_cell(variant: &Variant, all: Bytes, pace: Pace) -> (u64, f64) {
+    let (mut moved, mut seconds) = (0, pace.run_s);
     let mut snapshots = 0;
     for step in &variant.steps {
         match step.action {
@@ -64,12 +82,12 @@ fn of_cell(variant: &Variant, all: Bytes) -> (u64, f64) {
             Action::Read { bytes, count, .. } => moved += bytes.unwrap_or(all).0 * u64::from(count),
             Action::Overwrite { bytes, .. } => moved += bytes.unwrap_or(all).0,
             Action::Send { .. } => moved += all.0,
-            Action::Rename => seconds += 2.0 * f64::from(snapshots) * SNAPSHOT_S,
+            Action::Rename => seconds += 2.0 * f64::from(snapshots) * pace.snapshot_s,
             Action::Snapshot { count, .. } => {
                 snapshots = count;
-                seconds += f64::from(count) * SNAPSHOT_S;
+                seconds += f64::from(count) * pace.snapshot_s;
             }
-            Action::Destroy { .. } => seconds += f64::from(snapshots) * SNAPSHOT_S,
+            Action::Destroy { .. } => seconds += f64::from(snapshots) * pace.snapshot_s,
             Action::Idle { seconds: idle, .. } => seconds += f64::from(idle),
             Action::Reimport | Action::Lose { .. } | Action::Regain => {}
         }
@@ -78,6 +96,6 @@ fn of_cell(variant: &Variant, all: Bytes) -> (u64, f64) {
     // Of a slow disk each thread waits for each of its I/O; what is prefetched or gathered takes less.
     let latency = variant.setup.device.map_or(0.0, |d| d.ms / 1e3);
     seconds += latency * moved as f64 / variant.setup.io_size.0 as f64 / f64::from(variant.setup.threads);
-    let pace = modelled.map_or(PACE, |d| PACE.min(d.mb_per_s * 1e6 * f64::from(variant.setup.disks)));
-    (moved, seconds + moved as f64 / pace)
+    let disks = modelled.map_or(f64::INFINITY, |d| d.mb_per_s * 1e6 * f64::from(variant.setup.disks));
+    (moved, seconds + moved as f64 / pace.bytes_per_s.min(disks))
 }

@@ -30,7 +30,7 @@ pub use engine::child::child_main;
 pub use engine::parent::{ChildProgram, RunStep};
 pub use engine::protocol::{Failure, Fault};
 pub use error::LabError;
-pub use estimate::{Estimate, estimate};
+pub use estimate::{Estimate, Pace, estimate, estimate_at};
 pub use latency::{Latency, Percentile};
 pub use page::{
     Dot, LabPage, PageCapture, PageCell, PageCommand, PageFigure, StageBar, StagePart, StageShare,

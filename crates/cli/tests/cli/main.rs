@@ -16,6 +16,7 @@ mod inputs;
 mod knowledge;
 mod lab;
 mod lab_page;
+mod lab_vm;
 mod limits;
 mod manual;
 mod notes;

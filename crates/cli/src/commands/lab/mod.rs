@@ -8,6 +8,7 @@ mod page;
 mod plan;
 mod runs;
 mod verdict;
+mod vm;
 
 use anyhow::Result;
 use std::ffi::OsStr;

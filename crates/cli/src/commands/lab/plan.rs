@@ -1,14 +1,14 @@
 //! What there is to run, and what it will take.
 
-use super::accelerators;
+use super::{accelerators, vm};
 use crate::failure::{usage, usage_about};
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zwhy_lab::{
-    Action, Bytes, Engine, Estimate, Experiment, Form, PoolChoice, Remark, Size, SizeSpec, Variant, estimate,
-    remarks, user_refusals,
+    Action, Bytes, Engine, Estimate, Experiment, Form, Pace, PoolChoice, Remark, Size, SizeSpec, Variant,
+    estimate_at, remarks, user_refusals,
 };
 use zwhy_report::{Align, Grid};
 
@@ -17,7 +17,7 @@ use zwhy_report::{Align, Grid};
 pub struct Chosen {
     /// Name of a built-in experiment, or a specification file (X.toml).
     experiment: String,
-    /// Less data and one repetition: about a minute.
+    /// Less data and one repetition: about a minute; in a VM that is emulated up to ten.
     #[arg(long)]
     quick: bool,
     /// Another value for a setting, or several to compare: compression=lz4,zstd. Any property, module
@@ -33,7 +33,8 @@ pub struct Chosen {
     /// Data of one run, such as 256M.
     #[arg(long, value_name = "SIZE")]
     bytes: Option<String>,
-    /// What runs OpenZFS: libzpool in a process of its own, or this host's kernel on a pool of the lab's own.
+    /// What runs OpenZFS: libzpool in a process of its own, this host's kernel on a pool of the lab's own, or the kernel
+    /// of a VM on disks of its own.
     #[arg(long, value_enum)]
     engine: Option<EngineName>,
     /// A blank partition to make the pool of, with --engine pool; once for each disk. Without it the pool is
@@ -53,6 +54,7 @@ pub struct Chosen {
 enum EngineName {
     User,
     Pool,
+    Vm,
 }
 
 /// An experiment as it shall run.
@@ -61,9 +63,34 @@ pub struct Wanted {
     pub size: Size,
     pub size_spec: SizeSpec,
     pub pool: PoolChoice,
+    /// The engine pool, in a VM.
+    pub in_vm: bool,
 }
 
 impl Chosen {
+    /// The specification, where it is a file.
+    pub fn file(&self) -> Option<&Path> {
+        self.experiment.ends_with(".toml").then(|| Path::new(&self.experiment))
+    }
+
+    /// The same choice for the engine pool in a VM, which has the file of the specification in the folder /job.
+    pub fn words(&self, wanted: &Wanted) -> Result<Vec<String>> {
+        let experiment = match self.file() {
+            Some(file) => {
+                let name = file.file_name().ok_or_else(|| usage("the specification has no name"))?;
+                format!("/job/{}", name.display())
+            }
+            None => self.experiment.clone(),
+        };
+        let mut words = vec!["lab".to_owned(), "run".to_owned(), experiment];
+        words.extend(self.quick.then(|| "--quick".to_owned()));
+        let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        self.set.iter().chain(&self.grow).for_each(|setting| add("--set", setting.clone()));
+        add("--repeats", wanted.size_spec.repetitions.to_string());
+        add("--bytes", wanted.size_spec.bytes.to_string());
+        Ok(words)
+    }
+
     pub fn wanted(&self) -> Result<Wanted> {
         let mut experiment = match self.experiment.ends_with(".toml") {
             true => Experiment::from_file(Path::new(&self.experiment))?,
@@ -73,14 +100,26 @@ impl Chosen {
         match self.engine {
             None => {}
             Some(EngineName::User) => experiment.engine = Engine::User,
-            Some(EngineName::Pool) => experiment.engine = Engine::Pool,
+            Some(EngineName::Pool | EngineName::Vm) => experiment.engine = Engine::Pool,
         }
-        let pool = self.pool()?;
+        let in_vm = matches!(self.engine, Some(EngineName::Vm));
+        let mut pool = self.pool()?;
+        if in_vm {
+            if !pool.devices.is_empty() || pool.allow_parameters {
+                return Err(usage(
+                    "--device and --allow-parameters are for --engine pool; a VM has disks and parameters of its own",
+                ));
+            }
+            pool.allow_parameters = true;
+        }
         if experiment.engine == Engine::User && (!pool.devices.is_empty() || pool.allow_parameters) {
             return Err(usage("--device and --allow-parameters are for --engine pool"));
         }
         let size = if self.quick { Size::Quick } else { Size::Full };
         let mut size_spec = experiment.size(size);
+        if in_vm && self.quick {
+            size_spec.bytes = size_spec.bytes.min(vm::QUICK);
+        }
         if let Some(repetitions) = self.repeats {
             size_spec.repetitions = repetitions;
         }
@@ -93,7 +132,7 @@ impl Chosen {
                 )));
             }
         }
-        Ok(Wanted { experiment, size, size_spec, pool })
+        Ok(Wanted { experiment, size, size_spec, pool, in_vm })
     }
 
     /// All settings first: one of them alone may not fit the others as they were.
@@ -140,7 +179,7 @@ pub fn list() -> Result<ExitCode> {
 }
 
 pub fn show(args: &ShowArgs) -> Result<ExitCode> {
-    let Wanted { experiment, size_spec, pool, .. } = args.chosen.wanted()?;
+    let Wanted { experiment, size_spec, pool, in_vm, .. } = args.chosen.wanted()?;
     let variants = experiment.variants().map_err(usage)?;
     let mut lines = vec![
         experiment.title.clone(),
@@ -158,8 +197,23 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode> {
         experiment.compare.step
     ));
     lines.push(String::new());
-    lines.extend(cost(&estimate(&experiment, size_spec)?, size_spec));
-    lines.extend(where_it_runs(&experiment, &pool)?);
+    let pace = if in_vm { Pace::EMULATED } else { Pace::NATIVE };
+    let estimate = estimate_at(&experiment, size_spec, pace)?;
+    lines.push(match in_vm {
+        true => cost_in_vm(&estimate, size_spec, &vm::Machine::of(&variants, &estimate)),
+        false => cost(&estimate, size_spec),
+    });
+    lines.extend(match in_vm {
+        true => vec![
+            "It runs in a VM with a kernel and OpenZFS of its own; this host's kernel and pools are not touched, and root \
+             is not needed. The first run builds the kernel's modules, which takes minutes."
+                .to_owned(),
+        ],
+        false => where_it_runs(&experiment, &pool)?,
+    });
+    if in_vm {
+        lines.extend(remarked(&experiment, &pool)?);
+    }
     if experiment.has_providers() {
         lines.push(String::new());
         lines.extend(accelerators::lines());
@@ -188,13 +242,17 @@ fn where_it_runs(experiment: &Experiment, pool: &PoolChoice) -> Result<Vec<Strin
         "It makes a pool of its own, zwhy-lab-…, on the OpenZFS of this host's kernel, of {disks}; it needs root. Other \
          pools are not touched, but share the ARC and the CPU with it."
     )];
-    for remark in remarks(experiment, pool).map_err(usage)? {
-        lines.push(match remark {
-            Remark::Refused(why) => format!("It cannot run so: {why}."),
-            Remark::LeftOut(what) => format!("Mind: {what}."),
-        });
-    }
+    lines.extend(remarked(experiment, pool)?);
     Ok(lines)
+}
+
+/// What a kernel cannot do of it.
+fn remarked(experiment: &Experiment, pool: &PoolChoice) -> Result<Vec<String>> {
+    let words = |remark| match remark {
+        Remark::Refused(why) => format!("It cannot run so: {why}."),
+        Remark::LeftOut(what) => format!("Mind: {what}."),
+    };
+    Ok(remarks(experiment, pool).map_err(usage)?.into_iter().map(words).collect())
 }
 
 /// The steps in words; what a factor decides is told by the factor's name.
@@ -241,18 +299,36 @@ fn words(action: &Action, all: Bytes) -> String {
     }
 }
 
-fn cost(estimate: &Estimate, size: SizeSpec) -> Vec<String> {
-    let minutes = |seconds: f64| match seconds {
-        s if s < 90.0 => format!("{s:.0} s"),
-        s => format!("{:.0} minutes", s / 60.0),
-    };
-    vec![format!(
-        "{} runs ({} of each cell) move {:.1} GB: about {}, {:.1} GB free in the scratch folder, {:.1} GB of memory.",
-        estimate.runs,
-        size.repetitions,
-        estimate.moved as f64 / 1e9,
+fn cost(estimate: &Estimate, size: SizeSpec) -> String {
+    format!(
+        "{}: about {}, {:.1} GB free in the scratch folder, {:.1} GB of memory.",
+        runs(estimate, size),
         minutes(estimate.seconds),
         estimate.disk.0 as f64 / 1e9,
         estimate.memory.0 as f64 / 1e9,
-    )]
+    )
+}
+
+fn cost_in_vm(estimate: &Estimate, size: SizeSpec, machine: &vm::Machine) -> String {
+    const MIB: f64 = (1 << 20) as f64;
+    format!(
+        "{}: about {} where the machine is emulated, less where KVM works; up to {:.1} GB in the folder for temporary files, up \
+         to {:.1} GB of memory.",
+        runs(estimate, size),
+        minutes(vm::seconds(estimate)),
+        machine.disk_mib as f64 * f64::from(machine.disks) * MIB / 1e9,
+        machine.memory_mib as f64 * MIB / 1e9,
+    )
+}
+
+fn runs(estimate: &Estimate, size: SizeSpec) -> String {
+    let (moved, runs) = (estimate.moved as f64 / 1e9, estimate.runs);
+    format!("{runs} runs ({} of each cell) move {moved:.1} GB", size.repetitions)
+}
+
+fn minutes(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s => format!("{:.0} minutes", s / 60.0),
+    }
 }

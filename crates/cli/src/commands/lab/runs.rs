@@ -2,6 +2,7 @@
 
 use super::captures::explain_captures;
 use super::plan::{Chosen, Wanted};
+use super::vm::{self, Line};
 use crate::failure::usage;
 use crate::lab_recorder::LabRecorder;
 use crate::{output, progress, stop};
@@ -9,12 +10,17 @@ use anyhow::{Result, bail};
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use zwhy_lab::{ChildProgram, Engine, ExperimentResult, LabError, NullRecorder, Recorder, RunOptions, Step};
+use std::time::{Duration, Instant};
+use zwhy_lab::{
+    ChildProgram, Engine, ExperimentResult, LabError, NullRecorder, Progress as _, Recorder, RunOptions, Step,
+};
 
 #[derive(clap::Args, Debug)]
 pub struct RunArgs {
     #[command(flatten)]
     chosen: Chosen,
+    #[command(flatten)]
+    vm: vm::VmArgs,
     /// Folder for captures and results; new or empty.
     #[arg(short, long, default_value = "zwhy-lab")]
     output: PathBuf,
@@ -59,7 +65,11 @@ pub struct ResumeArgs {
 }
 
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
-    let Wanted { mut experiment, size, size_spec, pool } = args.chosen.wanted()?;
+    let wanted = args.chosen.wanted()?;
+    if wanted.in_vm {
+        return run_in_vm(&wanted, args);
+    }
+    let Wanted { mut experiment, size, size_spec, pool, .. } = wanted;
     if args.data.is_some() {
         experiment.write_sample().map_err(|what| usage(format!("--data: {what}")))?;
     }
@@ -86,6 +96,20 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     tell(&result, &args.output, args.explain.as_deref(), args.json)
 }
 
+fn run_in_vm(wanted: &Wanted, args: &RunArgs) -> Result<ExitCode> {
+    if args.keep || args.data.is_some() || args.scratch.is_some() || args.library.is_some() {
+        return Err(usage(
+            "--keep, --data, --scratch and --library are for engines on this host, not for the VM",
+        ));
+    }
+    refuse_used(&args.output)?;
+    let call = vm::Call { chosen: &args.chosen, seed: args.seed, hz: (!args.no_record).then_some(args.hz) };
+    let mut shown = Shown::new();
+    let result = vm::run(wanted, &args.vm, &call, &args.output, &mut shown);
+    shown.bar.finish_and_clear();
+    tell(&result?, &args.output, args.explain.as_deref(), args.json)
+}
+
 pub fn resume(args: &ResumeArgs) -> Result<ExitCode> {
     let mut options = RunOptions::new(&args.folder, ChildProgram::this([super::CHILD]));
     options.cancel = stop::flag()?;
@@ -99,7 +123,7 @@ fn with_recorder(
     hz: Option<u32>,
     work: impl FnOnce(&mut dyn Recorder, &mut Shown) -> Result<ExperimentResult, LabError>,
 ) -> Result<ExperimentResult> {
-    let mut shown = Shown { bar: progress::bar(0, "{msg} {bar:20} {bytes}/{total_bytes}") };
+    let mut shown = Shown::new();
     let result = match hz {
         Some(hz) => work(&mut LabRecorder::new(hz), &mut shown),
         None => work(&mut NullRecorder, &mut shown),
@@ -118,11 +142,14 @@ fn tell(result: &ExperimentResult, folder: &Path, explain: Option<&str>, json: b
         output::print(&page_hint(folder))?;
     }
     let Some(first) = result.failed.first() else { return Ok(ExitCode::SUCCESS) };
+    let again = match folder.join("plan.json").exists() {
+        true => format!("zwhy lab resume {} tries these again", folder.display()),
+        false => "what a VM began cannot be resumed".to_owned(),
+    };
     bail!(
-        "{} of {} runs did not end; zwhy lab resume {} tries these again. {}",
+        "{} of {} runs did not end; {again}. {}",
         result.failed.len(),
         result.failed.len() + result.runs.len(),
-        folder.display(),
         first.error
     )
 }
@@ -155,18 +182,61 @@ fn refuse_used(folder: &Path) -> Result<()> {
     }
 }
 
-/// The current step on a progress bar.
-struct Shown {
+/// The current step on a progress bar; in a VM, in lines for the host.
+pub struct Shown {
     bar: ProgressBar,
+    /// When bytes were last told in a line; `None` where a bar shows them.
+    told: Option<Instant>,
+}
+
+impl Shown {
+    fn new() -> Shown {
+        let told = std::env::var_os(vm::LINES).map(|_| Instant::now());
+        let bar = match told {
+            // The console of a VM is a terminal, too.
+            Some(_) => ProgressBar::hidden(),
+            None => progress::bar(0, "{msg} {bar:20} {bytes}/{total_bytes}"),
+        };
+        Shown { bar, told }
+    }
+
+    /// How far it is in the VM.
+    pub fn heard(&mut self, line: &Line) {
+        match line {
+            Line::Step { run, runs, variant, phase } => {
+                self.step(&Step { run: *run, runs: *runs, variant, phase });
+            }
+            Line::Bytes { done, total } => self.bytes(*done, *total),
+        }
+    }
+
+    /// What goes on before the first step.
+    pub fn waits(&self, what: &'static str) {
+        self.bar.set_message(what);
+    }
+
+    /// A line above the progress bar.
+    pub fn say(&self, line: &str) {
+        self.bar.suspend(|| output::note(line));
+    }
 }
 
 impl zwhy_lab::Progress for Shown {
     fn step(&mut self, step: &Step<'_>) {
+        if self.told.is_some() {
+            let (variant, phase) = (step.variant.to_owned(), step.phase.to_owned());
+            Line::Step { run: step.run, runs: step.runs, variant, phase }.say();
+        }
         self.bar.set_message(format!("run {}/{} {} {}", step.run, step.runs, step.variant, step.phase));
         self.bar.set_position(0);
     }
 
     fn bytes(&mut self, done: u64, total: u64) {
+        const EVERY: Duration = Duration::from_secs(1);
+        if self.told.is_some_and(|at| at.elapsed() >= EVERY) {
+            Line::Bytes { done, total }.say();
+            self.told = Some(Instant::now());
+        }
         self.bar.set_length(total);
         self.bar.set_position(done);
     }
