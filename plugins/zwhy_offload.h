@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define ZWHY_OFFLOAD_VERSION 1
+#define ZWHY_OFFLOAD_VERSION 2
 
 /* In the order of DPUSM's numbers (include/dpusm/common.h). */
 enum zwhy_result {
@@ -65,6 +65,11 @@ struct zwhy_provider {
 	 * what was read where valid[p] is not 0. There are as many valid ones as lost columns, or more.
 	 */
 	enum zwhy_result (*raidz_rec)(const struct zwhy_row *row, const int *lost, int losts, const int *valid);
+	/*
+	 * Writes all of the data at `offset` of a vdev that is a file, which is open as `file`, with O_DIRECT where its
+	 * file system has that. It may lie in the cache of a disk: OpenZFS asks the file itself to be on disk.
+	 */
+	enum zwhy_result (*file_write)(int file, const void *from, size_t size, int64_t offset);
 };
 
 const struct zwhy_provider *zwhy_offload_provider(void);

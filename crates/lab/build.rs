@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 11] = [
     "src/user/shim/shim.c",
     "src/user/shim/pages.c",
     "src/user/shim/offload.c",
+    "src/user/shim/vdevs.c",
     "src/user/shim/offload_checksum.c",
+    "src/user/shim/offload_file.c",
     "src/user/shim/offload_isal.c",
     "src/user/shim/offload_plugin.c",
     "src/user/shim/offload_raidz.c",
@@ -19,7 +21,8 @@ const SOURCES: [&str; 9] = [
 const INTERFACE: &str = "../../plugins";
 
 fn main() {
-    for source in SOURCES.into_iter().chain(["src/user/shim/offload.h", "../../plugins/zwhy_offload.h"]) {
+    let headers = ["src/user/shim/shim.h", "src/user/shim/offload.h", "../../plugins/zwhy_offload.h"];
+    for source in SOURCES.into_iter().chain(headers) {
         println!("cargo:rerun-if-changed={source}");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("shim.so");

@@ -21,9 +21,11 @@ pub struct Offload {
     /// Checksums: fletcher4 and SHA-256.
     pub checksum: bool,
     /// The parity of RAID-Z.
-    pub raidz_gen: bool,
+    pub raidz_gen: EachRaidz,
     /// Reconstruction of columns of RAID-Z.
-    pub raidz_rec: bool,
+    pub raidz_rec: EachRaidz,
+    /// Writes to vdevs that are files.
+    pub file_write: bool,
     /// Of the modelled device: from the last byte of the answer until the caller has it, microseconds.
     pub us: f64,
     /// GB a second over the link, each way; 0 for no limit.
@@ -39,6 +41,43 @@ pub struct Offload {
     pub strict: bool,
     /// The process of the provider `remote` is killed at its call of this number; 0: never.
     pub dies_after: u32,
+}
+
+/// A switch for each of raidz1, raidz2 and raidz3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredEach")]
+pub struct EachRaidz([bool; 3]);
+
+/// Results of before had one switch for all.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredEach {
+    All(bool),
+    Each([bool; 3]),
+}
+
+impl From<StoredEach> for EachRaidz {
+    fn from(stored: StoredEach) -> EachRaidz {
+        match stored {
+            StoredEach::All(on) => EachRaidz([on; 3]),
+            StoredEach::Each(each) => EachRaidz(each),
+        }
+    }
+}
+
+impl EachRaidz {
+    /// `parity`: columns of a row that hold parity, 0 for other layouts.
+    pub fn of(&self, parity: usize) -> bool {
+        parity.checked_sub(1).and_then(|at| self.0.get(at)).is_some_and(|on| *on)
+    }
+
+    /// Of one of them, or of all.
+    fn set(&mut self, parity: Option<usize>, on: bool) {
+        match parity.and_then(|parity| self.0.get_mut(parity - 1)) {
+            Some(one) => *one = on,
+            None => self.0 = [on; 3],
+        }
+    }
 }
 
 /// Who does the work.
@@ -98,7 +137,7 @@ pub const ANSWERS: [&str; 9] = [
 ];
 
 /// Settings of the provider.
-pub const SETTINGS: [&str; 14] = [
+pub const SETTINGS: [&str; 21] = [
     "provider",
     "provider_answers",
     "provider_check",
@@ -111,6 +150,13 @@ pub const SETTINGS: [&str; 14] = [
     "zia_checksum",
     "zia_compress",
     "zia_decompress",
+    "zia_file_write",
+    "zia_raidz1_gen",
+    "zia_raidz1_rec",
+    "zia_raidz2_gen",
+    "zia_raidz2_rec",
+    "zia_raidz3_gen",
+    "zia_raidz3_rec",
     "zia_raidz_gen",
     "zia_raidz_rec",
 ];
@@ -124,8 +170,9 @@ impl Default for Offload {
             compress: true,
             decompress: true,
             checksum: false,
-            raidz_gen: true,
-            raidz_rec: true,
+            raidz_gen: EachRaidz([true; 3]),
+            raidz_rec: EachRaidz([true; 3]),
+            file_write: false,
             us: 0.0,
             link_gb_per_s: 0.0,
             gb_per_s: 0.0,
@@ -172,6 +219,28 @@ impl Offload {
                 ));
             }
         };
+        Ok(())
+    }
+
+    /// A switch by the name that it has in Z.I.A.: `zia_raidz2_gen`; `zia_raidz_gen` is that of all three.
+    ///
+    /// # Errors
+    /// A name that no switch has.
+    pub fn switch(&mut self, name: &str, on: bool) -> Result<(), String> {
+        let raidz = name.strip_prefix("zia_raidz").and_then(|rest| rest.split_once('_'));
+        match (name, raidz) {
+            ("zia_compress", _) => self.compress = on,
+            ("zia_decompress", _) => self.decompress = on,
+            ("zia_checksum", _) => self.checksum = on,
+            ("zia_file_write", _) => self.file_write = on,
+            (_, Some((parity @ ("" | "1" | "2" | "3"), "gen"))) => {
+                self.raidz_gen.set(parity.parse().ok(), on)
+            }
+            (_, Some((parity @ ("" | "1" | "2" | "3"), "rec"))) => {
+                self.raidz_rec.set(parity.parse().ok(), on)
+            }
+            _ => return Err(format!("there is no switch {name}")),
+        }
         Ok(())
     }
 
@@ -291,6 +360,26 @@ mod tests {
         assert!(sums.check(with("checksum", "blake3")).unwrap_err().contains("fletcher4 and sha256"));
         let parity = Offload { compress: false, decompress: false, ..isal };
         assert!(parity.check(with("compression", "lz4")).is_ok());
+    }
+
+    #[test]
+    fn switches_are_those_of_z_i_a() {
+        let mut offload = Offload::default();
+        for name in SETTINGS.iter().filter(|name| name.starts_with("zia_")) {
+            offload.switch(name, false).unwrap();
+        }
+        assert_eq!((offload.compress, offload.decompress, offload.checksum), (false, false, false));
+        assert!(!offload.file_write && (0..=3).all(|p| !offload.raidz_gen.of(p) && !offload.raidz_rec.of(p)));
+        offload.switch("zia_raidz2_gen", true).unwrap();
+        assert_eq!([1, 2, 3].map(|parity| offload.raidz_gen.of(parity)), [false, true, false]);
+        offload.switch("zia_raidz_rec", true).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|parity| offload.raidz_rec.of(parity)), [false, true, true, true]);
+        assert!(offload.switch("zia_raidz4_gen", true).is_err());
+        // Results of before had one switch for all of RAID-Z.
+        let before: Offload = serde_json::from_str(r#"{"raidz_gen": false, "raidz_rec": true}"#).unwrap();
+        assert!(!before.raidz_gen.of(2) && before.raidz_rec.of(2));
+        let text = serde_json::to_string(&offload).unwrap();
+        assert_eq!(serde_json::from_str::<Offload>(&text).unwrap(), offload);
     }
 
     #[test]

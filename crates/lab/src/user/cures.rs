@@ -122,7 +122,8 @@ pub fn apply(zpool: &Zpool, library: &Library, setup: &Setup, vdev_prefix: &Path
     let pages = setup.memory.0 / rustix::param::page_size() as u64;
     let taskq_create = zpool.address("taskq_create").unwrap_or(std::ptr::null_mut());
     shim::count_stages(zpool.address("zio_compress_data"), zpool.address("zio_decompress_data"));
-    let shim = shim::configure(direct.then_some(vdev_prefix), pages, name_threads, taskq_create);
+    shim::vdevs(vdev_prefix, direct);
+    let shim = shim::configure(pages, name_threads, taskq_create);
     let flags = set_variable(zpool, "zfs_flags", 0_i32);
     // A maximum below the minimum is ignored, and in user space the minimum is half of the default maximum.
     let arc = set_variable(zpool, "zfs_arc_max", setup.arc_max.0)

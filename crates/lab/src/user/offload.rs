@@ -11,8 +11,8 @@ use std::ffi::{CStr, c_char, c_double, c_int, c_void};
 #[repr(C)]
 struct Wanted {
     provider: c_int,
-    /// Compress, decompress, checksum, parity, reconstruction.
-    on: [c_int; 5],
+    /// Compress, decompress, checksum, parity, reconstruction, writes of files.
+    on: [c_int; 6],
     answers: c_int,
     engines: c_int,
     parity: c_int,
@@ -39,13 +39,21 @@ pub fn prepare(setup: &Setup) -> Result<(), Failure> {
     let found = shim::function(c"zwhy_shim_offload")
         .ok_or_else(|| Failure::other(doing, "the interposers are not there"))?;
     let plugin = c_string(&offload.plugin.as_deref().map_or_else(Default::default, |p| p.to_string_lossy()));
-    let on = [offload.compress, offload.decompress, offload.checksum, offload.raidz_gen, offload.raidz_rec];
+    let parity = parity(setup.layout);
+    let on = [
+        offload.compress,
+        offload.decompress,
+        offload.checksum,
+        offload.raidz_gen.of(parity),
+        offload.raidz_rec.of(parity),
+        offload.file_write,
+    ];
     let wanted = Wanted {
         provider: offload.provider as c_int,
         on: on.map(c_int::from),
         answers: offload.answers as c_int,
         engines: offload.engines as c_int,
-        parity: parity(setup.layout),
+        parity: parity as c_int,
         check: offload.check.into(),
         strict: offload.strict.into(),
         dies_after: c_int::try_from(offload.dies_after).unwrap_or(0),
@@ -66,7 +74,7 @@ pub fn prepare(setup: &Setup) -> Result<(), Failure> {
 }
 
 /// Columns of a row that hold parity.
-fn parity(layout: Layout) -> c_int {
+fn parity(layout: Layout) -> usize {
     match layout {
         Layout::Raidz1 => 1,
         Layout::Raidz2 => 2,

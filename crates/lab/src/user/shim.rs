@@ -35,26 +35,34 @@ impl ShimFile {
     }
 }
 
-type Configure = unsafe extern "C" fn(*const c_char, c_long, c_int, *const c_void);
+type Configure = unsafe extern "C" fn(c_long, c_int, *const c_void);
 
 /// Turns the preloaded interposers on; false when they are not there.
 ///
-/// `vdev_prefix`: open files whose path begins so with O_DIRECT; `taskq_create`: that of libzpool.
-pub fn configure(
-    vdev_prefix: Option<&Path>,
-    pages: u64,
-    name_threads: bool,
-    taskq_create: *const c_void,
-) -> bool {
+/// `taskq_create`: that of libzpool.
+pub fn configure(pages: u64, name_threads: bool, taskq_create: *const c_void) -> bool {
     let Some(found) = function(c"zwhy_shim_configure") else { return false };
-    let prefix = vdev_prefix.and_then(|p| CString::new(p.as_os_str().as_encoded_bytes()).ok());
-    let prefix_ptr = prefix.as_ref().map_or(std::ptr::null(), |p| p.as_ptr());
-    // SAFETY: the function is the one of shim.c, which has this signature and copies the prefix.
+    // SAFETY: the function is the one of shim.c, which has this signature.
     unsafe {
         let configure: Configure = std::mem::transmute(found);
-        configure(prefix_ptr, pages as c_long, c_int::from(name_threads), taskq_create);
+        configure(pages as c_long, c_int::from(name_threads), taskq_create);
     }
     true
+}
+
+/// Files whose path begins so are disks of the pool; with `direct` they are opened with O_DIRECT.
+pub fn vdevs(prefix: &Path, direct: bool) {
+    type Set = unsafe extern "C" fn(*const c_char, c_int);
+    let (Some(found), Ok(prefix)) =
+        (function(c"zwhy_shim_vdevs"), CString::new(prefix.as_os_str().as_encoded_bytes()))
+    else {
+        return;
+    };
+    // SAFETY: the function is the one of vdevs.c, which has this signature and copies the prefix.
+    unsafe {
+        let set: Set = std::mem::transmute(found);
+        set(prefix.as_ptr(), c_int::from(direct));
+    }
 }
 
 /// A function of the preloaded interposers, when they are there.
@@ -83,7 +91,7 @@ pub fn pages(addresses: Bytes, touched: Bytes) -> bool {
 pub fn device(model: Device) {
     type Set = unsafe extern "C" fn(f64, i64, c_int);
     if let Some(found) = function(c"zwhy_shim_device") {
-        // SAFETY: the function of shim.c, which has this signature.
+        // SAFETY: the function of vdevs.c, which has this signature.
         unsafe {
             let set: Set = std::mem::transmute(found);
             set(model.mb_per_s / 1e3, (model.ms * 1e6) as i64, model.queue as c_int);

@@ -8,12 +8,13 @@ use crate::stats::{Ratio, median, paired};
 use std::collections::BTreeMap;
 
 /// Stages as counters name them, and in words.
-const STAGES: [(&str, &str); 5] = [
+const STAGES: [(&str, &str); 6] = [
     ("compress", "compression"),
     ("decompress", "decompression"),
     ("checksum", "checksums"),
     ("raidz_gen", "parity"),
     ("raidz_rec", "reconstruction"),
+    ("file_write", "writes of the disks' files"),
 ];
 
 /// A stage with less of the CPU is no reason to buy anything.

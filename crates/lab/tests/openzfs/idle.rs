@@ -105,7 +105,7 @@ impl Shim {
 #[repr(C)]
 struct Wanted {
     provider: c_int,
-    on: [c_int; 5],
+    on: [c_int; 6],
     /// Answers, engines, parity columns, check, strict, its death.
     others: [c_int; 6],
     figures: [f64; 3],
@@ -118,7 +118,7 @@ impl Shim {
         type Set = unsafe extern "C" fn(*const Wanted) -> *const c_char;
         let wanted = Wanted {
             provider: 1,
-            on: [0; 5],
+            on: [0; 6],
             others: [0, 1, 2, 0, 0, 0],
             figures: [0.0; 3],
             plugin: std::ptr::null(),

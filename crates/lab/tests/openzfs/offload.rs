@@ -22,6 +22,7 @@ pub const TESTS: &[Test] = &[
     ("kept_pools_are_read_back_by_openzfs_alone", kept_pools_are_read_back_by_openzfs_alone),
     ("nothing_is_used_that_was_not_brought_back", nothing_is_used_that_was_not_brought_back),
     ("checksums_of_a_provider_are_those_of_openzfs", checksums_of_a_provider_are_those_of_openzfs),
+    ("files_of_disks_are_written_by_the_provider", files_of_disks_are_written_by_the_provider),
     ("the_example_of_a_provider_works", the_example_of_a_provider_works),
     ("the_provider_for_gpus_computes_what_openzfs_does", the_provider_for_gpus_computes_what_openzfs_does),
     (
@@ -201,7 +202,7 @@ fn kept_pools_are_read_back_by_openzfs_alone() {
 }
 
 fn nothing_is_used_that_was_not_brought_back() {
-    let fixed = "provider_strict = 1\nzia_checksum = 1\ncompression = \"gzip-6\"\nrecordsize = \"128K\"\nlayout = \"raidz3\"\ndisks = 6";
+    let fixed = "provider_strict = 1\nzia_checksum = 1\nzia_file_write = 1\ncompression = \"gzip-6\"\nrecordsize = \"128K\"\nlayout = \"raidz3\"\ndisks = 6";
     let steps = ["write", "overwrite", "lose", "read", "verify"];
     let result = play_steps("provider = [\"software\", \"isal\", \"remote\"]", fixed, "8M", &steps);
     for provider in ["isal", "remote"] {
@@ -233,6 +234,23 @@ fn checksums_of_a_provider_are_those_of_openzfs() {
         assert!(if done { calls >= 64 } else { fallbacks >= 64 }, "{cell}: {calls} and {fallbacks}");
     }
     assert!(count(step(&result, "sha256 ideal", "overwrite"), "offload_checksum.replayed") >= 64);
+}
+
+fn files_of_disks_are_written_by_the_provider() {
+    let fixed =
+        "zia_file_write = 1\ncompression = \"off\"\nrecordsize = \"128K\"\nlayout = \"raidz1\"\ndisks = 3";
+    let factors = "provider = [\"software\", \"remote\", \"isal\"]\nprovider_strict = [0, 1]";
+    let result = play(factors, fixed);
+    assert_eq!(result.runs.len(), 6);
+    for run in &result.runs {
+        let write = run.step("overwrite").unwrap();
+        let of = |what: &str| count(write, &format!("offload_file_write.{what}"));
+        // All data and its parity; ISA-L writes no files.
+        match run.factors["provider"].as_str() {
+            "isal" => assert!(of("calls") == 0 && of("fallbacks") > 0, "{}", run.variant),
+            _ => assert!(of("bytes_in") >= 12 << 20 && of("fallbacks") == 0, "{}", run.variant),
+        }
+    }
 }
 
 /// Compiles a provider from the repository, or from a text.

@@ -12,6 +12,7 @@ pub const TESTS: &[Test] = &[
     ("nine_modelled_devices_take_what_is_predicted", nine_modelled_devices_take_what_is_predicted),
     ("a_device_pays_from_its_break_even_on", a_device_pays_from_its_break_even_on),
     ("a_known_device_is_played_with_its_figures", a_known_device_is_played_with_its_figures),
+    ("what_is_in_the_device_is_not_moved_in_again", what_is_in_the_device_is_not_moved_in_again),
 ];
 
 fn a_modelled_device_takes_its_time() {
@@ -163,4 +164,26 @@ fn a_known_device_is_played_with_its_figures() {
     let own = of("waited_ns") - of("queued_ns") - of("late_ns");
     assert!((own / calls / each - 1.0).abs() < 1e-3, "{own} ns of {calls} calls, {each} each");
     assert!(result.answer.contains("model:qat-8950 in write is at most"), "{}", result.answer);
+}
+
+fn what_is_in_the_device_is_not_moved_in_again() {
+    let device = "provider = \"model\"\nprovider_link_gb_per_s = 0.1\nchecksum = \"sha256\"";
+    let result = play("zia_checksum = [0, 1]\nprovider_us = [100]", device);
+    let of = |cell: &str, name: &str, counter: &str| count(step(&result, cell, name), counter) as f64;
+    let (alone, both) = ("provider_us=100 zia_checksum=0", "provider_us=100 zia_checksum=1");
+    // Written: what compression made is there when its checksum is asked for.
+    let compressed = of(both, "overwrite", "offload_compress.bytes_out");
+    let stayed = of(both, "overwrite", "offload_checksum.bytes_stayed");
+    assert!(stayed >= compressed && stayed < compressed * 1.02, "{stayed} of {compressed}");
+    assert_eq!(of(both, "overwrite", "offload_compress.bytes_stayed"), 0.0);
+    // Read: what was verified is there to be decompressed, and its way in is not waited for.
+    let moved = |cell: &str| of(cell, "read", "offload_decompress.bytes_in");
+    assert_eq!(of(both, "read", "offload_decompress.bytes_stayed"), moved(both));
+    assert_eq!(of(alone, "read", "offload_decompress.bytes_stayed"), 0.0);
+    let device = |cell: &str| {
+        let of = |what: &str| of(cell, "read", &format!("offload_decompress.{what}"));
+        of("waited_ns") - of("queued_ns") - of("late_ns")
+    };
+    let saved = device(alone) - device(both);
+    assert!((saved / (moved(alone) / 0.1) - 1.0).abs() < 1e-2, "{saved} ns of {} bytes", moved(alone));
 }

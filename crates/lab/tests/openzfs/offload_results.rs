@@ -10,8 +10,12 @@ pub const TESTS: &[Test] = &[
     ("each_result_of_checksum_has_its_consequence", || each_result_of("checksum")),
     ("each_result_of_raidz_gen_has_its_consequence", || each_result_of("raidz_gen")),
     ("each_result_of_raidz_rec_has_its_consequence", || each_result_of("raidz_rec")),
+    ("each_result_of_file_write_has_its_consequence", || each_result_of("file_write")),
     ("the_table_in_the_documentation_is_this_one", the_table_in_the_documentation_is_this_one),
 ];
+
+/// As switches and counters are named.
+const VERBS: [&str; 6] = ["compress", "decompress", "checksum", "raidz_gen", "raidz_rec", "file_write"];
 
 /// What follows from a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,10 +44,8 @@ const AT_ONCE: i64 = 16;
 const BLOCKS: i64 = 16;
 
 fn each_result_of(verb: &str) {
-    let switches: String = ["compress", "decompress", "checksum", "raidz_gen", "raidz_rec"]
-        .iter()
-        .map(|other| format!("zia_{other} = {}\n", u8::from(*other == verb)))
-        .collect();
+    let switches: String =
+        VERBS.iter().map(|other| format!("zia_{other} = {}\n", u8::from(*other == verb))).collect();
     let fixed = format!(
         "provider = \"software\"\ncompression = \"gzip-1\"\nrecordsize = \"128K\"\nio_size = \"128K\"\n\
          layout = \"raidz2\"\ndisks = 5\n{switches}"
@@ -74,7 +76,7 @@ fn judge(run: &RunResult, verb: &str, then: Then) {
     }
     assert_eq!((off, marks as i64), (i64::from(then == Then::Off), i64::from(then == Then::Off)), "{place}");
     // The other verbs were not asked.
-    for other in ["compress", "decompress", "checksum", "raidz_gen", "raidz_rec"] {
+    for other in VERBS {
         let asked = all(&format!("offload_{other}.calls")) + all(&format!("offload_{other}.fallbacks"));
         assert!(other == verb || asked == 0, "{place}: {other} was asked {asked} times");
     }

@@ -24,6 +24,13 @@ pub struct Chosen {
     /// parameter or implementation that the lab knows.
     #[arg(long, value_name = "SETTING=V1,V2")]
     set: Vec<String>,
+    /// Let this provider do stages, and compare with OpenZFS alone: software, isal, ideal, model:NAME, remote or
+    /// ./my.so. Short for --set provider=none,PROVIDER.
+    #[arg(long, value_name = "PROVIDER")]
+    provider: Option<String>,
+    /// Spoil what is not brought back from the provider. Short for --set provider_strict=1.
+    #[arg(long, requires = "provider")]
+    strict: bool,
     /// Sizes of a factor, to see how the cost grows with it: n=100,200,400,800.
     #[arg(long, value_name = "FACTOR=N1,N2,N3")]
     grow: Option<String>,
@@ -138,7 +145,16 @@ impl Chosen {
     /// All settings first: one of them alone may not fit the others as they were.
     fn change(&self, experiment: &mut Experiment) -> Result<()> {
         let given = self.set.iter().map(|s| ("--set", s)).chain(self.grow.iter().map(|s| ("--grow", s)));
+        let providers = self.provider.as_ref().map(|name| format!("none,{name}"));
         let (mut settings, mut said) = (Vec::new(), Vec::new());
+        if let (Some(name), Some(providers)) = (&self.provider, &providers) {
+            settings.push(("provider", providers.as_str()));
+            said.push(format!("--provider {name}"));
+        }
+        if self.strict {
+            settings.push(("provider_strict", "1"));
+            said.push("--strict".to_owned());
+        }
         for (option, setting) in given {
             let (name, values) = setting.split_once('=').ok_or_else(|| {
                 usage_about("lab", format!("{setting:?} is no setting with its values; write NAME=V1,V2"))

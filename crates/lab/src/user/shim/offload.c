@@ -83,31 +83,32 @@ static int by_software(enum verb verb, unsigned char *to, unsigned long *to_size
 				: zlib_decompress(to, to_size, from, size);
 }
 
-/* Compressed blocks end at a sector: OpenZFS fills the rest with zeros and hands them back with the block. */
-static unsigned long without_padding(const unsigned char *data, unsigned long size)
-{
-	while (size > 0 && data[size - 1] == 0)
-		size--;
-	return size;
-}
-
 /* Real output at no cost: what software made of the same input before. */
 static void replay(enum verb verb, unsigned char *to, unsigned long *to_size, const unsigned char *from,
     unsigned long size, int level, int *zlib)
 {
 	uint64_t key[2];
-	offload_key(from, verb == DECOMPRESS ? without_padding(from, size) : size, level, key);
+	if (verb == DECOMPRESS)
+		offload_block_key(from, size, key);
+	else
+		offload_key(from, size, level, key);
+	int there = verb == DECOMPRESS && offload_takes_over(CHECKSUM, key);
 	if (!offload_recall(verb, key, to, to_size, zlib)) {
 		*zlib = by_software(verb, to, to_size, from, size, level);
 		offload_learn(verb, key, to, *zlib == ZLIB_OK ? *to_size : 0, *zlib);
 		if (*zlib == ZLIB_OK && verb == COMPRESS) {
 			/* The way back, so that what was written is read as cheaply. */
-			offload_key(to, without_padding(to, *to_size), 0, key);
+			offload_block_key(to, *to_size, key);
 			offload_learn(DECOMPRESS, key, from, size, ZLIB_OK);
 		}
 	}
-	if (offload_setup.provider == MODEL)
-		offload_wait_for_device(verb, size, *zlib == ZLIB_OK ? *to_size : 0);
+	if (offload_setup.provider != MODEL)
+		return;
+	if (verb == COMPRESS && *zlib == ZLIB_OK && offload_setup.on[CHECKSUM]) {
+		offload_block_key(to, *to_size, key);
+		offload_stays(COMPRESS, key);
+	}
+	offload_wait_for_device(verb, size, *zlib == ZLIB_OK ? *to_size : 0, !there);
 }
 
 static enum zwhy_result by_provider(enum verb verb, unsigned char *to, unsigned long *to_size,
@@ -254,6 +255,7 @@ static void take_verb(take_fn *take, void *into, const char *table, const struct
 	take(into, table, "replayed", count->replayed);
 	take(into, table, "waited_ns", count->waited_ns);
 	take(into, table, "queued_ns", count->queued_ns);
+	take(into, table, "bytes_stayed", count->stayed);
 	take(into, table, "late_ns", count->late_ns);
 	take(into, table, "differences", count->differences);
 	take(into, table, "unequal_columns", count->unequal);
@@ -263,7 +265,7 @@ static void take_verb(take_fn *take, void *into, const char *table, const struct
 EXPORT void zwhy_shim_each_offload(take_fn *take, void *into)
 {
 	static const char *const tables[VERBS] = { "offload_compress", "offload_decompress", "offload_checksum",
-		"offload_raidz_gen", "offload_raidz_rec" };
+		"offload_raidz_gen", "offload_raidz_rec", "offload_file_write" };
 	if (offload_setup.provider == NONE)
 		return;
 	for (int verb = 0; verb < VERBS; verb++)

@@ -3,13 +3,13 @@
 #define ZWHY_OFFLOAD_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Verbs and results as a provider outside of the lab has them. */
+#include "shim.h"
 #include "zwhy_offload.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
-enum verb { COMPRESS, DECOMPRESS, CHECKSUM, RAIDZ_GEN, RAIDZ_REC, VERBS };
+enum verb { COMPRESS, DECOMPRESS, CHECKSUM, RAIDZ_GEN, RAIDZ_REC, FILE_WRITE, VERBS };
 
 /* The provider `none` has no hooks at all: calls go where they went before. */
 enum provider { NONE, SOFTWARE, ISAL, IDEAL, MODEL, REMOTE, PLUGIN };
@@ -32,6 +32,8 @@ struct offload_setup {
 
 struct offload_count {
 	_Atomic int64_t calls, in, out, ns, fallbacks, learnt, replayed, differences, unequal;
+	/* Bytes that were in the modelled device already, from the stage before. */
+	_Atomic int64_t stayed;
 	/* Of the modelled device: see offload_wait_for_device(). */
 	_Atomic int64_t waited_ns, queued_ns, late_ns;
 };
@@ -71,11 +73,23 @@ const struct zwhy_provider *offload_plugin(const char *path, const char **why);
 
 /* 128 bits of some data. */
 void offload_key(const unsigned char *data, size_t size, int level, uint64_t key[2]);
+/* Of a compressed block, without the zeros that OpenZFS fills its last sector with. */
+void offload_block_key(const unsigned char *data, size_t size, uint64_t key[2]);
 /* Finds what was learnt of the same input; 0 when there is nothing that fits. */
 int offload_recall(enum verb verb, const uint64_t key[2], void *to, size_t *to_size, int *zlib);
 void offload_learn(enum verb verb, const uint64_t key[2], const void *data, size_t size, int zlib);
-/* The caller sleeps for as long as the modelled device takes. */
-void offload_wait_for_device(enum verb verb, size_t in, size_t out);
+/*
+ * What a verb left in the modelled device, or brought there, stays for the next stage of the block: that takes it over and
+ * moves nothing in.
+ */
+void offload_stays(enum verb verb, const uint64_t key[2]);
+int offload_takes_over(enum verb from, const uint64_t key[2]);
+/* The caller sleeps for as long as the modelled device takes; `moves_in`: not what is there already. */
+void offload_wait_for_device(enum verb verb, size_t in, size_t out, int moves_in);
+
+/* Writes to a vdev by the provider, or by `software`, which is pwrite64() with the lab's cures. */
+typedef ssize_t offload_pwrite(int, const void *, size_t, off64_t);
+ssize_t offload_file_write(int file, const void *data, size_t size, off64_t offset, offload_pwrite *software);
 
 /* ABDs of libzpool from and to plain memory: (memory, abd, offset, size) and the other way round. */
 typedef void offload_copy_to(void *, void *, size_t, size_t);

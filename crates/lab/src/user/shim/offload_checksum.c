@@ -29,16 +29,24 @@ static unsigned char *block_memory(size_t size)
 static enum zwhy_result replay(enum zwhy_checksum kind, void *abd, uint64_t size, const void *template,
     uint64_t words[WORDS], const unsigned char *data)
 {
-	uint64_t key[2];
+	uint64_t block[2], key[2];
 	size_t room = WORDS * sizeof(uint64_t);
 	int unused = 0;
-	offload_key(data, size, kind, key);
+	/* Of a block and its size, so that one hash tells both whether it is known and whether it is in the device. */
+	offload_block_key(data, size, block);
+	memcpy(key, block, sizeof(key));
+	key[1] ^= size << 8 | (uint64_t)kind;
 	if (!offload_recall(CHECKSUM, key, words, &room, &unused)) {
 		libzpool_checksum[kind](abd, size, template, words);
 		offload_learn(CHECKSUM, key, words, WORDS * sizeof(uint64_t), 0);
 	}
-	if (offload_setup.provider == MODEL)
-		offload_wait_for_device(CHECKSUM, size, WORDS * sizeof(uint64_t));
+	if (offload_setup.provider == MODEL) {
+		/* On the way to the disks it is there since it was compressed, and from them it stays to be decompressed. */
+		int there = offload_takes_over(COMPRESS, block);
+		if (!there && offload_setup.on[DECOMPRESS])
+			offload_stays(CHECKSUM, block);
+		offload_wait_for_device(CHECKSUM, size, WORDS * sizeof(uint64_t), !there);
+	}
 	return ZWHY_OK;
 }
 

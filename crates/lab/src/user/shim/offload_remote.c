@@ -5,9 +5,11 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -28,6 +30,8 @@ struct call {
 	enum verb verb;
 	int level, parity, columns, losts, lost[MAX_PARITY], valid[MAX_PARITY];
 	enum zwhy_checksum kind;
+	int file, flags; /* of the lab, and how it is open there */
+	int64_t offset;
 	size_t size, room, made;
 	uint64_t words[4];
 	enum zwhy_result result;
@@ -69,6 +73,19 @@ static enum zwhy_result checksum(struct call *call)
 	return ZWHY_OK;
 }
 
+/* The lab's file is opened once more, by the lab's number of it. */
+static enum zwhy_result file_write(const struct call *call)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), call->file);
+	int file = open(path, O_WRONLY | call->flags);
+	if (file < 0)
+		return ZWHY_NOT_SUPPORTED;
+	ssize_t put = pwrite(file, call->in, call->size, call->offset);
+	close(file);
+	return put == (ssize_t)call->size ? ZWHY_OK : ZWHY_BAD_RESULT;
+}
+
 static enum zwhy_result work(struct call *call)
 {
 	unsigned char *columns[MAX_COLUMNS];
@@ -85,6 +102,8 @@ static enum zwhy_result work(struct call *call)
 		return zlib == ZLIB_OK ? ZWHY_OK : ZWHY_BAD_RESULT;
 	case CHECKSUM:
 		return checksum(call);
+	case FILE_WRITE:
+		return file_write(call);
 	default:
 		break;
 	}
@@ -228,6 +247,21 @@ static enum zwhy_result remote_checksum(enum zwhy_checksum kind, uint64_t words[
 	return result;
 }
 
+static enum zwhy_result remote_file_write(int file, const void *from, size_t size, int64_t offset)
+{
+	struct call *call = begin(FILE_WRITE, size, 0);
+	if (!call)
+		return remote.dead ? ZWHY_PROVIDER_UNREGISTERED : ZWHY_NOT_SUPPORTED;
+	call->file = file;
+	call->flags = fcntl(file, F_GETFL) & O_DIRECT;
+	call->offset = offset;
+	memcpy(call->in, from, size);
+	enum zwhy_result result = answer(call);
+	if (result != ZWHY_PROVIDER_UNREGISTERED)
+		end(call);
+	return result;
+}
+
 static enum zwhy_result of_row(enum verb verb, const struct zwhy_row *row, const int *lost, int losts, const int *valid)
 {
 	int columns = row->parity + row->data;
@@ -272,6 +306,7 @@ static const struct zwhy_provider provider = {
 	.checksum = remote_checksum,
 	.raidz_gen = remote_generate,
 	.raidz_rec = remote_reconstruct,
+	.file_write = remote_file_write,
 };
 
 static void *shared(size_t size)

@@ -47,6 +47,14 @@ void offload_key(const unsigned char *data, size_t size, int level, uint64_t key
 	key[1] = fold(b ^ rest[1], UINT64_C(0xeb44accab455d165) ^ key[0]);
 }
 
+/* Compressed blocks end at a sector: OpenZFS fills the rest with zeros and hands them back with the block. */
+void offload_block_key(const unsigned char *data, size_t size, uint64_t key[2])
+{
+	while (size > 0 && data[size - 1] == 0)
+		size--;
+	offload_key(data, size, 0, key);
+}
+
 int offload_recall(enum verb verb, const uint64_t key[2], void *to, size_t *to_size, int *zlib)
 {
 	pthread_rwlock_rdlock(&memos_lock);
@@ -77,6 +85,42 @@ void offload_learn(enum verb verb, const uint64_t key[2], const void *data, size
 	memos[verb][key[0] % BUCKETS] = memo;
 	pthread_rwlock_unlock(&memos_lock);
 	offload_count[verb].learnt++;
+}
+
+/* --- What stays in the modelled device ---------------------------------------------------------------------- */
+
+/* More than the pipeline has under way at once; older ones have left the device. */
+enum { STAYING = 256 };
+static struct {
+	pthread_mutex_t lock;
+	struct {
+		uint64_t key[2];
+		enum verb verb;
+		int taken;
+	} block[STAYING];
+	unsigned next;
+} staying = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void offload_stays(enum verb verb, const uint64_t key[2])
+{
+	pthread_mutex_lock(&staying.lock);
+	unsigned at = staying.next++ % STAYING;
+	memcpy(staying.block[at].key, key, sizeof(staying.block[at].key));
+	staying.block[at].verb = verb;
+	staying.block[at].taken = 0;
+	pthread_mutex_unlock(&staying.lock);
+}
+
+int offload_takes_over(enum verb from, const uint64_t key[2])
+{
+	int found = 0;
+	pthread_mutex_lock(&staying.lock);
+	for (unsigned at = 0; at < STAYING && at < staying.next && !found; at++)
+		if (!staying.block[at].taken && staying.block[at].verb == from &&
+		    memcmp(staying.block[at].key, key, sizeof(staying.block[at].key)) == 0)
+			found = staying.block[at].taken = 1;
+	pthread_mutex_unlock(&staying.lock);
+	return found;
 }
 
 /* --- The modelled device: the caller sleeps while link and engine work ------------------------------------- */
@@ -118,14 +162,15 @@ static int64_t turn(int64_t now, int64_t *free, int64_t ns, int64_t *queued)
  * In over the link, through the first engine that is free, and out over the link. A call that waited `waited_ns` waited
  * `queued_ns` of them for other calls, and was woken `late_ns` after its time by the host; the rest is the device's own.
  */
-void offload_wait_for_device(enum verb verb, size_t in, size_t out)
+void offload_wait_for_device(enum verb verb, size_t in, size_t out, int moves_in)
 {
 	struct offload_count *count = &offload_count[verb];
 	double link = offload_setup.link_bytes_per_ns, plain = (double)(in > out ? in : out);
 	int64_t queued = 0;
+	count->stayed += moves_in ? 0 : (int64_t)in;
 	pthread_mutex_lock(&device.lock);
 	int64_t begin = offload_now_ns();
-	int64_t at = turn(begin, &device.link_free[0], takes((double)in, link), &queued);
+	int64_t at = moves_in ? turn(begin, &device.link_free[0], takes((double)in, link), &queued) : begin;
 	at = turn(at, &device.engine_free[free_engine()], takes(plain, offload_setup.engine_bytes_per_ns), &queued);
 	at = turn(at, &device.link_free[1], takes((double)out, link), &queued);
 	pthread_mutex_unlock(&device.lock);
