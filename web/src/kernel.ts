@@ -12,7 +12,7 @@ export { DataError } from "./data/error";
 export { asideFor, blockElement, blockName } from "./flame/early";
 export { sumByStage } from "./flame/functions";
 export { firstAbove, levelsWithin, nodeAt } from "./flame/layout";
-export { isLit, lampsOf, light, litNodes } from "./flame/lit";
+export { isLit, kindsOf, lampsOf, light, litNodes, startsOf } from "./flame/lit";
 export {
   buildModel,
   comparedFunctions,
@@ -36,7 +36,7 @@ export {
   TEXT,
 } from "./flame/palette";
 export { isLarge, prepareAside } from "./flame/prepare";
-export { mix, rasterise } from "./flame/raster";
+export { mix, rasterise, rasteriseAll, rasteriseLit } from "./flame/raster";
 export { buildTree, ownWeight, ownWeightOf } from "./flame/tree";
 export { FLAME_EVENTS, formatHash, parseHash, START } from "./state/hash";
 

@@ -26,6 +26,7 @@ import {
   timeline,
   unread,
 } from "./state/store";
+import { prepareSearch } from "./state/view";
 import "./styles/page.css";
 import "./styles/flame.css";
 import { App } from "./ui/App";
@@ -80,6 +81,13 @@ function painted(): Promise<void> {
   return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 }
 
+/** Waits until the browser has nothing else to do. */
+function idle(): Promise<void> {
+  return new Promise((done) =>
+    "requestIdleCallback" in window ? requestIdleCallback(() => done()) : setTimeout(done, 100),
+  );
+}
+
 async function open(): Promise<void> {
   const root = document.getElementById("app");
   if (!root) return;
@@ -111,6 +119,7 @@ async function open(): Promise<void> {
   setFlame("count", await graph("flame-count", "counts"));
   // Tests and tools wait for this.
   document.documentElement.dataset.ready = "true";
+  await prepareSearch(idle);
 }
 
 /** A part without which the page is whole; what cannot be read is told with the data quality. */

@@ -6,7 +6,7 @@ import { isLit } from "./lit";
 import type { FlameModel } from "./model";
 import { spanOf } from "./model";
 import { BACKGROUND, cssOf, FAINT_TEXT, TEXT } from "./palette";
-import { type Paint, type Run, rasterise, type View } from "./raster";
+import { type Paint, type Run, rasteriseAll, rasteriseLit, type View } from "./raster";
 
 export const ROW_HEIGHT = 20;
 const FONT_SIZE = 12;
@@ -32,7 +32,15 @@ export function levelOfRow(row: number, depth: number, icicle: boolean): number 
   return icicle ? row : depth - 1 - row;
 }
 
+/** A picture without what is lit, and what it was drawn from. */
+interface Under {
+  readonly of: readonly unknown[];
+  readonly pixels: Uint32Array;
+  readonly runs: readonly Run[];
+}
+
 export class Painter {
+  private under: Under | null = null;
   private readonly strip = document.createElement("canvas");
   private readonly stripContext: CanvasRenderingContext2D;
   private readonly context: CanvasRenderingContext2D;
@@ -91,20 +99,35 @@ export class Painter {
       this.strip.height = rows.length;
     }
     const pixels = new Uint32Array(this.image.data.buffer);
-    const { runs } = rasterise(
-      scene.model.layout.levels,
-      rows,
-      scene.view,
-      w,
-      scene.paint,
-      pixels,
-      runFrom,
-    );
+    const runs = this.rasterise(scene, rows, w, runFrom, pixels);
     this.stripContext.putImageData(this.image, 0, 0, 0, 0, w, rows.length);
     this.context.imageSmoothingEnabled = false;
     const height = rows.length * rowHeight;
     this.context.drawImage(this.strip, 0, 0, w, rows.length, 0, offset, w, height);
     return runs;
+  }
+
+  /** While somebody types, only what is lit changes: the rest of the picture is kept. */
+  private rasterise(
+    { model, view, paint }: Scene,
+    rows: readonly number[],
+    w: number,
+    runFrom: number,
+    pixels: Uint32Array,
+  ): readonly Run[] {
+    const { levels } = model.layout;
+    const all = () => rasteriseAll(levels, rows, view, w, paint, pixels, runFrom).runs;
+    if (!paint.lit) return all();
+    const of = [levels, paint.entry, paint.dimmed, view.x0, view.x1, w, runFrom, ...rows];
+    const known = this.under;
+    if (known?.of.length === of.length && of.every((one, i) => one === known.of[i])) {
+      pixels.set(known.pixels);
+    } else {
+      const runs = all();
+      this.under = { of, runs, pixels: pixels.slice(0, w * rows.length) };
+    }
+    rasteriseLit(rows, view, w, paint, pixels);
+    return this.under?.runs ?? [];
   }
 
   private write(

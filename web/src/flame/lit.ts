@@ -1,11 +1,11 @@
 // Which boxes are lit while others are dimmed, because a search found them or their stage was chosen.
 //
-// Few boxes are, as a rule: what is kept of a level are its lit boxes alone, from left to right, with running
-// sums of their weight. A search over a million boxes then costs a look at each box and no more.
+// Few boxes are, as a rule: what is kept of a level are its lit boxes alone, as a level of their own, and nodes are
+// listed by label once, so that a search over a million boxes looks at those that it finds.
 
 import type { Column } from "../data/bytes";
 import type { FlameData } from "../data/flame";
-import type { Layout } from "./layout";
+import type { Layout, Level } from "./layout";
 import { once } from "./once";
 
 /** Which nodes to light, by what they have in common: node i where `lit[of[i]]` is 1. */
@@ -14,16 +14,9 @@ export interface Lamps {
   readonly of: Column;
 }
 
-/** The lit boxes of a level, from left to right. */
-export interface LitLevel {
-  /** Places in the level. */
-  readonly slot: Uint32Array;
-  /** Weight of the first j of them, for each j. */
-  readonly cum: Float64Array;
-}
-
 export interface Lit extends Lamps {
-  readonly levels: readonly LitLevel[];
+  /** The lit boxes of each level. */
+  readonly levels: readonly Level[];
 }
 
 /** Whether a node is lit; all are where nothing is sought. */
@@ -42,59 +35,116 @@ export function lampsOf(data: FlameData, found: Uint8Array | null, stage: string
   return { lit: Uint8Array.from(data.stages, (_, i) => Number(i === index)), of: data.stage };
 }
 
-/** Room for the nodes of a column, kept: fresh memory costs more than the search. */
-const roomOf = new WeakMap<Lamps["of"], Uint32Array>();
+/** Of so few kinds each has so many nodes that looking at all of them is as quick as an index. */
+const FEW_KINDS = 256;
+
+/** Nodes by what a column has of them, in preorder: those of kind n are node[begin[n]..begin[n + 1]]. */
+interface Kinds {
+  readonly begin: Uint32Array;
+  readonly node: Uint32Array;
+  /** A bit for each node; all are 0 between searches. */
+  readonly marks: Int32Array;
+}
+
+/** Made for the first search; pages make it when they have nothing else to do. */
+export const kindsOf = once((of: Column): Kinds => {
+  let most = 0;
+  for (let i = 0; i < of.length; i++) if (of[i] > most) most = of[i];
+  const begin = new Uint32Array(most + 2);
+  for (let i = 0; i < of.length; i++) begin[of[i] + 1]++;
+  for (let kind = 0; kind <= most; kind++) begin[kind + 1] += begin[kind];
+  const next = begin.slice();
+  const node = new Uint32Array(of.length);
+  for (let i = 0; i < of.length; i++) node[next[of[i]]++] = i;
+  return { begin, node, marks: new Int32Array((of.length + 31) >>> 5) };
+});
 
 /** The lit nodes, in preorder. */
 export function litNodes({ lit, of }: Lamps): Uint32Array {
-  let room = roomOf.get(of);
-  if (!room) {
-    room = new Uint32Array(of.length);
-    roomOf.set(of, room);
-  }
+  return lit.length < FEW_KINDS ? passedOver(lit, of) : gathered(lit, kindsOf(of));
+}
+
+function passedOver(lit: Uint8Array, of: Column): Uint32Array {
+  const found = new Uint32Array(of.length);
   let count = 0;
   // Written always and kept where it is lit: a branch that nobody can foresee costs more.
   for (let i = 0; i < of.length; i++) {
-    room[count] = i;
+    found[count] = i;
     count += lit[of[i]];
   }
-  return room.slice(0, count);
+  return found.slice(0, count);
 }
 
-/** Place of each node in its level; of one without a box, that of another. Only those who search need it. */
-const slotsOf = once(({ levels, nodes }: Layout): Uint32Array => {
-  const slots = new Uint32Array(nodes);
-  for (const { node, count } of levels) for (let k = 0; k < count; k++) slots[node[k]] = k;
-  return slots;
+/** Marks the nodes of each lit kind, and reads the marks in order. */
+function gathered(lit: Uint8Array, { begin, node, marks }: Kinds): Uint32Array {
+  let count = 0;
+  const kinds = Math.min(lit.length, begin.length - 1);
+  for (let kind = 0; kind < kinds; kind++) {
+    if (lit[kind] === 0) continue;
+    count += begin[kind + 1] - begin[kind];
+    for (let k = begin[kind]; k < begin[kind + 1]; k++) marks[node[k] >>> 5] |= 1 << (node[k] & 31);
+  }
+  const found = new Uint32Array(count);
+  let at = 0;
+  for (let word = 0; at < count; word++) {
+    let bits = marks[word];
+    if (bits === 0) continue;
+    marks[word] = 0;
+    for (; bits !== 0; bits &= bits - 1) found[at++] = word * 32 + 31 - Math.clz32(bits & -bits);
+  }
+  return found;
+}
+
+/** Where the box of each node begins; only those who search need it. */
+export const startsOf = once(({ levels, nodes }: Layout): Float64Array => {
+  const starts = new Float64Array(nodes);
+  for (const { node, x0, count } of levels) for (let k = 0; k < count; k++) starts[node[k]] = x0[k];
+  return starts;
 });
 
-/** What the rasteriser needs of `nodes`, which are those that the lamps light, in preorder. */
-export function light(layout: Layout, level: Column, lamps: Lamps, nodes: Uint32Array): Lit {
-  const slots = slotsOf(layout);
-  const { levels } = layout;
+/** What of a graph is needed to light a part of it. */
+export interface Lightable {
+  readonly data: { readonly level: Column };
+  readonly layout: Layout;
+  readonly weight: Float64Array;
+}
+
+/** The boxes of `nodes`, which are those that the lamps light, in preorder. */
+export function light(graph: Lightable, lamps: Lamps, nodes: Uint32Array): Lit {
+  const { data, layout, weight } = graph;
+  const { level } = data;
+  const starts = startsOf(layout);
+  const depth = layout.levels.length;
   /** Where each level begins among all lit boxes, and one past the last. */
-  const begin = new Uint32Array(levels.length + 1);
+  const begin = new Uint32Array(depth + 1);
   for (let j = 0; j < nodes.length; j++) begin[level[nodes[j]] + 1]++;
-  for (let depth = 0; depth < levels.length; depth++) begin[depth + 1] += begin[depth];
+  for (let at = 0; at < depth; at++) begin[at + 1] += begin[at];
   const next = begin.slice();
-  const slot = new Uint32Array(nodes.length);
-  const cum = new Float64Array(nodes.length + levels.length);
+  const x0 = new Float64Array(nodes.length);
+  const x1 = new Float64Array(nodes.length);
+  const cum = new Float64Array(nodes.length + depth);
+  const lit = new Uint32Array(nodes.length);
   for (let j = 0; j < nodes.length; j++) {
     const node = nodes[j];
-    const depth = level[node];
-    const boxes = levels[depth];
-    const k = slots[node];
-    if (boxes.node[k] !== node) continue;
-    const at = next[depth]++;
-    slot[at] = k;
+    const width = weight[node];
+    if (width === 0) continue;
+    const at = level[node];
+    const k = next[at]++;
+    lit[k] = node;
+    x0[k] = starts[node];
+    x1[k] = starts[node] + width;
     // A level has one sum more than lit boxes, so those of level n begin n places later.
-    cum[at + depth + 1] = cum[at + depth] + (boxes.x1[k] - boxes.x0[k]);
+    cum[k + at + 1] = cum[k + at] + width;
   }
-  return {
-    ...lamps,
-    levels: levels.map((_, depth) => ({
-      slot: slot.subarray(begin[depth], next[depth]),
-      cum: cum.subarray(begin[depth] + depth, next[depth] + depth + 1),
-    })),
-  };
+  const levels = layout.levels.map((_, at) => {
+    const [from, to] = [begin[at], next[at]];
+    return {
+      count: to - from,
+      x0: x0.subarray(from, to),
+      x1: x1.subarray(from, to),
+      cum: cum.subarray(from + at, to + at + 1),
+      node: lit.subarray(from, to),
+    };
+  });
+  return { ...lamps, levels };
 }

@@ -1,12 +1,13 @@
 // Rasterises boxes into one row of pixels per level: a pure function over typed arrays.
 //
-// Nothing is pruned. A box that covers a whole pixel fills it; every other pixel blends background,
-// unlit and lit boxes by their exact coverage, taken from prefix sums. Its hue is that of the box
-// in the middle of the covered weight. Each step reads one box and moves at least one pixel on, so
-// boxes visited ≤ pixels × rows, however many nodes there are.
+// Nothing is pruned. A box that covers a whole pixel fills it; every other pixel blends background
+// and boxes by their exact coverage, taken from prefix sums. Its hue is that of the box in the middle
+// of the covered weight. Each step reads one box and moves at least one pixel on, so boxes visited ≤
+// pixels × rows, however many nodes there are. Where boxes are lit, all are drawn dimmed, and over
+// them those that are lit in the same way, as if a level had no others.
 
-import { firstAbove, gallopTo, type Level } from "./layout";
-import { isLit, type Lit, type LitLevel } from "./lit";
+import { firstAbove, type Level } from "./layout";
+import type { Lit } from "./lit";
 
 /** Pixels are 0xAABBGGRR, as a little-endian view of ImageData has them. */
 export type Pixel = number;
@@ -80,28 +81,26 @@ function gallop(x1: Float64Array, from: number, count: number, x: number): numbe
 class RowPainter {
   visited = 0;
   readonly runs: Run[] = [];
-  /** Weight left of the next pixel, and that of the lit boxes. */
+  /** Weight left of the next pixel. */
   private weight = 0;
-  private litWeight = 0;
-  /** Of the lit boxes of the level, the first whose right edge is beyond what is left of the next pixel. */
-  private litBox = 0;
-  /** The colours of the paint as signed numbers. */
+  /** The colours as signed numbers. */
   private readonly background: number;
-  private readonly colour: Int32Array;
-  private readonly dimmed: Int32Array;
+  private readonly signed: Int32Array;
+  /** `over` draws over what is there, else over the background. */
   constructor(
     private readonly view: View,
     private readonly width: number,
     private readonly paint: Paint,
+    private readonly colour: Uint32Array,
     private readonly pixels: Uint32Array,
     private readonly runFrom: number,
+    private readonly over: boolean,
   ) {
     this.background = paint.background | 0;
-    this.colour = Int32Array.from(paint.colour, (colour) => colour | 0);
-    this.dimmed = Int32Array.from(paint.dimmed, (colour) => colour | 0);
+    this.signed = Int32Array.from(colour, (one) => one | 0);
   }
 
-  row(level: Level, lit: LitLevel | null, row: number): void {
+  row(level: Level, row: number): void {
     const { view, width, pixels } = this;
     const { x0, x1, node, count } = level;
     const span = (view.x1 - view.x0) / width;
@@ -109,9 +108,8 @@ class RowPainter {
     const base = row * width;
     let k = firstAbove(x1, 0, count, view.x0);
     let p = 0;
-    /** Whether `weight` and `lit` are those left of the pixel p already, from the pixel before. */
+    /** Whether `weight` is that left of the pixel p already, from the pixel before. */
     let known = false;
-    this.litBox = 0;
     while (p < width && k < count && x0[k] < view.x1) {
       this.visited++;
       const left = (x0[k] - view.x0) * scale;
@@ -127,10 +125,10 @@ class RowPainter {
         known = false;
         continue;
       } else {
-        if (!known) this.startAt(level, lit, k, view.x0 + p * span);
+        if (!known) this.weight = upTo(level, k, view.x0 + p * span);
         // The first box that goes on beyond this pixel is the first of the next.
         const last = gallop(x1, k, count, view.x0 + (p + 1) * span);
-        pixels[base + p] = this.blend(level, lit, k, last, view.x0 + (p + 1) * span, span);
+        pixels[base + p] = this.blend(level, k, last, view.x0 + (p + 1) * span, span, base + p);
         p++;
         k = last;
         known = true;
@@ -140,15 +138,10 @@ class RowPainter {
     }
   }
 
-  private colours(node: number): Uint32Array {
-    const { paint } = this;
-    return isLit(paint.lit, node) ? paint.colour : paint.dimmed;
-  }
-
   private fill(node: number, base: number, from: number, to: number, wide: number, cut: boolean) {
     const { paint, pixels } = this;
     const entry = paint.entry(node);
-    const colour = this.colours(node)[entry];
+    const colour = this.colour[entry];
     pixels.fill(colour, base + from, base + to);
     if (paint.striped[entry] === 1) {
       const stripe = mix(colour, paint.background, 0.35);
@@ -158,39 +151,23 @@ class RowPainter {
     if (wide >= SEPARATED && !cut) pixels[base + to - 1] = mix(colour, paint.background, 0.7);
   }
 
-  /** Takes down what lies left of x, where box k is the first that goes beyond it. */
-  private startAt(level: Level, lit: LitLevel | null, k: number, x: number): void {
-    this.weight = upTo(level, k, x);
-    if (!lit) return;
-    const { slot, cum } = lit;
-    const j = gallopTo(slot, this.litBox, k);
-    this.litBox = j;
-    const within = j < slot.length && slot[j] === k && level.x0[k] < x;
-    this.litWeight = cum[j] + (within ? x - level.x0[k] : 0);
-  }
-
-  /** A pixel that ends at x, partly covered by the boxes k..last; what lies left of it is taken down. */
+  /** A pixel that ends at x, partly covered by the boxes k..last; the weight left of its end is taken down. */
   private blend(
     level: Level,
-    lit: LitLevel | null,
     k: number,
     last: number,
     x: number,
     span: number,
+    pixel: number,
   ): number {
-    const { paint, weight: begin, litWeight: litBegin, litBox } = this;
+    const { paint, weight: begin } = this;
     const { cum, node, count } = level;
-    this.startAt(level, lit, last, x);
+    const under = this.over ? this.pixels[pixel] | 0 : this.background;
+    this.weight = upTo(level, last, x);
     const covered = this.weight - begin;
+    if (covered <= 0) return under;
     const middle = node[boxAt(cum, begin + covered / 2, k, last, count)];
-    const share = Math.min(1, Math.max(0, covered / span));
-    if (!lit) return mixed(this.background, this.colour[paint.entry(middle)], share);
-    const bright = this.litWeight - litBegin;
-    const unlit = mixed(this.background, this.dimmed[paint.entry(middle)], share);
-    if (bright <= 0) return unlit;
-    const at = boxAt(lit.cum, litBegin + bright / 2, litBox, this.litBox, lit.slot.length);
-    const litMiddle = node[lit.slot[at]];
-    return mixed(unlit, this.colour[paint.entry(litMiddle)], Math.min(1, bright / span));
+    return mixed(under, this.signed[paint.entry(middle)], Math.min(1, covered / span));
   }
 }
 
@@ -203,6 +180,51 @@ function upTo({ cum, x0, count }: Level, k: number, x: number): number {
 function boxAt(cum: Float64Array, amount: number, k: number, last: number, count: number): number {
   const found = firstAbove(cum, k + 1, Math.min(last, count - 1) + 1, amount) - 1;
   return Math.min(found, count - 1);
+}
+
+/** Draws all boxes, dimmed where some are lit; see `rasterise`. */
+export function rasteriseAll(
+  levels: readonly Level[],
+  rows: readonly number[],
+  view: View,
+  width: number,
+  paint: Paint,
+  pixels: Uint32Array,
+  runFrom: number,
+): Raster {
+  pixels.fill(paint.background, 0, width * rows.length);
+  const colour = paint.lit ? paint.dimmed : paint.colour;
+  const painter = new RowPainter(view, width, paint, colour, pixels, runFrom, false);
+  return drawn(painter, levels, rows, view, width);
+}
+
+/** Draws the boxes that are lit over `pixels` as `rasteriseAll` left them. */
+export function rasteriseLit(
+  rows: readonly number[],
+  view: View,
+  width: number,
+  paint: Paint,
+  pixels: Uint32Array,
+): Raster {
+  const wide = Number.POSITIVE_INFINITY;
+  const painter = new RowPainter(view, width, paint, paint.colour, pixels, wide, true);
+  return drawn(painter, paint.lit?.levels ?? [], rows, view, width);
+}
+
+function drawn(
+  painter: RowPainter,
+  levels: readonly Level[],
+  rows: readonly number[],
+  view: View,
+  width: number,
+): Raster {
+  if (view.x1 > view.x0 && width > 0) {
+    rows.forEach((depth, row) => {
+      const level = levels[depth];
+      if (level) painter.row(level, row);
+    });
+  }
+  return { visited: painter.visited, runs: painter.runs };
 }
 
 /**
@@ -218,13 +240,7 @@ export function rasterise(
   pixels: Uint32Array,
   runFrom: number,
 ): Raster {
-  pixels.fill(paint.background, 0, width * rows.length);
-  const painter = new RowPainter(view, width, paint, pixels, runFrom);
-  if (view.x1 > view.x0 && width > 0) {
-    rows.forEach((depth, row) => {
-      const level = levels[depth];
-      if (level) painter.row(level, paint.lit ? paint.lit.levels[depth] : null, row);
-    });
-  }
-  return { visited: painter.visited, runs: painter.runs };
+  const all = rasteriseAll(levels, rows, view, width, paint, pixels, runFrom);
+  const lit = rasteriseLit(rows, view, width, paint, pixels);
+  return { visited: all.visited + lit.visited, runs: all.runs };
 }

@@ -82,10 +82,17 @@ export function outermost(tree: Tree, nodes: Uint32Array): number[] {
   return found;
 }
 
-/** Weight within `tops`, whose subtrees do not overlap. */
-export function weightOf(tops: readonly number[], value: Float64Array): number {
+/** Weight of all that lies in `nodes`, in preorder, or below them: what lies in several counts once. */
+export function weightWithin(tree: Tree, nodes: Uint32Array, value: Float64Array): number {
+  const { end } = tree;
   let sum = 0;
-  for (const node of tops) sum += value[node];
+  let beyond = 0;
+  for (let j = 0; j < nodes.length; j++) {
+    const node = nodes[j];
+    if (node < beyond) continue;
+    sum += value[node];
+    beyond = end[node];
+  }
   return sum;
 }
 

@@ -168,7 +168,8 @@ function select(node: number): void {
 
 /** Selects the next (1) or previous (−1) outermost match. */
 export function nextMatch(step: 1 | -1): void {
-  const tops = found.value?.tops ?? [];
+  const m = model.value;
+  const tops = m && found.value ? outermost(m.tree, found.value.nodes) : [];
   if (tops.length === 0) return;
   const at = cursor.value;
   const after = tops.findIndex((node) => (step > 0 ? node > at : node >= at));

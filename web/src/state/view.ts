@@ -3,7 +3,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals";
 import { chart } from "../flame/chart";
 import { levelsWithin } from "../flame/layout";
-import { type Lit, lampsOf, light, litNodes } from "../flame/lit";
+import { kindsOf, type Lit, lampsOf, light, litNodes, startsOf } from "../flame/lit";
 import { buildModel, type FlameModel, functionsOf, reweigh, shareOf, spanOf } from "../flame/model";
 import { ownNames } from "../flame/names";
 import {
@@ -18,7 +18,7 @@ import {
 } from "../flame/palette";
 import type { Paint, View } from "../flame/raster";
 import { changesNothing, type Reshape, reshape } from "../flame/reshape";
-import { matchLabels, outermost, parseQuery, weightOf } from "../flame/search";
+import { matchLabels, parseQuery, weightWithin } from "../flame/search";
 import { selected } from "../flame/select";
 import { dark, event, flame, page, samples } from "./store";
 
@@ -138,9 +138,8 @@ export interface Found {
   /** 1 for each label that matches. */
   readonly labels: Uint8Array;
   readonly names: number;
-  /** Matching nodes, in preorder, and the outermost of them. */
+  /** Matching nodes, in preorder. */
   readonly nodes: Uint32Array;
-  readonly tops: readonly number[];
   /** Fraction of all. */
   readonly share: number;
 }
@@ -151,22 +150,33 @@ export const found = computed<Found | null>(() => {
   if (!m || q.kind !== "regex") return null;
   const labels = matchLabels(ownNames(m.data.labels), q.regex);
   const nodes = litNodes({ lit: labels, of: m.data.label });
-  const names = namesOf(m, nodes);
-  const tops = outermost(m.tree, nodes);
-  return { labels, names, nodes, tops, share: shareOf(m, weightOf(tops, m.weight)) };
+  const share = shareOf(m, weightWithin(m.tree, nodes, m.weight));
+  return { labels, names: namesOf(m, labels), nodes, share };
 });
 
-/** How many functions `nodes` are of; those of samples that are not selected do not count. */
-function namesOf({ data, weight }: FlameModel, nodes: Uint32Array): number {
-  const seen = new Uint8Array(data.labels.length);
+/** How many of the functions have samples; those of samples that are not selected do not count. */
+function namesOf({ data, weight }: FlameModel, labels: Uint8Array): number {
+  const { begin, node } = kindsOf(data.label);
   let names = 0;
-  for (let j = 0; j < nodes.length; j++) {
-    const label = data.label[nodes[j]];
-    if (seen[label] === 1 || weight[nodes[j]] === 0) continue;
-    seen[label] = 1;
-    names++;
+  for (let label = 0; label + 1 < begin.length; label++) {
+    if (labels[label] === 0) continue;
+    let k = begin[label];
+    while (k < begin[label + 1] && weight[node[k]] === 0) k++;
+    if (k < begin[label + 1]) names++;
   }
   return names;
+}
+
+/** Does what the first search would wait for, a step at a time when `idle` says so. */
+export async function prepareSearch(idle: () => Promise<void>): Promise<void> {
+  const m = base.value;
+  if (!m) return;
+  await idle();
+  kindsOf(m.data.label);
+  await idle();
+  startsOf(m.layout);
+  await idle();
+  matchLabels(ownNames(m.data.labels), /-/i);
 }
 
 function litOf(m: FlameModel): Lit | null {
@@ -175,7 +185,7 @@ function litOf(m: FlameModel): Lit | null {
   if (!lamps) return null;
   // What was found is of the main graph; the callers above it are another tree.
   const nodes = sought && m === model.value ? sought.nodes : litNodes(lamps);
-  return light(m.layout, m.data.level, lamps, nodes);
+  return light(m, lamps, nodes);
 }
 
 /** Colour of each module, by its weight in all samples, so that it stays when a part is selected. */

@@ -9,6 +9,7 @@ import type {
 } from "../data/answer";
 import { bytes, integer, percent, prose, seconds, visible } from "../text";
 import { Head } from "./Head";
+import { Num } from "./Num";
 
 const KINDS: Readonly<Record<LimitKind, string>> = {
   cpu: "all CPUs",
@@ -74,8 +75,8 @@ function Programs({ programs }: { programs: readonly ProgramTime[] }) {
               <bdi>{visible(row.program, 60)}</bdi>
             </th>
             <td class="n wide-only">{integer(row.threads)}</td>
-            <td class="n">{seconds(row.wall_s)}</td>
-            <td class="n">{row.on_cpu === null ? "–" : percent(row.on_cpu)}</td>
+            <Num>{seconds(row.wall_s)}</Num>
+            <Num>{row.on_cpu === null ? "–" : percent(row.on_cpu)}</Num>
             <td>
               {row.waits
                 .map((part) => `${prose(part.waits_for)} ${percent(part.share)}`)
@@ -106,13 +107,13 @@ function Queues({ queues }: { queues: readonly QueueRow[] }) {
             <td>
               <bdi>{visible(row.disk, 60)}</bdi> (<bdi>{visible(row.pool, 60)}</bdi>)
             </td>
-            <td class="n">
+            <Num>
               {row.waiting.toFixed(1)}, {each(row.wait_ms)}
-            </td>
-            <td class="n">
+            </Num>
+            <Num>
               {row.active.toFixed(1)}
               {row.limit !== null && ` of at most ${integer(row.limit)}`}, {each(row.disk_ms)}
-            </td>
+            </Num>
           </tr>
         ))}
       </tbody>
@@ -145,13 +146,13 @@ function Disks({ disks }: { disks: readonly DiskRow[] }) {
                 </>
               )}
             </th>
-            <td class="n">{percent(row.busy)}</td>
-            <td class="n">
+            <Num>{percent(row.busy)}</Num>
+            <Num>
               {integer(row.reads_s)}, {each(row.read_ms)}
-            </td>
-            <td class="n">
+            </Num>
+            <Num>
               {integer(row.writes_s)}, {each(row.write_ms)}
-            </td>
+            </Num>
             <td class="n wide-only">{row.queue.toFixed(1)}</td>
             <td class="n wide-only">
               {bytes(row.read_bytes_s)}, {bytes(row.written_bytes_s)}

@@ -5,6 +5,7 @@
 
 import { useSignal } from "@preact/signals";
 import { visible } from "../text";
+import { Button } from "./Button";
 import { copyText } from "./copy";
 
 export function Commands({ commands }: { commands: readonly string[] }) {
@@ -24,9 +25,9 @@ export function Commands({ commands }: { commands: readonly string[] }) {
         ))}
       </pre>
       <div class="commands-copy">
-        <button type="button" onClick={() => void copy()}>
+        <Button onClick={() => void copy()}>
           {commands.length === 1 ? "Copy command" : "Copy commands"}
-        </button>
+        </Button>
         <span role="status">{said.value}</span>
       </div>
     </div>

@@ -4,8 +4,10 @@ import { useSignal } from "@preact/signals";
 import type { CompareData, CostRow, Delta, FindingRow } from "../data/compare";
 import { findFunction } from "../state/actions";
 import { percent, points, prose, visible } from "../text";
+import { Button } from "./Button";
 import { scrollToFlame } from "./Flame";
 import { Head } from "./Head";
+import { Num } from "./Num";
 
 const OUTCOMES: ReadonlyMap<string, string> = new Map([
   ["helped", "Helped"],
@@ -90,10 +92,10 @@ function Causes({ rows }: { rows: readonly FindingRow[] }) {
                 <th scope="row">{prose(row.title)}</th>
                 <td class="whole">{visible(row.before, 40)}</td>
                 <td class="whole">{visible(row.after, 40)}</td>
-                <td class="n">
+                <Num>
                   {(row.shareBefore !== null || row.shareAfter !== null) &&
                     `${percent(row.shareBefore ?? 0)} → ${percent(row.shareAfter ?? 0)}${row.real ? " *" : ""}`}
-                </td>
+                </Num>
                 <td>
                   <b>{STATES.get(row.state) ?? ""}</b>
                 </td>
@@ -129,9 +131,9 @@ function Costs({ rows }: { rows: readonly CostRow[] }) {
           {rows.map((row, i) => (
             <tr key={i}>
               <th scope="row">{row.name}</th>
-              <td class="n">{figure(row.before)}</td>
-              <td class="n">{figure(row.after)}</td>
-              <td class="n">{times(row)}</td>
+              <Num>{figure(row.before)}</Num>
+              <Num>{figure(row.after)}</Num>
+              <Num>{times(row)}</Num>
             </tr>
           ))}
         </tbody>
@@ -202,14 +204,13 @@ function Deltas(props: { id: string; title: string; rows: readonly Delta[]; find
         </table>
       )}
       {!all.value && named.length > shown.length && (
-        <button
-          type="button"
+        <Button
           onClick={() => {
             all.value = true;
           }}
         >
           Show all {named.length}, {named.length - real.length} of them not beyond chance
-        </button>
+        </Button>
       )}
     </section>
   );
@@ -229,19 +230,19 @@ function DeltaRow({ row, widest, find }: { row: Delta; widest: number; find: boo
     <tr class={row.real ? undefined : "faint"}>
       <th scope="row">
         {find ? (
-          <button type="button" class="name" onClick={show}>
+          <Button class="name" onClick={show}>
             <bdi>{name}</bdi>
-          </button>
+          </Button>
         ) : (
           <bdi>{name}</bdi>
         )}
       </th>
-      <td class="n">{percent(row.before)}</td>
-      <td class="n">{percent(row.after)}</td>
-      <td class="n">
+      <Num>{percent(row.before)}</Num>
+      <Num>{percent(row.after)}</Num>
+      <Num>
         {points(row.change)}
         {row.real && <b title="beyond chance at a false discovery rate of 5 %"> *</b>}
-      </td>
+      </Num>
       <td class="bar-column">
         <div class="delta" aria-hidden="true">
           <div

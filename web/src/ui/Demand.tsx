@@ -3,6 +3,7 @@
 import type { Demand as Asked, BackgroundWork, DatasetDemand, ProgramDemand } from "../data/answer";
 import { bytes, integer, percent, prose, seconds, visible } from "../text";
 import { Head } from "./Head";
+import { Num } from "./Num";
 
 export function Demand({ demand }: { demand: Asked | null }) {
   if (demand === null) return null;
@@ -50,10 +51,10 @@ function Programs({ programs }: { programs: readonly ProgramDemand[] }) {
           <tr key={i}>
             <Name name={row.program} owner={row.owner} />
             <td class="n wide-only">{integer(row.processes)}</td>
-            <td class="n">{row.zfs_part === null ? "–" : percent(row.zfs_part)}</td>
-            <td class="n">
+            <Num>{row.zfs_part === null ? "–" : percent(row.zfs_part)}</Num>
+            <Num>
               {amount(row.read_bytes_s)}, {amount(row.written_bytes_s)}
-            </td>
+            </Num>
             <td class="n wide-only">{amount(row.memory_bytes)}</td>
             <td class="wide-only">
               {row.calls.map((part) => `${prose(part.call)} ${percent(part.share)}`).join(", ")}
@@ -80,12 +81,12 @@ function Datasets({ datasets }: { datasets: readonly DatasetDemand[] }) {
         {datasets.map((row, i) => (
           <tr key={i}>
             <Name name={row.dataset} owner={row.owner} />
-            <td class="n">
+            <Num>
               {integer(row.reads_s)}, {bytes(row.read_bytes_s)}
-            </td>
-            <td class="n">
+            </Num>
+            <Num>
               {integer(row.writes_s)}, {bytes(row.written_bytes_s)}
-            </td>
+            </Num>
             <td class="n wide-only">{row.commits_s === null ? "–" : integer(row.commits_s)}</td>
           </tr>
         ))}

@@ -7,6 +7,7 @@ import { showStacks } from "../state/actions";
 import { go, page } from "../state/store";
 import { model } from "../state/view";
 import { bytes, integer, percent, prose, times, visible } from "../text";
+import { Button } from "./Button";
 import { copyText } from "./copy";
 import { scrollToFlame } from "./Flame";
 import { Prose } from "./Prose";
@@ -36,8 +37,7 @@ export function Findings(props: { findings: readonly Finding[]; hasStages: boole
         <ol class="finding-list">
           {findings.map((finding, i) => (
             <li key={i}>
-              <button
-                type="button"
+              <Button
                 aria-current={i === chosen ? "true" : undefined}
                 onClick={() => go({ finding: i })}
               >
@@ -48,7 +48,7 @@ export function Findings(props: { findings: readonly Finding[]; hasStages: boole
                   {prose(finding.confidence_word)}
                   {finding.share && `, ${percent(finding.share.value)}`}
                 </span>
-              </button>
+              </Button>
             </li>
           ))}
         </ol>
@@ -153,9 +153,7 @@ function CopyFinding({ finding }: { finding: Finding }) {
   };
   return (
     <p class="copy-finding">
-      <button type="button" onClick={() => void copy()}>
-        Copy as Markdown
-      </button>{" "}
+      <Button onClick={() => void copy()}>Copy as Markdown</Button>{" "}
       <span role="status">{said.value}</span>
     </p>
   );
@@ -204,15 +202,14 @@ function ShowStacks({ frames, claim }: { frames: readonly string[]; claim: strin
     scrollToFlame();
   };
   return (
-    <button
-      type="button"
+    <Button
       class="show"
       disabled={model.value === null}
       onClick={show}
       aria-label={`Show stacks: ${prose(claim)}`}
     >
       Show stacks <span aria-hidden="true">▸</span>
-    </button>
+    </Button>
   );
 }
 

@@ -14,6 +14,7 @@ import { callersGraph, mainGraph } from "../state/graph";
 import { event, events, flame, page } from "../state/store";
 import { base, found, inTime, model, plain, query, sandwiched, zoomed } from "../state/view";
 import { integer, percent, visible } from "../text";
+import { Button } from "./Button";
 import { FlameGraph } from "./FlameGraph";
 import { FunctionTable } from "./FunctionTable";
 import { flameKeys, SECTION_ID } from "./keys";
@@ -75,16 +76,8 @@ function Nothing() {
   return (
     <div class="flame-waiting">
       <p>No samples are left{time ? " in the selected time" : " with these filters"}.</p>
-      {time && (
-        <button type="button" onClick={() => selectTime(null)}>
-          Select all of the time
-        </button>
-      )}{" "}
-      {!plain.value && (
-        <button type="button" onClick={asIs}>
-          Show stacks as sampled
-        </button>
-      )}
+      {time && <Button onClick={() => selectTime(null)}>Select all of the time</Button>}{" "}
+      {!plain.value && <Button onClick={asIs}>Show stacks as sampled</Button>}
     </div>
   );
 }
@@ -110,14 +103,9 @@ function Events() {
     <div class="tools">
       <div class="group" role="group" aria-label="Samples of">
         {events.value.map((one) => (
-          <button
-            key={one}
-            type="button"
-            aria-pressed={event.value === one}
-            onClick={() => showEvent(one)}
-          >
+          <Button key={one} aria-pressed={event.value === one} onClick={() => showEvent(one)}>
             {EVENT_NAMES[one]}
-          </button>
+          </Button>
         ))}
       </div>
     </div>
@@ -171,31 +159,30 @@ function Tools() {
   return (
     <div class="tools">
       <div class="group" role="group" aria-label="Show as">
-        <button type="button" aria-pressed={!isTable} onClick={() => showMode("flame")}>
+        <Button aria-pressed={!isTable} onClick={() => showMode("flame")}>
           Graph
-        </button>
-        <button type="button" aria-pressed={isTable} onClick={() => showMode("table")}>
+        </Button>
+        <Button aria-pressed={isTable} onClick={() => showMode("table")}>
           Table
-        </button>
+        </Button>
       </div>
       {!isTable && (
         <>
           {!sandwiched.value && (
-            <button type="button" aria-pressed={icicle} onClick={flip} title="Root on top (v)">
+            <Button aria-pressed={icicle} onClick={flip} title="Root on top (v)">
               Icicle
-            </button>
+            </Button>
           )}
-          <button type="button" onClick={zoomBack} title="Undo a step (Backspace)">
+          <Button onClick={zoomBack} title="Undo a step (Backspace)">
             Back
-          </button>
-          <button
-            type="button"
+          </Button>
+          <Button
             onClick={reset}
             disabled={zoomed.value === 0 && range === null}
             title="Show everything (0)"
           >
             Reset zoom
-          </button>
+          </Button>
         </>
       )}
       <div class="search">
@@ -224,12 +211,12 @@ function SearchResult() {
       </p>
       {f && f.names > 0 && page.value.mode === "flame" && (
         <div class="group" role="group" aria-label="Matches">
-          <button type="button" onClick={() => nextMatch(-1)} title="Previous match (N)">
+          <Button onClick={() => nextMatch(-1)} title="Previous match (N)">
             Previous
-          </button>
-          <button type="button" onClick={() => nextMatch(1)} title="Next match (n)">
+          </Button>
+          <Button onClick={() => nextMatch(1)} title="Next match (n)">
             Next
-          </button>
+          </Button>
         </div>
       )}
     </>

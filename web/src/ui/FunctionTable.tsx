@@ -7,6 +7,8 @@ import type { Sort } from "../state/hash";
 import { go, page } from "../state/store";
 import { found, model } from "../state/view";
 import { integer, percent, points, visible, weight } from "../text";
+import { Button } from "./Button";
+import { Num } from "./Num";
 
 const STEP = 100;
 
@@ -64,14 +66,13 @@ export function FunctionTable() {
         counts recursion once.
       </p>
       {all.length > limit.value && (
-        <button
-          type="button"
+        <Button
           onClick={() => {
             limit.value += STEP;
           }}
         >
           Show {STEP} more
-        </button>
+        </Button>
       )}
     </>
   );
@@ -82,10 +83,10 @@ function SortHeader({ sort, text }: { sort: Sort; text: string }) {
   const order = sort === "name" ? "ascending" : "descending";
   return (
     <th scope="col" class={sort === "name" ? "" : "n"} aria-sort={active ? order : "none"}>
-      <button type="button" class="sort" onClick={() => go({ sort })}>
+      <Button class="sort" onClick={() => go({ sort })}>
         {text}
         <span aria-hidden="true">{active ? (sort === "name" ? " ▴" : " ▾") : ""}</span>
-      </button>
+      </Button>
     </th>
   );
 }
@@ -110,19 +111,18 @@ function Row({ m, label }: { m: FlameModel; label: number }) {
   return (
     <tr>
       <th scope="row">
-        <button
-          type="button"
+        <Button
           class="name"
           onClick={() => findFunction(name)}
           title="Highlight in the flame graph"
         >
           <bdi>{visible(name, 200)}</bdi>
-        </button>
+        </Button>
       </th>
       <td class="wide-only">{visible(m.data.modules[m.data.labelModule[label]], 80)}</td>
-      <td class="n">{cell(own[label])}</td>
-      <td class="n">{cell(total[label])}</td>
-      {m.comparison && <td class="n">{points(changeOf(m, label))}</td>}
+      <Num>{cell(own[label])}</Num>
+      <Num>{cell(total[label])}</Num>
+      {m.comparison && <Num>{points(changeOf(m, label))}</Num>}
     </tr>
   );
 }

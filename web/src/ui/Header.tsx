@@ -4,6 +4,7 @@ import type { Source } from "../data/answer";
 import type { Theme } from "../state/hash";
 import { adjust, page } from "../state/store";
 import { integer, sampled, seconds, visible } from "../text";
+import { Button } from "./Button";
 import { helpOpen } from "./Help";
 
 function summary(source: Source): string[] {
@@ -35,23 +36,21 @@ export function Header({ source }: { source: Source | null }) {
         {source && summary(source).map((part, i) => <span key={i}>{part}</span>)}
       </p>
       <div class="top-buttons">
-        <button
-          type="button"
+        <Button
           onClick={() => adjust({ theme: NEXT[theme] })}
           title={`Colours: ${theme}. Change to ${NEXT[theme]}.`}
           aria-label={`Colours: ${theme}. Change to ${NEXT[theme]}.`}
         >
           <span aria-hidden="true">◐ {theme}</span>
-        </button>
-        <button
-          type="button"
+        </Button>
+        <Button
           onClick={() => {
             helpOpen.value = true;
           }}
           aria-label="Help and keyboard"
         >
           <span aria-hidden="true">?</span>
-        </button>
+        </Button>
       </div>
     </header>
   );

@@ -3,6 +3,7 @@
 import { signal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { adjust, page } from "../state/store";
+import { Button } from "./Button";
 
 export const helpOpen = signal(false);
 
@@ -65,9 +66,7 @@ export function Help() {
         Single keys are shortcuts
       </label>
       <p>
-        <button type="button" onClick={close}>
-          Close
-        </button>
+        <Button onClick={close}>Close</Button>
       </p>
     </dialog>
   );

@@ -2,6 +2,7 @@
 
 import { inputs, openInput, page } from "../state/store";
 import { visible } from "../text";
+import { Button } from "./Button";
 
 export function Inputs() {
   if (inputs.value.length < 2) return null;
@@ -11,13 +12,12 @@ export function Inputs() {
       <ol>
         {inputs.value.map(({ name, why }, i) => (
           <li key={i}>
-            <button
-              type="button"
+            <Button
               aria-current={i === shown ? "page" : undefined}
               onClick={() => i !== shown && openInput(i)}
             >
               {visible(name, 80)}
-            </button>{" "}
+            </Button>{" "}
             <span>{visible(why, 200)}</span>
           </li>
         ))}

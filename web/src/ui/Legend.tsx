@@ -5,6 +5,7 @@ import { showStage } from "../state/actions";
 import { page } from "../state/store";
 import { model, moduleColour, moduleWeight } from "../state/view";
 import { percent, visible } from "../text";
+import { Button } from "./Button";
 
 const MOST = 14;
 
@@ -87,12 +88,11 @@ function LegendEntry({ stage, share, colour }: Entry) {
     );
   }
   return (
-    <button
-      type="button"
+    <Button
       aria-pressed={page.value.stage === stage && page.value.query === ""}
       onClick={() => showStage(stage)}
     >
       {swatch} <bdi>{visible(stage, 40)}</bdi> {part}
-    </button>
+    </Button>
   );
 }

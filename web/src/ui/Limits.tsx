@@ -3,6 +3,7 @@
 import type { StageRow } from "../data/answer";
 import { integer, percent, visible } from "../text";
 import { Head } from "./Head";
+import { Num } from "./Num";
 
 /** Millions of bytes a second, of one CPU. */
 function rate(mb: number): string {
@@ -31,13 +32,13 @@ export function Limits({ stages }: { stages: readonly StageRow[] }) {
             <tr key={i}>
               <th scope="row">{visible(row.work, 80)}</th>
               <td class="wide-only">{visible(row.stage, 80)}</td>
-              <td class="n">{rate(row.mb_s)}</td>
-              <td class="n">{row.achieved_mb_s === null ? "–" : rate(row.achieved_mb_s)}</td>
-              <td class="n">
+              <Num>{rate(row.mb_s)}</Num>
+              <Num>{row.achieved_mb_s === null ? "–" : rate(row.achieved_mb_s)}</Num>
+              <Num>
                 {row.achieved_mb_s === null || row.mb_s <= 0
                   ? "–"
                   : percent(row.achieved_mb_s / row.mb_s)}
-              </td>
+              </Num>
               <td class="wide-only">{visible(row.source, 120)}</td>
             </tr>
           ))}

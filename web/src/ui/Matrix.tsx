@@ -7,6 +7,8 @@ import { zoomTo } from "../state/actions";
 import { settled } from "../state/store";
 import { base, model } from "../state/view";
 import { percent, threadName, visible } from "../text";
+import { Button } from "./Button";
+import { Num } from "./Num";
 
 const THREADS = 10;
 const STAGES = 9;
@@ -70,11 +72,11 @@ export function Matrix() {
             {rows.map((row) => (
               <tr key={row.node}>
                 <th scope="row">
-                  <button type="button" class="name" onClick={() => zoomTo(row.node)}>
+                  <Button class="name" onClick={() => zoomTo(row.node)}>
                     <bdi>{threadName(row.name, 40)}</bdi>
-                  </button>
+                  </Button>
                 </th>
-                <td class="n">{percent(share(row.total))}</td>
+                <Num>{percent(share(row.total))}</Num>
                 {stages.map((stage) => (
                   <td key={stage} class="n">
                     {row.stages[stage] > 0 ? percent(share(row.stages[stage])) : ""}

@@ -2,6 +2,7 @@
 
 import type { PathRow, PathStep } from "../data/answer";
 import { percent, prose, range, visible } from "../text";
+import { Num } from "./Num";
 
 export function Paths({ paths }: { paths: readonly PathRow[] }) {
   if (paths.length === 0) return null;
@@ -40,8 +41,8 @@ function Path({ row }: { row: PathRow }) {
         ))}
         <tr>
           <th scope="row">all else</th>
-          <td class="n">{percent(row.share.value * rest)}</td>
-          <td class="n">{percent(rest)}</td>
+          <Num>{percent(row.share.value * rest)}</Num>
+          <Num>{percent(rest)}</Num>
           <td />
         </tr>
       </tbody>
@@ -66,8 +67,8 @@ function Cells({ step, inside = false }: { step: PathStep; inside?: boolean }) {
       <th scope="row">
         <bdi>{visible(step.function, 60)}</bdi>
       </th>
-      <td class="n">{percent(step.share.value)}</td>
-      <td class="n">{percent(step.of_path)}</td>
+      <Num>{percent(step.share.value)}</Num>
+      <Num>{percent(step.of_path)}</Num>
       <td>
         {prose(step.what)}
         {step.useful && <strong> (useful work)</strong>}

@@ -5,6 +5,7 @@ import { foldedOf, functionsCsv, pprofOf, speedscopeOf, svgOf } from "../data/ex
 import type { FlameModel } from "../flame/model";
 import { settleAddress } from "../state/store";
 import { depth, icicle, model, paint, view } from "../state/view";
+import { Button } from "./Button";
 import { copyText } from "./copy";
 
 const SVG_WIDTH = 1200;
@@ -70,17 +71,13 @@ export function Save() {
       <summary>Save</summary>
       <div class="tools">
         {FORMATS.map(([name, what, run]) => (
-          <button key={name} type="button" title={what} onClick={() => run(m)}>
+          <Button key={name} title={what} onClick={() => run(m)}>
             {name}
-          </button>
+          </Button>
         ))}
-        <button
-          type="button"
-          onClick={() => void link()}
-          title="with zoom, search and selected time"
-        >
+        <Button onClick={() => void link()} title="with zoom, search and selected time">
           Copy link
-        </button>
+        </Button>
         <span role="status">{said.value}</span>
       </div>
       <p class="faint">Stacks and functions are those of the selected time and view.</p>

@@ -7,6 +7,7 @@ import { asIs, colourBy, reshapeTo, turnAround } from "../state/actions";
 import { page } from "../state/store";
 import { base, cursor, model, plain, sandwiched, timed } from "../state/view";
 import { visible } from "../text";
+import { Button } from "./Button";
 
 const FIELDS = [
   ["focus", "Only stacks with"],
@@ -34,74 +35,64 @@ export function Shapes() {
       <summary>Other views</summary>
       <div class="tools">
         <div class="group" role="group" aria-label="Stacks by">
-          <button
-            type="button"
+          <Button
             aria-pressed={state.shape === "stacks"}
             onClick={() => reshapeTo({ shape: "stacks", of: "" })}
           >
             Callees
-          </button>
-          <button
-            type="button"
+          </Button>
+          <Button
             aria-pressed={state.shape === "callers" && state.of === ""}
             onClick={() => reshapeTo({ shape: "callers", of: "" })}
           >
             Callers
-          </button>
+          </Button>
           {timed.value && (
-            <button
-              type="button"
+            <Button
               aria-pressed={state.shape === "time"}
               onClick={() => reshapeTo({ shape: "time", of: "" })}
             >
               In order of time
-            </button>
+            </Button>
           )}
         </div>
         <div class="group" role="group" aria-label="Of the selected function">
-          <button
-            type="button"
+          <Button
             aria-pressed={sandwiched.value}
             disabled={node === 0 && state.of === ""}
             onClick={turnAround}
             title="Callers above, callees below (s)"
           >
             Both sides of it
-          </button>
-          <button type="button" disabled={node === 0} onClick={() => around("callers")}>
+          </Button>
+          <Button disabled={node === 0} onClick={() => around("callers")}>
             Who calls it
-          </button>
-          <button type="button" disabled={node === 0} onClick={() => around("callees")}>
+          </Button>
+          <Button disabled={node === 0} onClick={() => around("callees")}>
             What it calls
-          </button>
+          </Button>
         </div>
-        <button
-          type="button"
+        <Button
           aria-pressed={state.collapse}
           onClick={() => reshapeTo({ collapse: !state.collapse })}
         >
           Fold recursion
-        </button>
-        <button
-          type="button"
-          aria-pressed={state.merge}
-          onClick={() => reshapeTo({ merge: !state.merge })}
-        >
+        </Button>
+        <Button aria-pressed={state.merge} onClick={() => reshapeTo({ merge: !state.merge })}>
           All threads as one
-        </button>
-        <button type="button" disabled={plain.value} onClick={asIs}>
+        </Button>
+        <Button disabled={plain.value} onClick={asIs}>
           As sampled
-        </button>
+        </Button>
         <div class="group" role="group" aria-label="Colours by">
           {(["stage", "module"] as const).map((colour) => (
-            <button
+            <Button
               key={colour}
-              type="button"
               aria-pressed={state.colour === colour}
               onClick={() => colourBy(colour)}
             >
               {colour === "stage" ? "Coloured by stage" : "by module"}
-            </button>
+            </Button>
           ))}
         </div>
       </div>

@@ -6,7 +6,9 @@ import { showStage } from "../state/actions";
 import { page } from "../state/store";
 import { model } from "../state/view";
 import { integer, percent, prose, range, times, visible } from "../text";
+import { Button } from "./Button";
 import { Head } from "./Head";
+import { Num } from "./Num";
 
 export function Stages({ stages, whatIf }: { stages: readonly StageRow[]; whatIf: WhatIf | null }) {
   if (stages.length === 0) return null;
@@ -75,8 +77,7 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
       <tr>
         <th scope="row">
           {index >= 0 ? (
-            <button
-              type="button"
+            <Button
               class="stage"
               aria-pressed={page.value.stage === row.stage}
               onClick={() => showStage(row.stage)}
@@ -84,7 +85,7 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
             >
               <span class="swatch" style={{ backgroundColor: colour }} />
               {name}
-            </button>
+            </Button>
           ) : (
             <span class="stage">
               <span class="swatch" />
@@ -98,8 +99,8 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
             <div class="bar-interval" style={{ left: at(row.share.low), width: at(width) }} />
           </div>
         </td>
-        <td class="n">{percent(row.share.value)}</td>
-        <td class="n">{span(row.share)}</td>
+        <Num>{percent(row.share.value)}</Num>
+        <Num>{span(row.share)}</Num>
         {bounds && <td class="n wide-only">{bound(row.without)}</td>}
         <td class="wide-only">
           {row.who.slice(0, 3).map((who, i) => (
@@ -113,8 +114,8 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
         <tr key={i} class="part">
           <th scope="row">of which {visible(part.label, 80)}</th>
           <td class="bar-column" />
-          <td class="n">{percent(part.share.value)}</td>
-          <td class="n">{span(part.share)}</td>
+          <Num>{percent(part.share.value)}</Num>
+          <Num>{span(part.share)}</Num>
           {bounds && <td class="wide-only" />}
           <td class="wide-only" />
         </tr>
@@ -134,8 +135,8 @@ export function Origins({ origins }: { origins: readonly OriginRow[] }) {
           {origins.map((row, i) => (
             <tr key={i}>
               <th scope="row">{visible(row.origin, 80)}</th>
-              <td class="n">{integer(row.samples)}</td>
-              <td class="n">{percent(row.share.value)}</td>
+              <Num>{integer(row.samples)}</Num>
+              <Num>{percent(row.share.value)}</Num>
               <td class="n wide-only">{span(row.share)}</td>
             </tr>
           ))}

@@ -4,7 +4,9 @@ import { useSignal } from "@preact/signals";
 import type { Itself, ThreadRow } from "../data/answer";
 import { fold, foldedText } from "../small";
 import { integer, percent, seconds, threadName, visible } from "../text";
+import { Button } from "./Button";
 import { Head } from "./Head";
+import { Num } from "./Num";
 
 const FIRST = 12;
 
@@ -43,22 +45,21 @@ export function Threads(props: {
               <th scope="row">{threadName(row.comm, 60)}</th>
               <td class="wide-only">{visible(row.role, 80)}</td>
               <td class="n wide-only">{integer(row.threads)}</td>
-              <td class="n">{or(row.cpu_s, seconds)}</td>
-              <td class="n">{or(row.cpu_share, percent)}</td>
-              <td class="n">{integer(row.samples)}</td>
+              <Num>{or(row.cpu_s, seconds)}</Num>
+              <Num>{or(row.cpu_share, percent)}</Num>
+              <Num>{integer(row.samples)}</Num>
             </tr>
           ))}
         </tbody>
       </table>
       {threads.length > shown.length && (
-        <button
-          type="button"
+        <Button
           onClick={() => {
             all.value = true;
           }}
         >
           Show all {integer(threads.length)} threads
-        </button>
+        </Button>
       )}
       <p class="faint">{foldedText(folded, "thread", "threads by name")}</p>
       {itself !== null && <p class="muted">{itselfText(itself)}</p>}

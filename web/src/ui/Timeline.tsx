@@ -9,6 +9,7 @@ import { selectTime } from "../state/actions";
 import { page, timeline } from "../state/store";
 import { base, timed } from "../state/view";
 import { integer, percent, seconds, visible } from "../text";
+import { Button } from "./Button";
 import { useBrush } from "./brush";
 import { Counters } from "./Counters";
 import { Heatmap } from "./Heatmap";
@@ -206,11 +207,7 @@ function Selected({ duration }: { duration: number }) {
           ? `${integer(last - first)} of ${integer(samples.rows)} samples are selected.`
           : "Drag over the picture to select a part of the time."}
       </span>{" "}
-      {time && (
-        <button type="button" onClick={() => selectTime(null)}>
-          All of it
-        </button>
-      )}
+      {time && <Button onClick={() => selectTime(null)}>All of it</Button>}
     </p>
   );
 }

@@ -3,7 +3,9 @@
 import { useSignal } from "@preact/signals";
 import type { WaitRow } from "../data/answer";
 import { integer, seconds, threadName, visible } from "../text";
+import { Button } from "./Button";
 import { Head } from "./Head";
+import { Num } from "./Num";
 
 const FIRST = 12;
 
@@ -33,7 +35,7 @@ export function Waiting({ waiting }: { waiting: readonly WaitRow[] }) {
               <th scope="row">
                 <bdi>{visible(row.inside, 120)}</bdi>
               </th>
-              <td class="n">{row.wait_s > 0 ? seconds(row.wait_s) : "–"}</td>
+              <Num>{row.wait_s > 0 ? seconds(row.wait_s) : "–"}</Num>
               <td class="n wide-only">{integer(row.samples)}</td>
               <td>
                 <bdi>{threadName(row.thread, 60)}</bdi>
@@ -49,14 +51,13 @@ export function Waiting({ waiting }: { waiting: readonly WaitRow[] }) {
         </tbody>
       </table>
       {waiting.length > shown.length && (
-        <button
-          type="button"
+        <Button
           onClick={() => {
             all.value = true;
           }}
         >
           Show all {integer(waiting.length)} places
-        </button>
+        </Button>
       )}
     </section>
   );

@@ -62,7 +62,7 @@ function one(lit: Uint8Array): Lamps {
 }
 
 function lit(m: FlameModel, lamps: Lamps) {
-  return light(m.layout, m.data.level, lamps, litNodes(lamps));
+  return light(m, lamps, litNodes(lamps));
 }
 
 /** Many boxes much narrower than a pixel, with gaps. */
@@ -128,6 +128,56 @@ describe("rasterise", () => {
     );
     expect(bright.length).toBeGreaterThan(0);
     expect(bright.length).toBeLessThanOrEqual(2);
+  });
+
+  it("draws what is lit over what is not, each by what lies in the pixel", () => {
+    // Red is all there is, green what is lit of it.
+    const [red, green] = [0xff0000ff, 0xff00ff00];
+    fc.assert(
+      fc.property(
+        stacks,
+        view,
+        fc.integer({ min: 1, max: 60 }),
+        fc.infiniteStream(fc.boolean()),
+        (list, [at, size], width, coins) => {
+          const m = modelOf(blockOf(list));
+          const all = m.layout.width;
+          if (all === 0) return;
+          const part = { x0: at * all, x1: Math.min(1, at + size) * all };
+          const chosen = Uint8Array.from(m.weight, () => Number(coins.next().value));
+          const paint = {
+            ...plain(),
+            colour: Uint32Array.of(green),
+            dimmed: Uint32Array.of(red),
+            lit: lit(m, one(chosen)),
+          };
+          const { pixels, rows } = draw(m, part, width, paint);
+          for (const row of rows) {
+            const level = m.layout.levels[row];
+            const shining = level.node.filter((node) => chosen[node] === 1);
+            const share = (p: number, which: Uint32Array) => {
+              const span = (part.x1 - part.x0) / width;
+              const from = part.x0 + p * span;
+              return which.reduce((sum, node) => {
+                const { x0, x1 } = spanOf(m, node);
+                return sum + Math.max(0, Math.min(x1, from + span) - Math.max(x0, from)) / span;
+              }, 0);
+            };
+            for (let p = 0; p < width; p++) {
+              const pixel = pixels[row * width + p];
+              const bright = share(p, shining);
+              const covered = share(p, level.node);
+              const line = covered > 0.999 && ((pixel & 255) | ((pixel >>> 8) & 255)) < 200;
+              if (line) continue;
+              expect(Math.abs(((pixel >>> 8) & 255) - bright * 255)).toBeLessThanOrEqual(1.01);
+              const under = covered * (1 - bright) * 255;
+              expect(Math.abs((pixel & 255) - under)).toBeLessThanOrEqual(1.51);
+            }
+          }
+        },
+      ),
+      { numRuns: 100 },
+    );
   });
 
   it("draws nothing for an empty view or an empty profile", () => {

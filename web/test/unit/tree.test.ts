@@ -10,11 +10,10 @@ import { buildModel, type FlameModel, functionsOf, reweigh, spanOf } from "../..
 import { children, commonAncestor, heaviestChild, pathTo, sibling } from "../../src/flame/navigate";
 import {
   matchLabels,
-  outermost,
   parseQuery,
   queryFor,
   queryForBase,
-  weightOf,
+  weightWithin,
 } from "../../src/flame/search";
 import { ownWeightOf } from "../../src/flame/tree";
 import { blockOf, encode, folded, type Stack } from "../sample/flame";
@@ -160,11 +159,10 @@ describe("search", () => {
           const m = modelOf(list);
           const query = parseQuery(text);
           if (query.kind !== "regex") throw new Error("must be a regular expression");
-          const tops = outermost(
-            m.tree,
-            litNodes({ lit: matchLabels(m.data.labels, query.regex), of: m.data.label }),
-          );
-          expect(weightOf(tops, m.weight)).toBe(naiveShare(list, (name) => query.regex.test(name)));
+          const lit = matchLabels(m.data.labels, query.regex);
+          const nodes = litNodes({ lit, of: m.data.label });
+          const share = naiveShare(list, (name) => query.regex.test(name));
+          expect(weightWithin(m.tree, nodes, m.weight)).toBe(share);
         },
       ),
     );
@@ -211,26 +209,32 @@ describe("search", () => {
     const m = modelOf(folded("a;b 3\na;c 2\nb 5"));
     const lit = Uint8Array.from(m.data.labels, (label) => Number(label === "b"));
     const lamps = { lit, of: m.data.label };
-    const { levels } = light(m.layout, m.data.level, lamps, litNodes(lamps));
-    expect(levels.map(({ slot, cum }) => [[...slot], [...cum]])).toEqual([
-      [[], [0]],
-      [[1], [0, 5]],
-      [[0], [0, 3]],
+    const { levels } = light(m, lamps, litNodes(lamps));
+    expect(levels.map(({ x0, x1, cum }) => [[...x0], [...x1], [...cum]])).toEqual([
+      [[], [], [0]],
+      [[5], [10], [0, 5]],
+      [[0], [3], [0, 3]],
     ]);
+    for (const { count, node } of levels) {
+      expect(node.length).toBe(count);
+      for (const one of node) expect(m.data.labels[m.data.label[one]]).toBe("b");
+    }
   });
 
-  it("lights the nodes of its labels, in order", () => {
-    const column = fc.array(fc.nat(9), { minLength: 1, maxLength: 200 });
+  it.each([10, 300])("lights the nodes of its labels, in order, of %d labels", (kinds) => {
+    const column = fc.array(fc.nat(kinds - 1), { minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(
         column,
-        fc.uint8Array({ minLength: 10, maxLength: 10, max: 1 }),
+        fc.uint8Array({ minLength: kinds, maxLength: kinds, max: 1 }),
         (labels, lit) => {
           const of = Uint32Array.from(labels);
           const expected = labels.flatMap((label, i) => (lit[label] === 1 ? [i] : []));
           expect([...litNodes({ lit, of })]).toEqual(expected);
           // What the first search leaves does not show in the next.
-          const other = Uint8Array.from({ length: 10 }, (_, label) => Number(label === labels[0]));
+          const other = Uint8Array.from({ length: kinds }, (_, label) =>
+            Number(label === labels[0]),
+          );
           const first = labels.flatMap((label, i) => (label === labels[0] ? [i] : []));
           expect([...litNodes({ lit: other, of })]).toEqual(first);
         },

@@ -6,6 +6,7 @@ import type { LabData } from "../../data/lab";
 import type { Theme } from "../../state/hash";
 import { adjust, page } from "../../state/store";
 import { prose, visible } from "../../text";
+import { Button } from "../Button";
 import { AllFigures } from "./AllFigures";
 import { Distortions, Expected, Failed, HowItRan } from "./Around";
 import { GrowthCharts } from "./GrowthCharts";
@@ -26,14 +27,13 @@ function Top({ source }: { source: readonly string[] }) {
         ))}
       </p>
       <div class="top-buttons">
-        <button
-          type="button"
+        <Button
           onClick={() => adjust({ theme: NEXT[theme] })}
           title={`Colours: ${theme}. Change to ${NEXT[theme]}.`}
           aria-label={`Colours: ${theme}. Change to ${NEXT[theme]}.`}
         >
           <span aria-hidden="true">◐ {theme}</span>
-        </button>
+        </Button>
       </div>
     </header>
   );
