@@ -46,7 +46,7 @@ struct zwhy_row {
 	unsigned char **columns;
 };
 
-/* A verb that is NULL is not implemented. */
+/* A verb that is NULL is not implemented. As with DPUSM, who reconstructs rows generates them, too. */
 struct zwhy_provider {
 	uint32_t version; /* ZWHY_OFFLOAD_VERSION */
 	const char *name;

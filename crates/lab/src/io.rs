@@ -301,20 +301,22 @@ fn pattern(setup: &Setup, seed: u64, sample: Option<&Path>) -> Result<Vec<u8>, F
     let io_size = setup.io_size.0;
     let mut random = SplitMix(seed);
     let words = io_size.max(PATTERN) / 8;
-    let mut made_up = || (0..words).flat_map(|_| random.next().to_le_bytes()).collect::<Vec<u8>>();
+    let made_up =
+        |random: &mut SplitMix| (0..words).flat_map(|_| random.next().to_le_bytes()).collect::<Vec<u8>>();
     Ok(match setup.data {
-        Content::Random => made_up(),
+        Content::Random => made_up(&mut random),
         Content::Half => {
-            let mut pattern = made_up();
+            let mut pattern = made_up(&mut random);
             pattern.chunks_mut(SECTOR).skip(1).step_by(2).for_each(|sector| sector.fill(0));
             pattern
         }
         Content::Text => {
-            let mut pattern = made_up();
+            let mut pattern = made_up(&mut random);
             let phrase = pattern[..PHRASE].to_vec();
             pattern.chunks_mut(PHRASE).for_each(|chunk| chunk.copy_from_slice(&phrase[..chunk.len()]));
             pattern
         }
+        Content::Prose => crate::prose::prose(&mut random, words as usize * 8),
         Content::Sample => {
             let doing = "read the sample of the data";
             let path = sample.ok_or_else(|| Failure::other(doing, "there is none"))?;

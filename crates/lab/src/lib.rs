@@ -14,6 +14,7 @@ mod latency;
 mod page;
 mod plan;
 mod pool;
+mod prose;
 mod recorder;
 mod result;
 mod run;

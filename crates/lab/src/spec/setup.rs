@@ -88,6 +88,8 @@ pub enum Content {
     Half,
     /// Each MiB is the same but for the mark in every 4 KiB: compresses to a few percent.
     Text,
+    /// Words, few of them common: compresses to about two fifths, and slowly, as text does that people write.
+    Prose,
     /// A sample of the user's own files.
     Sample,
 }
@@ -214,7 +216,7 @@ impl Setup {
             "log_disks" => self.log_disks = number()?,
             "special_disks" => self.special_disks = number()?,
             "fsync" => self.fsync = word(name, text, &["never", "each-write"])?,
-            "data" => self.data = word(name, text, &["random", "half", "text", "sample"])?,
+            "data" => self.data = word(name, text, &["random", "half", "text", "prose", "sample"])?,
             "io" => self.io = word(name, text, &["buffered", "direct"])?,
             "layout" => self.layout = word(name, text, &["stripe", "mirror", "raidz1", "raidz2", "raidz3"])?,
             "device_mb_per_s" => self.device = Some(Device { mb_per_s: real()?, ..device }),

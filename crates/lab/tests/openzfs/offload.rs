@@ -349,15 +349,25 @@ fn a_provider_that_crashes_or_hangs_fails_its_cell_only() {
     };
     let (crash, hang) = (provider("crash", "abort();"), provider("hang", "for (;;) pause();"));
     let absent = dir.path().join("absent.so");
-    let factors = format!("provider = [{crash:?}, {hang:?}, {absent:?}, \"none\"]");
+    let half = dir.path().join("half.c");
+    let text = "#include \"zwhy_offload.h\"\nstatic enum zwhy_result rec(const struct zwhy_row *row, const int *lost, \
+                int losts, const int *valid) { (void)row; (void)lost; (void)losts; (void)valid; return ZWHY_ERROR; }\n\
+                const struct zwhy_provider *zwhy_offload_provider(void) { static const struct zwhy_provider own = \
+                { .version = ZWHY_OFFLOAD_VERSION, .raidz_rec = rec }; return &own; }\n";
+    std::fs::write(&half, text).unwrap();
+    let half = compile(&half, dir.path(), "half.so");
+    let factors = format!("provider = [{crash:?}, {hang:?}, {absent:?}, {half:?}, \"none\"]");
     let experiment = specified(&factors, "compression = \"gzip-6\"", "8M", &["write", "verify"]);
     let mut options = options(&dir.path().join("out"));
     options.silence = Duration::from_secs(4);
     let result = run(&experiment, &options, &mut NullRecorder, &mut Silent).unwrap();
     assert_eq!(result.runs.iter().map(|r| r.variant.as_str()).collect::<Vec<_>>(), ["none"]);
-    for (name, says) in
-        [("crash.so", "SIGABRT"), ("hang.so", "said nothing for 4 s"), ("absent.so", "No such file")]
-    {
+    for (name, says) in [
+        ("crash.so", "SIGABRT"),
+        ("hang.so", "said nothing for 4 s"),
+        ("absent.so", "No such file"),
+        ("half.so", "DPUSM wants both"),
+    ] {
         let failed = result.failed.iter().find(|f| f.variant.ends_with(name)).unwrap();
         assert!(failed.error.contains(says), "{name}: {}", failed.error);
     }

@@ -24,6 +24,8 @@ const struct zwhy_provider *offload_plugin(const char *path, const char **why)
 	else if (provider->version != ZWHY_OFFLOAD_VERSION)
 		snprintf(text, sizeof(text), "%s is made for version %u of zwhy_offload.h, this is %d", path,
 		    provider->version, ZWHY_OFFLOAD_VERSION);
+	else if (provider->raidz_rec && !provider->raidz_gen)
+		snprintf(text, sizeof(text), "%s reconstructs rows of RAID-Z but does not generate them: DPUSM wants both", path);
 	else
 		return provider;
 	return NULL;
