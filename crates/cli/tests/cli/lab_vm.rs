@@ -137,7 +137,7 @@ fn a_folder_in_use_and_a_machine_that_fails_are_told() {
     assert!(line.contains("\n  why") && !line.contains('\u{1b}'), "{line}");
     let folder = machine("exit 124");
     let line = run_in(&folder, &["encryption", "--quick"]).failed(1);
-    assert!(line.contains("it had not ended after 900 s"), "{line}");
+    assert!(line.contains("it had not ended after 1800 s"), "{line}");
     fs::create_dir(folder.path().join("out")).expect("a folder");
     fs::write(folder.path().join("out/mine"), "precious").expect("a file");
     let line = run_in(&folder, &["encryption", "--quick"]).failed(1);

@@ -32,7 +32,9 @@ const TABLE_MIB: u64 = 16;
 const BOOT_S: f64 = 30.0;
 /// A host busy with something else takes so many times longer than estimated; then the machine is ended.
 const PATIENCE: f64 = 4.0;
-const LEAST_S: f64 = 900.0;
+const LEAST_S: f64 = 1800.0;
+/// Characters of a line of the console that is told.
+const LONGEST: usize = 300;
 /// Lines of the console in an error.
 const LAST_LINES: usize = 12;
 
@@ -200,9 +202,10 @@ fn watch(lines: &Receiver<String>, cancel: &AtomicBool, shown: &mut Shown) -> Re
     }
 }
 
-/// A line of a console without what moves its cursor.
+/// A line of a console as a terminal would leave it: without what moves its cursor, and of what was written over only the
+/// last.
 fn printable(line: &str) -> String {
-    let mut rest = line.trim();
+    let mut rest = line.trim().rsplit('\r').next().unwrap_or_default();
     let mut out = String::new();
     while let Some((head, tail)) = rest.split_once('\u{1b}') {
         out.push_str(head);
@@ -210,7 +213,8 @@ fn printable(line: &str) -> String {
         rest = tail.find(|c: char| c.is_ascii_alphabetic()).map_or("", |end| &tail[end + 1..]);
     }
     out.push_str(rest);
-    zwhy_report::plain(&out.replace(char::is_control, "")).into_owned()
+    out.retain(|c| !c.is_control());
+    zwhy_report::plain(&out).chars().take(LONGEST).collect()
 }
 
 fn failure(status: ExitStatus, machine: &Machine, last: VecDeque<String>) -> String {
@@ -269,5 +273,7 @@ mod tests {
     fn lines_of_a_console_are_told_without_its_escapes() {
         assert_eq!(printable("\u{1b}[2J\u{1b}[0mSeaBIOS\r"), "SeaBIOS");
         assert_eq!(printable("plain \u{7}line"), "plain line");
+        assert_eq!(printable("a bar\ra longer bar\rdone\r\r"), "done");
+        assert_eq!(printable(&"x".repeat(1000)).len(), LONGEST);
     }
 }
