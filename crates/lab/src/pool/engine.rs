@@ -4,14 +4,14 @@ use super::cleanup::Host;
 use super::guard::{self, Device, Guard};
 use super::host::Roots;
 use super::journal::Journal;
-use super::parameters::{self, ARC_MAX, Wanted};
+use super::parameters::{self, ADMIN_SNAPSHOT, ARC_MAX, Wanted};
 use super::session::PoolPlan;
 use super::{PoolChoice, limits};
 use crate::engine::Engine;
 use crate::engine::protocol::EnginePlan;
 use crate::recorder::Whom;
 use crate::scratch::{disk_size, space};
-use crate::spec::{Experiment, Setup, Variant, Way};
+use crate::spec::{Experiment, Setup, Variant, Verb, Way};
 use crate::user::cures::Cure;
 use crate::user::library::{LibraryInfo, Release};
 use crate::user::shim::ShimFile;
@@ -25,6 +25,8 @@ pub struct PoolEngine {
     choice: PoolChoice,
     /// The ARC limit is part of the experiment, and may be set.
     sets_arc: bool,
+    /// Snapshots are folders: no program is started for each.
+    by_folders: bool,
     left_out: Vec<String>,
     /// Of devices, once they were looked at.
     needed: Bytes,
@@ -42,6 +44,9 @@ impl PoolEngine {
         let roots = Roots::default();
         Ok(PoolEngine {
             info: roots.module()?,
+            by_folders: choice.allow_parameters
+                && experiment.steps.iter().any(|step| step.verb == Verb::Snapshot)
+                && parameters::file(&roots, ADMIN_SNAPSHOT).is_some(),
             roots,
             choice: choice.clone(),
             sets_arc: choice.allow_parameters && limits::sets_arc(experiment),
@@ -62,7 +67,8 @@ impl PoolEngine {
         let arc = (ARC_MAX.to_owned(), setup.arc_max.0.to_string());
         let numbers = setup.parameters.iter().map(|(name, value)| (name.clone(), value.to_string()));
         let words = setup.implementations.iter().map(|(name, word)| (name.clone(), word.clone()));
-        let all = numbers.chain(words).chain(self.sets_arc.then_some(arc));
+        let folders = self.by_folders.then(|| (ADMIN_SNAPSHOT.to_owned(), "1".to_owned()));
+        let all = numbers.chain(words).chain(self.sets_arc.then_some(arc)).chain(folders);
         all.map(|(name, value)| Wanted { name, value }).collect()
     }
 }
@@ -147,6 +153,13 @@ impl Engine for PoolEngine {
                 .to_owned(),
             "calls of zpool and zfs are made by programs; what these use themselves is left out".into(),
         ];
+        if self.by_folders {
+            list.push(
+                "snapshots are taken, destroyed and renamed as folders of .zfs/snapshot, not by the program zfs: the sync \
+                 task is the same, what zfs snapshot does around it (the log of the dataset stops for a moment) is not"
+                    .into(),
+            );
+        }
         if self.choice.devices.is_empty() {
             list.push("the pool's disks are files: their file system works and caches on top; --device takes real ones".into());
         }

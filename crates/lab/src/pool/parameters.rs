@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// The limit of the ARC.
 pub const ARC_MAX: &str = "zfs_arc_max";
+/// With 1 a folder that is made in .zfs/snapshot is a snapshot.
+pub const ADMIN_SNAPSHOT: &str = "zfs_admin_snapshot";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {

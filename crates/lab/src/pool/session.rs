@@ -7,7 +7,7 @@ use super::files::Files;
 use super::host::Roots;
 use super::journal::{self, Begin, Entry, Journal};
 use super::kill;
-use super::parameters::{self, Wanted};
+use super::parameters::{self, ADMIN_SNAPSHOT, Wanted};
 use crate::Bytes;
 use crate::engine::clocks::PhaseClocks;
 use crate::engine::protocol::{ChildPlan, Failure};
@@ -125,6 +125,14 @@ impl PoolSession {
 
     fn name(&self) -> String {
         self.plan.begin.pool()
+    }
+
+    /// The folder of a snapshot, where the module takes folders for snapshots.
+    fn folder_of(&self, letter: char, number: u32) -> Option<PathBuf> {
+        let by_folders =
+            self.plan.parameters.iter().any(|wanted| wanted.name == ADMIN_SNAPSHOT && wanted.value == "1");
+        let all = journal::root(&self.plan.journal).join("data/.zfs/snapshot");
+        by_folders.then(|| all.join(format!("{letter}{number:06}")))
     }
 
     /// Whoever looks at new file systems may have it open for a moment.
@@ -251,20 +259,35 @@ impl Session for PoolSession {
     }
 
     fn snapshot(&self, number: u32) -> Result<(), Failure> {
-        self.tools.change("zfs", &["snapshot", &format!("{}/data@s{number:06}", self.name())]).map(drop)
+        match self.folder_of('s', number) {
+            Some(folder) => by_folder("take a snapshot", &folder, || fs::create_dir(&folder)),
+            None => self
+                .tools
+                .change("zfs", &["snapshot", &format!("{}/data@s{number:06}", self.name())])
+                .map(drop),
+        }
     }
 
     fn destroy(&self, numbers: &[u32]) -> Result<(), Failure> {
         let (Some(first), Some(last)) = (numbers.iter().min(), numbers.iter().max()) else { return Ok(()) };
         let dataset = format!("{}/data", self.name());
         let range = match first == last {
-            true => format!("{dataset}@s{first:06}"),
+            true => match self.folder_of('s', *first) {
+                Some(folder) => {
+                    return by_folder("destroy a snapshot", &folder, || fs::remove_dir(&folder));
+                }
+                None => format!("{dataset}@s{first:06}"),
+            },
             false => format!("{dataset}@s{first:06}%s{last:06}"),
         };
         self.tools.change("zfs", &["destroy", &range]).map(drop)
     }
 
     fn rename(&self, number: u32) -> Result<(), Failure> {
+        if let (Some(own), Some(other)) = (self.folder_of('s', number), self.folder_of('r', number)) {
+            by_folder("rename a snapshot", &own, || fs::rename(&own, &other))?;
+            return by_folder("rename a snapshot", &other, || fs::rename(&other, &own));
+        }
         let snapshot = |letter: char| format!("{}/data@{letter}{number:06}", self.name());
         self.tools.change("zfs", &["rename", &snapshot('s'), &snapshot('r')])?;
         self.tools.change("zfs", &["rename", &snapshot('r'), &snapshot('s')]).map(drop)
@@ -307,6 +330,17 @@ impl Session for PoolSession {
         self.files = None;
         Ok(())
     }
+}
+
+/// A change that the kernel makes when a folder of `.zfs/snapshot` is changed.
+fn by_folder(
+    doing: &str,
+    folder: &Path,
+    change: impl FnOnce() -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    kill::point()?;
+    change().map_err(|e| Failure::other(doing, format!("{}: {e}", folder.display())))?;
+    kill::point()
 }
 
 /// The pool is out.

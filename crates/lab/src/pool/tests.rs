@@ -39,7 +39,7 @@ const ZFS: &str = r#"#!/bin/sh
 world=$(dirname "$0")
 echo "zfs $*" >>"$world/calls"
 case $1 in
-create) mkdir -p "$(cat "$world/root")/data" ;;
+create) mkdir -p "$(cat "$world/root")/data/.zfs/snapshot" ;;
 get) for word; do name=$word; done; cut -d' ' -f2 "$world/pools/$name" ;;
 esac
 "#;
@@ -272,4 +272,33 @@ fn an_experiment_that_runs_is_not_cleaned_up() {
     let cleaned = world.host().clean(&plan.journal);
     assert!(cleaned.left[0].contains("process 1 still works on"), "{cleaned:?}");
     assert!(plan.journal.exists());
+}
+
+#[test]
+fn where_folders_are_snapshots_no_program_is_started_for_each() {
+    let world = World::new();
+    fs::write(world.at("sys/module/zfs/parameters/zfs_admin_snapshot"), "0\n").unwrap();
+    let mut plan = world.plan();
+    plan.parameters.push(Wanted { name: "zfs_admin_snapshot".into(), value: "1".into() });
+    let session = world.open(&plan).unwrap();
+    assert_eq!(world.text("sys/module/zfs/parameters/zfs_admin_snapshot"), "1");
+    let snapshots = journal::root(&plan.journal).join("data/.zfs/snapshot");
+    let there = || {
+        let names = fs::read_dir(&snapshots).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap());
+        names.collect::<std::collections::BTreeSet<_>>()
+    };
+    (0..3).for_each(|number| session.snapshot(number).unwrap());
+    session.rename(1).unwrap();
+    assert_eq!(there(), ["s000000", "s000001", "s000002"].map(str::to_owned).into());
+    session.destroy(&[1]).unwrap();
+    assert_eq!(there(), ["s000000", "s000002"].map(str::to_owned).into());
+    assert!(!world.text("calls").contains("zfs snapshot"), "{}", world.text("calls"));
+    assert!(session.destroy(&[1]).unwrap_err().to_string().contains("destroy a snapshot"));
+    // One call for many is what the program is for.
+    session.destroy(&[0, 2]).unwrap();
+    assert!(world.text("calls").contains("@s000000%s000002"), "{}", world.text("calls"));
+    session.close().unwrap();
+    fs::remove_dir_all(journal::root(&plan.journal)).unwrap();
+    assert_eq!(world.host().clean(&plan.journal).left, Vec::<String>::new());
+    assert_eq!(world.text("sys/module/zfs/parameters/zfs_admin_snapshot"), "0", "as it was");
 }
