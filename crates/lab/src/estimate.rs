@@ -78,7 +78,7 @@ fn of_cell(variant: &Variant, all: Bytes, pace: Pace) -> (u64, f64) {
     let mut snapshots = 0;
     for step in &variant.steps {
         match step.action {
-            Action::Write | Action::Verify => moved += all.0,
+            Action::Write | Action::Verify | Action::Raw => moved += all.0,
             Action::Read { bytes, count, .. } => moved += bytes.unwrap_or(all).0 * u64::from(count),
             Action::Overwrite { bytes, .. } => moved += bytes.unwrap_or(all).0,
             Action::Send { .. } => moved += all.0,

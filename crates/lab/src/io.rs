@@ -11,11 +11,9 @@ use crate::latency::Latencies;
 use crate::plan::SplitMix;
 use crate::result::ThreadGroup;
 use crate::spec::{Content, Order, Setup, Way};
+use crate::workers::{self, Report, thread_cpu};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
-use zwhy_profile::Nanos;
 
 const PIECE: u64 = 4096;
 /// Length of the pattern, or of one I/O where that is longer.
@@ -59,31 +57,21 @@ pub struct Moved {
     pub blocks: u64,
 }
 
-impl Moved {
-    /// The same threads moved more.
-    pub fn add(&mut self, more: &Moved) {
-        self.threads.cpu_s += more.threads.cpu_s;
-        self.latencies.add(&more.latencies);
-        self.bytes += more.bytes;
-        self.blocks += more.blocks;
-    }
-}
-
 /// A buffer that starts at a page, as applications with direct I/O have it.
-struct Buffer {
+pub struct Buffer {
     memory: Vec<u8>,
     start: usize,
     len: usize,
 }
 
 impl Buffer {
-    fn new(len: usize) -> Buffer {
+    pub fn new(len: usize) -> Buffer {
         let memory = vec![0; len + PIECE as usize];
         let start = memory.as_ptr().align_offset(PIECE as usize);
         Buffer { memory, start, len }
     }
 
-    fn bytes(&mut self) -> &mut [u8] {
+    pub fn bytes(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..self.start + self.len]
     }
 }
@@ -99,13 +87,12 @@ pub struct Reading {
     /// `None` for all.
     pub bytes: Option<Bytes>,
     pub order: Order,
+    /// How often, from the first byte to the last, without a pause.
+    pub count: u32,
     pub check: Check,
     /// Turns one byte after it was read, to prove that the check finds it.
     pub spoil: bool,
 }
-
-/// Called with the bytes done, a few times a second.
-pub type Report<'a> = &'a mut dyn FnMut(u64, u64);
 
 impl Data {
     /// `objects`: one for each thread. `sample`: of the user's own files.
@@ -134,7 +121,7 @@ impl Data {
         order: Order,
         report: Report<'_>,
     ) -> Result<Moved, Failure> {
-        self.in_threads("lab-writer", bytes, report, |object, each, done, calls| {
+        self.in_threads("lab-writer", (bytes, 1), report, |object, each, done, calls| {
             let mut data = Buffer::new(self.pattern.len());
             data.bytes().copy_from_slice(&self.pattern);
             for offset in self.offsets(each, order, object) {
@@ -148,10 +135,14 @@ impl Data {
     }
 
     pub fn read(&self, target: &dyn Target, what: &Reading, report: Report<'_>) -> Result<Moved, Failure> {
-        self.in_threads("lab-reader", what.bytes, report, |object, each, done, calls| {
+        self.in_threads("lab-reader", (what.bytes, what.count), report, |object, each, done, calls| {
             let mut buffer = Buffer::new(self.io_size as usize);
-            let mut expected = self.pattern.clone();
-            for offset in self.offsets(each, what.order, object) {
+            let mut expected = match what.check {
+                Check::Marks => Vec::new(),
+                Check::EveryByte => self.pattern.clone(),
+            };
+            let offsets = self.offsets(each, what.order, object);
+            for &offset in (0..what.count).flat_map(|_| &offsets) {
                 calls.of(|| target.read_at(self.way, object, offset, buffer.bytes()))?;
                 if what.spoil {
                     buffer.bytes()[0] ^= 1;
@@ -233,66 +224,26 @@ impl Data {
         offsets
     }
 
-    /// Runs `work` for each object in a thread of its own and reports how far they are. Returns what
-    /// the threads used, which nobody can ask for once they have ended.
+    /// Runs `work` for each object in a thread of its own, which moves `bytes` so many times.
     fn in_threads(
         &self,
         name: &str,
-        bytes: Option<Bytes>,
+        (bytes, count): (Option<Bytes>, u32),
         report: Report<'_>,
         work: impl Fn(u64, u64, &AtomicU64, &mut Latencies) -> Result<(), Failure> + Sync,
     ) -> Result<Moved, Failure> {
-        const REPORT_EVERY: Duration = Duration::from_millis(200);
         let objects = self.objects.len() as u64;
         let each =
             bytes.map_or(self.each, |b| b.0.div_ceil(objects).next_multiple_of(self.io_size).min(self.each));
-        let total = each * objects;
-        let done = AtomicU64::new(0);
-        std::thread::scope(|scope| {
-            let (finished, wait) = channel();
-            for &object in &self.objects {
-                let (finished, done, work) = (finished.clone(), &done, &work);
-                std::thread::Builder::new()
-                    .name(name.into())
-                    .spawn_scoped(scope, move || {
-                        let mut calls = Latencies::default();
-                        let worked = work(object, each, done, &mut calls);
-                        // Nobody listens any more after another thread failed.
-                        let _ = finished.send(worked.map(|()| (thread_cpu(), calls)));
-                    })
-                    .map_err(|e| Failure::other("start a thread", e.to_string()))?;
-            }
-            drop(finished);
-            let mut left = self.objects.len();
-            let mut group = ThreadGroup { comm: name.into(), threads: left as u32, cpu_s: 0.0 };
-            let mut told = 0;
-            let mut latencies = Latencies::default();
-            while left > 0 {
-                match wait.recv_timeout(REPORT_EVERY) {
-                    Ok(result) => {
-                        let (cpu, calls) = result?;
-                        group.cpu_s += cpu.as_secs_f64();
-                        latencies.add(&calls);
-                        left -= 1;
-                    }
-                    // Nothing is said where nothing moves: a hang has to be seen as one.
-                    Err(RecvTimeoutError::Timeout) => {
-                        let now = done.load(Ordering::Relaxed);
-                        if now != told {
-                            report(now, total);
-                            told = now;
-                        }
-                    }
-                    Err(RecvTimeoutError::Disconnected) => {
-                        return Err(Failure::other("finish the I/O", "a thread ended without a result"));
-                    }
-                }
-            }
-            // A small I/O touches its block, a large one several.
-            let ios = total / self.io_size;
-            let blocks = ios * self.io_size.div_ceil(self.recordsize);
-            Ok(Moved { threads: group, latencies, bytes: total, blocks })
-        })
+        let total = each * objects * u64::from(count);
+        let of_object = |number: usize, done: &AtomicU64, calls: &mut Latencies| {
+            work(self.objects[number], each, done, calls)
+        };
+        let (threads, latencies) = workers::run(name, self.objects.len(), total, report, of_object)?;
+        // A small I/O touches its block, a large one several.
+        let ios = total / self.io_size;
+        let blocks = ios * self.io_size.div_ceil(self.recordsize);
+        Ok(Moved { threads, latencies, bytes: total, blocks })
     }
 }
 
@@ -323,12 +274,6 @@ fn pattern(setup: &Setup, seed: u64, sample: Option<&Path>) -> Result<Vec<u8>, F
             crate::sample::read(path, io_size).map_err(|e| Failure::other(doing, e.to_string()))?
         }
     })
-}
-
-/// CPU the calling thread has used.
-fn thread_cpu() -> Nanos {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
 }
 
 fn mark_of(object: u64, offset: u64) -> u64 {

@@ -229,8 +229,9 @@ function growth(value: unknown, runs: readonly unknown[], unit: string): Growth 
   const g = fields(value);
   const fit = fields(g.fit);
   const factor = text(g.factor);
+  const ofFunction = text(g.function);
   return {
-    of: text(g.of),
+    of: [ofFunction, text(g.of)].filter((part) => part !== "").join(", "),
     factor,
     unit,
     model: text(fit.model),
@@ -240,7 +241,8 @@ function growth(value: unknown, runs: readonly unknown[], unit: string): Growth 
       const [n, median] = list(point);
       return { n: or0(n), median: interval(median) };
     }),
-    runs: runs.flatMap((each) => {
+    // The runs hold what the whole step took; of a function there are only its points.
+    runs: (ofFunction === "" ? runs : []).flatMap((each) => {
       const { factors, value: cost } = fields(each);
       const all = fields(factors);
       const others = Object.keys(all)

@@ -143,15 +143,6 @@ impl Outcome {
     fn operations(count: u64) -> Outcome {
         Outcome { operations: count, ..Outcome::default() }
     }
-
-    /// The same once more.
-    fn add(&mut self, other: Outcome) {
-        match (&mut self.moved, other.moved) {
-            (Some(moved), Some(more)) => moved.add(&more),
-            (moved, more) => *moved = moved.take().or(more),
-        }
-        self.operations += other.operations;
-    }
 }
 
 impl From<Moved> for Outcome {
@@ -183,21 +174,23 @@ impl Stage<'_> {
                 );
                 let spoil = !self.struck && self.strike();
                 self.struck = true;
-                let what = Reading { bytes: *bytes, order: *order, check: Check::Marks, spoil };
-                let mut all = self.read(link, &what)?;
-                for _ in 1..*count {
-                    all.add(self.read(link, &what)?);
-                }
-                Ok(all)
+                let (order, count) = (*order, *count);
+                self.read(link, &Reading { bytes: *bytes, order, count, check: Check::Marks, spoil })
             }
             Action::Verify => {
                 link.mark(&step.name, "compare every byte");
                 let order = Order::Sequential;
-                let all = Reading { bytes: None, order, check: Check::EveryByte, spoil: false };
+                let all = Reading { bytes: None, order, count: 1, check: Check::EveryByte, spoil: false };
                 self.session.provider(false);
                 let read = self.read(link, &all);
                 self.session.provider(true);
                 read
+            }
+            Action::Raw => {
+                link.mark(&step.name, "the disks themselves, past OpenZFS");
+                let (disks, setup) = (self.session.disks(), &self.plan.setup);
+                let mut report = |done, total| link.say(&FromChild::Progress { done, total });
+                crate::raw::read(&disks, setup, self.plan.bytes, &mut report).map(Outcome::from)
             }
             Action::Reimport => {
                 let mut mark = |name: &str, text: &str| link.mark(name, text);

@@ -18,7 +18,7 @@ use crate::{Bytes, LabError};
 use clocks::PhaseClocks;
 use protocol::{EnginePlan, Failure};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zwhy_evidence::CaptureFacts;
 
 /// The parent's side.
@@ -69,6 +69,9 @@ pub trait Session {
     fn objects(&self) -> Vec<u64>;
 
     fn target(&self) -> Box<dyn Target + '_>;
+
+    /// The files or devices that hold the data.
+    fn disks(&self) -> Vec<PathBuf>;
 
     /// Waits until all that was written is on disk.
     ///

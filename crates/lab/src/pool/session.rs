@@ -238,6 +238,10 @@ impl Session for PoolSession {
         (0..u64::from(self.setup.threads)).collect()
     }
 
+    fn disks(&self) -> Vec<PathBuf> {
+        self.disks[..self.setup.disks as usize].to_vec()
+    }
+
     fn target(&self) -> Box<dyn Target + '_> {
         match &self.files {
             Some(files) => Box::new(files),

@@ -137,7 +137,7 @@ fn play(world: &World, plan: &PoolPlan) -> Result<(), Failure> {
     let measured = session.end();
     assert!(measured.clocks.wall_s() > 0.0 && measured.not_counted.contains("lab.compressed"));
     session.reimport(&mut |_, _| ())?;
-    let what = Reading { bytes: None, order: Order::Random, check: Check::EveryByte, spoil: false };
+    let what = Reading { bytes: None, order: Order::Random, count: 1, check: Check::EveryByte, spoil: false };
     data.read(&*session.target(), &what, &mut |_, _| ())?;
     session.snapshot(0)?;
     session.snapshot(1)?;

@@ -60,6 +60,9 @@ pub struct ExperimentResult {
     pub distortions: Vec<String>,
     /// The figure that answers the question.
     pub figure: Figure,
+    /// The stage of the pipeline whose part of the CPU is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
     /// In the order they were made.
     pub runs: Vec<RunResult>,
     /// Runs that OpenZFS did not end.

@@ -322,6 +322,7 @@ impl Session<'_> {
             summary: Vec::new(),
             noise: None,
             drift: None,
+            stage: experiment.compare.stage.clone(),
             growth: Vec::new(),
             expected: experiment.checks.clone(),
             checks: Vec::new(),

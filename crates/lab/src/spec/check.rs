@@ -21,6 +21,13 @@ pub struct Check {
     pub to_step: Option<String>,
     pub at_least: Option<f64>,
     pub at_most: Option<f64>,
+    /// Expected only where the disks are modelled (`device_mb_per_s` and its like are set), or only where they are not.
+    pub modelled: Option<bool>,
+    /// With `exponent`: the function whose growth is meant; the whole step's without.
+    pub function: Option<String>,
+    /// The cost grows with this power of the size: the interval holds it, and neither the next power below nor the one
+    /// above. `of` is the curve then, `newest-first`.
+    pub exponent: Option<f64>,
 }
 
 impl Check {
@@ -28,7 +35,8 @@ impl Check {
     /// What does not fit the cells and steps of the experiment.
     pub fn fits(&self, cells: &[String], steps: &[String]) -> Result<(), String> {
         let at = |what: String| Err(format!("checks: {:?}: {what}", self.say));
-        for cell in std::iter::once(&self.of).chain(&self.to) {
+        let of_cell = (self.exponent.is_none()).then_some(&self.of);
+        for cell in of_cell.into_iter().chain(&self.to) {
             if !cells.contains(cell) {
                 return at(format!("no cell is called {cell:?}; there are {}", cells.join(", ")));
             }
@@ -38,12 +46,43 @@ impl Check {
                 return at(format!("no step is called {step:?}; there are {}", steps.join(", ")));
             }
         }
-        if self.at_least.is_none() && self.at_most.is_none() {
-            return at("at_least or at_most is needed".into());
+        let bounds = self.at_least.is_some() || self.at_most.is_some();
+        match (self.exponent.is_some(), bounds || self.to.is_some()) {
+            (false, _) if !bounds => return at("at_least, at_most or exponent is needed".into()),
+            (true, true) => return at("exponent is of one curve: leave out to, at_least and at_most".into()),
+            (false, _) if self.function.is_some() => return at("function needs exponent".into()),
+            _ => {}
         }
         if self.to_step.is_some() && self.to.is_none() {
             return at("to_step needs to".into());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(text: &str) -> Result<(), String> {
+        let base = "say = \"x\"\nmeasure = \"cpu_s\"\nstep = \"destroy\"\n";
+        let check: Check = toml::from_str(&format!("{base}{text}")).unwrap();
+        check.fits(&["n=100".to_owned()], &["destroy".to_owned()])
+    }
+
+    #[test]
+    fn an_exponent_is_of_a_curve_and_bounds_are_of_cells() {
+        assert_eq!(fits("of = \"newest-first\"\nfunction = \"dsl_deadlist_merge\"\nexponent = 1.0"), Ok(()));
+        assert_eq!(fits("of = \"n=100\"\nat_least = 1.0"), Ok(()));
+        let wrong = [
+            ("of = \"newest-first\"\nat_least = 1.0", "no cell is called"),
+            ("of = \"n=100\"", "at_least, at_most or exponent is needed"),
+            ("of = \"\"\nexponent = 1.0\nat_most = 2.0", "leave out to, at_least and at_most"),
+            ("of = \"n=100\"\nat_most = 2.0\nfunction = \"f\"", "function needs exponent"),
+        ];
+        for (text, says) in wrong {
+            let error = fits(text).unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
     }
 }

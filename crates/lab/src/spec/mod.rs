@@ -105,6 +105,12 @@ pub struct Compare {
     /// told as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above: Option<String>,
+    /// The step that reads the disks themselves: what part of their speed each cell reaches in `step`, and what limits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+    /// The stage whose part of the CPU is told for each cell: `copy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
 }
 
 /// One combination of the factors.
@@ -247,6 +253,9 @@ impl Experiment {
             }
         }
         let steps = self.step_names();
+        if let Some(raw) = self.compare.raw.as_ref().filter(|raw| !steps.contains(raw)) {
+            return Err(format!("compare.raw: {raw} is not one of the steps: {}", steps.join(", ")));
+        }
         self.checks.iter().try_for_each(|check| check.fits(&labels, &steps))
     }
 

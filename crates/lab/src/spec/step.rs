@@ -40,6 +40,8 @@ pub enum Verb {
     Read,
     /// Read all data again and compare every byte.
     Verify,
+    /// Read the disks themselves, past OpenZFS, with as many readers and in I/O as large as the application's.
+    Raw,
     /// Take `count` snapshots, each after writing `bytes` again.
     Snapshot,
     /// Destroy all snapshots, in `order`.
@@ -64,6 +66,7 @@ impl Verb {
             Verb::Reimport => "reimport",
             Verb::Read => "read",
             Verb::Verify => "verify",
+            Verb::Raw => "raw",
             Verb::Snapshot => "snapshot",
             Verb::Destroy => "destroy",
             Verb::Lose => "lose",
@@ -77,7 +80,7 @@ impl Verb {
     /// Names of the arguments it takes.
     fn takes(self) -> &'static [&'static str] {
         match self {
-            Verb::Write | Verb::Reimport | Verb::Verify | Verb::Regain | Verb::Rename => &[],
+            Verb::Write | Verb::Reimport | Verb::Verify | Verb::Raw | Verb::Regain | Verb::Rename => &[],
             Verb::Lose => &["count"],
             Verb::Send => &["form"],
             Verb::Overwrite => &["order", "bytes"],
@@ -145,6 +148,7 @@ pub enum Action {
         count: u32,
     },
     Verify,
+    Raw,
     Snapshot {
         count: u32,
         bytes: Bytes,
@@ -245,6 +249,7 @@ impl StepSpec {
             Verb::Write => Action::Write,
             Verb::Reimport => Action::Reimport,
             Verb::Verify => Action::Verify,
+            Verb::Raw => Action::Raw,
             Verb::Read => Action::Read {
                 bytes: bytes(&self.bytes)?,
                 order: one_of("order", &self.order, setup)?,

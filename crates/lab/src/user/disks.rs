@@ -17,6 +17,10 @@ impl Disks {
         Disks { scratch: scratch.to_owned(), count, turns: Cell::new(0) }
     }
 
+    pub fn all(&self) -> Vec<PathBuf> {
+        (0..self.count).map(|number| self.there(number)).collect()
+    }
+
     /// Every other disk first: with neighbours alone, no row of RAID-Z would lose Q and keep P and R. Another turn
     /// begins one disk further, so that what was resilvered is needed.
     fn lost(&self, count: u32, turn: u32) -> impl Iterator<Item = u32> {

@@ -114,6 +114,10 @@ impl Session for UserSession {
         Box::new(Objects { zpool: self.zpool, open: self.dataset.handle(), log: self.dataset.log() })
     }
 
+    fn disks(&self) -> Vec<PathBuf> {
+        self.disks.all()
+    }
+
     fn sync(&self) -> Result<(), Failure> {
         // A pool that is only read has no transaction groups to wait for.
         if self.writes {

@@ -35,6 +35,7 @@ pub fn answer(compare: &Compare, result: &ExperimentResult) -> (String, Option<b
     }
     text.push('.');
     text += &above(compare, &cells);
+    text += &super::limit::limit(compare, result);
     let expected = &compare.largest_first;
     if expected.len() < 2 {
         return (text, None);
@@ -55,7 +56,7 @@ pub fn answer(compare: &Compare, result: &ExperimentResult) -> (String, Option<b
 fn growth(compare: &Compare, result: &ExperimentResult) -> String {
     let factors: std::collections::BTreeSet<&str> = result.growth.iter().map(|g| g.factor.as_str()).collect();
     let of_factor = |factor: &str| {
-        let curves = result.growth.iter().filter(|g| g.factor == factor);
+        let curves = result.growth.iter().filter(|g| g.factor == factor && g.function.is_none());
         let told: Vec<String> =
             curves.map(|g| format!("{} {}", g.of, law(&g.fit)).trim().to_owned()).collect();
         format!("{} in {}, by {factor}: {}.", compare.measure.unit(), compare.step, told.join(", "))
@@ -172,6 +173,8 @@ mod tests {
             measure: crate::spec::Measure::CpuSPerGb,
             largest_first: Vec::new(),
             above: above.map(Into::into),
+            raw: None,
+            stage: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Whether the runs show the signature that the experiment expects.
 
-use super::number;
-use crate::result::ExperimentResult;
+use super::{growth_line, number};
+use crate::result::{ExperimentResult, GrowthResult};
 use crate::spec::Check;
 use crate::stats::{Interval, Ratio, median_interval, paired};
 use serde::{Deserialize, Serialize};
@@ -26,14 +26,20 @@ pub enum Outcome {
 
 /// Judges every expectation of the experiment by its runs.
 pub fn check(result: &ExperimentResult) -> Vec<CheckResult> {
-    result.expected.iter().map(|check| judge(check, result)).collect()
+    let modelled = result.runs.iter().any(|run| run.setup.device.is_some());
+    let grows = !result.growth.is_empty();
+    let applies = |check: &&Check| {
+        check.modelled.is_none_or(|only| only == modelled) && (grows || check.exponent.is_none())
+    };
+    result.expected.iter().filter(applies).map(|check| judge(check, result)).collect()
 }
 
 fn judge(check: &Check, result: &ExperimentResult) -> CheckResult {
     let said = |outcome, found| CheckResult { say: check.say.clone(), outcome, found };
-    let judged = match &check.to {
-        None => figure(check, result),
-        Some(to) => ratio(check, to, result),
+    let judged = match (check.exponent, &check.to) {
+        (Some(power), _) => exponent(check, power, result),
+        (None, None) => figure(check, result),
+        (None, Some(to)) => ratio(check, to, result),
     };
     match judged {
         None => {
@@ -53,6 +59,16 @@ fn figure(check: &Check, result: &ExperimentResult) -> Option<(bool, String)> {
     let interval = median_interval(&values)?;
     let found = format!("{}: {} {}", check.of, with_range(interval, values.len()), check.measure.unit());
     Some((within(check, interval.value), found))
+}
+
+fn exponent(check: &Check, power: f64, result: &ExperimentResult) -> Option<(bool, String)> {
+    let wanted = |g: &&GrowthResult| {
+        g.of == check.of && g.function == check.function && g.step == check.step && g.measure == check.measure
+    };
+    let growth = result.growth.iter().find(wanted)?;
+    let Interval { low, high, .. } = growth.fit.exponent;
+    let holds = low <= power && power <= high && low > power - 1.0 && high < power + 1.0;
+    Some((holds, growth_line(growth).trim_end_matches('.').to_owned()))
 }
 
 /// A ratio holds when it is as large (or small) as expected, and with several runs when its interval lies on
@@ -76,7 +92,7 @@ fn ratio(check: &Check, to: &str, result: &ExperimentResult) -> Option<(bool, St
         check.measure.verb(),
         with_range(times, runs),
         check.measure.noun(),
-        named(to, to_step, &check.step),
+        named(to, to_step, &check.step).trim_end_matches(','),
         if runs > 1 { format!(", {runs} pairs of runs") } else { ", one pair of runs".into() }
     );
     Some((within(check, times.value) && above && below, found))

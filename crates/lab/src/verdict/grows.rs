@@ -5,7 +5,7 @@ use crate::stats::{fit, median_interval};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Sizes from which on a law can be told.
-const SIZES: usize = 3;
+pub const SIZES: usize = 3;
 
 /// One curve for each factor with enough numbers as values, and each combination of the others.
 pub fn grows(result: &ExperimentResult) -> Vec<GrowthResult> {
@@ -47,7 +47,7 @@ fn curves(result: &ExperimentResult, factor: &str) -> Vec<GrowthResult> {
     curves.into_iter().filter_map(curve).collect()
 }
 
-fn others(run: &RunResult, factor: &str) -> String {
+pub fn others(run: &RunResult, factor: &str) -> String {
     let others = run.factors.iter().filter(|(name, _)| *name != factor).map(|(_, value)| value.as_str());
     others.collect::<Vec<_>>().join(" ")
 }

@@ -151,7 +151,12 @@ fn megabytes(bytes: crate::Bytes) -> String {
 /// The law in a sentence, with what it predicts.
 pub fn growth_line(growth: &GrowthResult) -> String {
     const FURTHER: f64 = 10.0;
-    let of = if growth.of.is_empty() { String::new() } else { format!("{}: ", growth.of) };
+    let of = match (&growth.function, growth.of.as_str()) {
+        (None, "") => String::new(),
+        (None, of) => format!("{of}: "),
+        (Some(function), "") => format!("{function}: "),
+        (Some(function), of) => format!("{function}, {of}: "),
+    };
     let largest = growth.points.iter().map(|(n, _)| *n).fold(0.0, f64::max);
     format!(
         "{of}{} in {}, by {}: {}; at {} = {:.0} that would be {}.",

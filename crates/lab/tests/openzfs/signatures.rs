@@ -6,6 +6,7 @@ use zwhy_lab::{Experiment, ExperimentResult, NullRecorder, Outcome, Silent, Step
 pub const TESTS: &[Test] = &[
     ("a_small_dbuf_cache_decompresses_every_block_again", a_small_dbuf_cache_decompresses_every_block_again),
     ("direct_io_is_counted_as_direct", direct_io_is_counted_as_direct),
+    ("the_disks_themselves_are_read_as_the_model_allows", the_disks_themselves_are_read_as_the_model_allows),
     ("snapshots_are_taken_and_destroyed_in_any_order", snapshots_are_taken_and_destroyed_in_any_order),
     ("large_records_amplify_small_reads", large_records_amplify_small_reads),
     ("redundant_layouts_write_their_parity", redundant_layouts_write_their_parity),
@@ -119,6 +120,21 @@ fn direct_io_is_counted_as_direct() {
         let bytes = |cell: &str| step(&result, cell, name).counters.get(&counter).copied().unwrap_or(0);
         assert_eq!((bytes("direct"), bytes("buffered")), (32 << 20, 0), "{name}");
     }
+}
+
+fn the_disks_themselves_are_read_as_the_model_allows() {
+    let fixed = "recordsize = \"1M\"\nio_size = \"1M\"\ndisks = 2\nthreads = 2\ndevice_mb_per_s = 100\n\
+                 device_ms = 2\ndevice_queue = 2";
+    let steps = "[[steps]]\ndo = \"write\"\n[[steps]]\ndo = \"raw\"\n[[steps]]\ndo = \"verify\"";
+    let result = own("compression = [\"off\"]", fixed, steps, "32M").unwrap();
+    let raw = step(&result, "off", "raw");
+    assert_eq!(
+        (raw.bytes, raw.blocks, raw.threads[0].comm.as_str()),
+        (32 << 20, 32, "raw-reader"),
+        "{raw:?}"
+    );
+    // Two disks of 100 MB/s, whatever the file system below could do.
+    assert!(raw.mb_per_s.unwrap() <= 200.0 && raw.latency.as_ref().unwrap().p50_us >= 12_000.0, "{raw:?}");
 }
 
 fn snapshots_are_taken_and_destroyed_in_any_order() {

@@ -1,5 +1,6 @@
 //! What the captures of an experiment show.
 
+use super::page::IDLE;
 use crate::load::{ReadArgs, answer, display_name, load};
 use crate::output;
 use anyhow::{Context, Result};
@@ -13,6 +14,7 @@ pub fn explain_captures(result: &ExperimentResult, folder: &Path, named: Option<
     let knowledge = Knowledge::embedded();
     let mut grid = Grid::new(2, &[Align::Left, Align::Left, Align::Right, Align::Left]);
     let first = result.runs.iter().map(|r| r.repetition).min();
+    let mut stages: Vec<(String, Option<f64>)> = Vec::new();
     let mut weightiest: Option<(f64, Answer, PathBuf)> = None;
     for run in result.runs.iter().filter(|r| Some(r.repetition) == first) {
         for step in &run.steps {
@@ -21,6 +23,9 @@ pub fn explain_captures(result: &ExperimentResult, folder: &Path, named: Option<
             let imported = load(&path, &ReadArgs::default())
                 .with_context(|| format!("cannot explain {}", path.display()))?;
             let answer = answer(&imported, &knowledge, &display_name(&path));
+            if step.name == result.figure.step {
+                stages.push((run.variant.clone(), share_of(&answer, result.stage.as_deref())));
+            }
             let top = answer.findings.first();
             let share = top.and_then(|f| f.share).map_or(0.0, |s| s.value);
             grid.row([
@@ -44,6 +49,7 @@ pub fn explain_captures(result: &ExperimentResult, folder: &Path, named: Option<
     }
     let style = output::style();
     let mut text = format!("\n{}\n{}\n", style.bold("What the captures show"), grid.lines(80).join("\n"));
+    text.push_str(&stage_line(result, &stages));
     if let (Some(name), None) = (named, &weightiest) {
         let folder = folder.display();
         output::note(&format!("no capture is called {name}; those of {folder} can be given to zwhy explain"));
@@ -53,4 +59,26 @@ pub fn explain_captures(result: &ExperimentResult, folder: &Path, named: Option<
         text.push_str(&zwhy_report::answer_text(&answer, false, &path.display().to_string(), style));
     }
     output::print(&text)
+}
+
+/// The part of the busy CPU that a stage has; a stage without samples has none of it.
+fn share_of(answer: &Answer, stage: Option<&str>) -> Option<f64> {
+    let stage = stage?;
+    let busy = answer.stages.iter().filter(|row| row.stage != IDLE).map(|row| row.share.value).sum::<f64>();
+    let own = answer.stages.iter().filter(|row| row.stage == stage).map(|row| row.share.value).sum::<f64>();
+    // Without such a stage the sum is a negative zero.
+    (busy > 0.0).then(|| own / busy + 0.0)
+}
+
+/// `The stage copy in read: 41 % of the CPU of buffered stripe, 5 % of direct stripe`
+fn stage_line(result: &ExperimentResult, shares: &[(String, Option<f64>)]) -> String {
+    let Some(stage) = &result.stage else { return String::new() };
+    let told: Vec<String> = shares
+        .iter()
+        .filter_map(|(cell, share)| Some(format!("{:.0} % of the CPU of {cell}", (*share)? * 100.0)))
+        .collect();
+    match told.is_empty() {
+        true => String::new(),
+        false => format!("\nThe stage {stage} in {}: {}\n", result.figure.step, told.join(", ")),
+    }
 }

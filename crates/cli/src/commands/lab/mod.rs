@@ -3,6 +3,7 @@
 mod accelerators;
 mod captures;
 mod cleanup;
+mod functions;
 mod kept;
 mod page;
 mod plan;

@@ -20,7 +20,7 @@ pub struct ReportArgs {
 }
 
 /// CPU time in which nobody ran.
-const IDLE: &str = "idle";
+pub const IDLE: &str = "idle";
 
 pub fn report(args: &ReportArgs) -> Result<ExitCode> {
     output::check(&args.output, &["html", "htm"], "this writes a page: name it X.html")?;

@@ -303,6 +303,7 @@ fn words(action: &Action, all: Bytes) -> String {
                 Form::Raw => "exactly as it is on disk (zfs send -w)",
             }
         ),
+        Action::Raw => format!("read {all} of the disks themselves, past OpenZFS"),
         Action::Verify => "read all of it and compare every byte".into(),
         Action::Snapshot { count, bytes } => {
             format!("take {count} snapshots, with {bytes} written before each")

@@ -93,7 +93,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     options.cancel = stop::flag()?;
     let hz = options.hz;
     let result = with_recorder(hz, |recorder, shown| zwhy_lab::run(&experiment, &options, recorder, shown))?;
-    tell(&result, &args.output, args.explain.as_deref(), args.json)
+    tell(result, &args.output, args.explain.as_deref(), args.json)
 }
 
 fn run_in_vm(wanted: &Wanted, args: &RunArgs) -> Result<ExitCode> {
@@ -115,7 +115,7 @@ pub fn resume(args: &ResumeArgs) -> Result<ExitCode> {
     options.cancel = stop::flag()?;
     let hz = zwhy_lab::planned_hz(&args.folder)?;
     let result = with_recorder(hz, |recorder, shown| zwhy_lab::resume(&options, recorder, shown))?;
-    tell(&result, &args.folder, None, args.json)
+    tell(result, &args.folder, None, args.json)
 }
 
 /// Runs with the recorder that the plan wants, and a progress bar.
@@ -133,9 +133,11 @@ fn with_recorder(
 }
 
 /// Prints the result; a run that failed is an error after it.
-fn tell(result: &ExperimentResult, folder: &Path, explain: Option<&str>, json: bool) -> Result<ExitCode> {
+fn tell(mut result: ExperimentResult, folder: &Path, explain: Option<&str>, json: bool) -> Result<ExitCode> {
+    super::functions::add_functions(&mut result, folder)?;
+    let result = &result;
     if json {
-        output::print(&(serde_json::to_string_pretty(&result)? + "\n"))?;
+        output::print(&(serde_json::to_string_pretty(result)? + "\n"))?;
     } else {
         output::print(&zwhy_lab::table(result))?;
         explain_captures(result, folder, explain)?;

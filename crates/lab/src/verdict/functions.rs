@@ -1,0 +1,148 @@
+//! Which functions of OpenZFS make a cost grow: their CPU in the recorded steps, by size.
+
+use super::grows::{SIZES, others};
+use crate::result::{Captured, ExperimentResult, GrowthResult};
+use crate::stats::{fit, median_interval};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// At the largest size a function takes at least this part of the step.
+const WEIGHS: f64 = 0.05;
+/// Of what the step takes more at the largest size than at the smallest, at least this part is its.
+const OF_GROWTH: f64 = 0.25;
+/// Its exponent is at most so far below the largest one: callers also hold what does not grow.
+const BELOW_STEEPEST: f64 = 0.25;
+/// Functions of one curve that are told, the ones that grew most.
+const TOLD: usize = 5;
+
+/// Cost of each function in one run, by its name, and of the step as `None`.
+type Costs = BTreeMap<Option<String>, f64>;
+
+struct Run {
+    size: f64,
+    costs: Costs,
+    /// What a single sample stands for.
+    sample: f64,
+}
+
+/// The curves of the functions that grow. `shares` reads one capture of the result: the part of the CPU below each
+/// function of OpenZFS, 0 to 1; `None` where it is gone.
+///
+/// # Errors
+/// The first one of `shares`.
+pub fn functions_grow<E>(
+    result: &ExperimentResult,
+    mut shares: impl FnMut(&Captured) -> Result<Option<BTreeMap<String, f64>>, E>,
+) -> Result<Vec<GrowthResult>, E> {
+    let mut grown = Vec::new();
+    let factors: BTreeSet<&str> = result.growth.iter().map(|growth| growth.factor.as_str()).collect();
+    for factor in factors {
+        let mut curves: BTreeMap<String, Vec<Run>> = BTreeMap::new();
+        for run in &result.runs {
+            let size = run.factors.get(factor).and_then(|value| value.parse::<f64>().ok());
+            let Some((size, step)) = size.zip(run.step(&result.figure.step)) else { continue };
+            let Some((cost, capture)) = result.figure.measure.of(step).zip(step.capture.as_ref()) else {
+                continue;
+            };
+            let Some(shares) = shares(capture)? else { continue };
+            let mut costs: Costs =
+                shares.into_iter().map(|(name, share)| (Some(name), share * cost)).collect();
+            costs.insert(None, cost);
+            let sample = cost / capture.samples.max(1) as f64;
+            curves.entry(others(run, factor)).or_default().push(Run { size, costs, sample });
+        }
+        let of_curve =
+            |(of, runs): (String, Vec<Run>)| curve(&runs).into_iter().map(move |found| (of.clone(), found));
+        let result_of = |(of, (function, points)): (String, (String, Vec<(f64, f64)>))| {
+            Some(GrowthResult {
+                of,
+                factor: factor.to_owned(),
+                step: result.figure.step.clone(),
+                measure: result.figure.measure.clone(),
+                function: Some(function),
+                fit: fit(&points)?,
+                points: medians(&points),
+            })
+        };
+        grown.extend(curves.into_iter().flat_map(of_curve).filter_map(result_of));
+    }
+    Ok(grown)
+}
+
+/// The functions that make this curve grow, with size and cost of each run.
+fn curve(runs: &[Run]) -> Vec<(String, Vec<(f64, f64)>)> {
+    let names: BTreeSet<&String> = runs.iter().flat_map(|run| run.costs.keys().flatten()).collect();
+    let points = |name: Option<&String>| -> Vec<(f64, f64)> {
+        // A function without a sample took less than one: half of one is as good a guess as any.
+        let cost = |run: &Run| run.costs.get(&name.cloned()).copied().unwrap_or(run.sample / 2.0);
+        runs.iter().map(|run| (run.size, cost(run))).collect()
+    };
+    let Some((least, most)) = ends(&points(None)) else { return Vec::new() };
+    let grew = |name: &&String| {
+        let own = points(Some(name));
+        let (small, large) = ends(&own)?;
+        let exponent = fit(&own)?.exponent.value;
+        let grows = large >= most * WEIGHS && large - small >= (most - least) * OF_GROWTH && most > least;
+        grows.then(|| (large - small, (*name).clone(), own, exponent))
+    };
+    let mut found: Vec<_> = names.iter().filter_map(grew).collect();
+    let steepest = found.iter().map(|(.., exponent)| *exponent).fold(0.0, f64::max);
+    found.retain(|(.., exponent)| *exponent >= steepest - BELOW_STEEPEST);
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    found.into_iter().take(TOLD).map(|(_, name, own, _)| (name, own)).collect()
+}
+
+/// Medians at the smallest and the largest size; `None` with too few sizes for a law.
+fn ends(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let sizes = medians(points);
+    (sizes.len() >= SIZES).then(|| Some((sizes.first()?.1.value, sizes.last()?.1.value))).flatten()
+}
+
+fn medians(points: &[(f64, f64)]) -> Vec<(f64, crate::Interval)> {
+    let mut sizes: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for (size, cost) in points {
+        sizes.entry(size.to_bits()).or_default().push(*cost);
+    }
+    sizes
+        .into_iter()
+        .filter_map(|(bits, costs)| Some((f64::from_bits(bits), median_interval(&costs)?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A step with a cost that stays and one that grows; the caller of both grows, too, but less.
+    fn run(size: f64) -> Run {
+        let (stays, grows) = (5.0, 0.01 * size);
+        let costs = [
+            (None, stays + grows),
+            (Some("txg_sync_thread"), stays + grows),
+            (Some("spa_sync"), 0.8 * (stays + grows)),
+            (Some("dsl_deadlist_merge"), grows),
+            (Some("zio_write"), stays),
+        ];
+        let costs = costs.into_iter().map(|(name, cost)| (name.map(str::to_owned), cost)).collect();
+        Run { size, costs, sample: 0.01 }
+    }
+
+    #[test]
+    fn what_grows_is_named_and_not_its_callers() {
+        let runs: Vec<Run> =
+            [100.0, 200.0, 400.0, 800.0].into_iter().flat_map(|n| [run(n), run(n)]).collect();
+        let found = curve(&runs);
+        assert_eq!(found.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["dsl_deadlist_merge"]);
+        let law = fit(&found[0].1).unwrap();
+        assert!((law.exponent.value - 1.0).abs() < 1e-6, "{law:?}");
+    }
+
+    #[test]
+    fn what_stays_and_too_few_sizes_name_nothing() {
+        let mut still: Vec<Run> = [100.0, 200.0, 400.0].map(run).into();
+        for run in &mut still {
+            run.costs = [(None, 5.0), (Some("zio_write".to_owned()), 3.0)].into();
+        }
+        assert!(curve(&still).is_empty());
+        assert!(curve(&[run(100.0), run(800.0)]).is_empty());
+    }
+}
