@@ -125,7 +125,10 @@ mod tests {
         let disk = dir.path().join("disk0");
         File::create(&disk).unwrap().set_len(64 << 20).unwrap();
         let setup = Setup::default();
-        let error = read(&[disk.clone()], &setup, Bytes(1 << 20), &mut |_, _| {}).err().unwrap().to_string();
+        let error = read(std::slice::from_ref(&disk), &setup, Bytes(1 << 20), &mut |_, _| {})
+            .err()
+            .unwrap()
+            .to_string();
         assert!(error.contains("nothing is written"), "{error}");
         std::fs::remove_file(&disk).unwrap();
         let error = read(&[disk], &setup, Bytes(1 << 20), &mut |_, _| {}).err().unwrap().to_string();

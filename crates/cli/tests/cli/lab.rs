@@ -265,7 +265,7 @@ fn an_experiment_is_explained_before_it_runs() {
     let folder = TempDir::new().expect("a folder");
     let text = call(folder.path(), "lab show snapshot-destroy --grow n=10,20,40").ok();
     for word in
-        ["n=40 newest-first", "take 10 snapshots", "(by cell", "18 runs", "free in the scratch folder"]
+        ["n=40 newest-first", "take 10 snapshots", "(by cell", "30 runs", "free in the scratch folder"]
     {
         assert!(text.contains(word), "{word} is not in\n{text}");
     }

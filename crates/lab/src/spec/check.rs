@@ -22,11 +22,14 @@ pub struct Check {
     pub at_least: Option<f64>,
     pub at_most: Option<f64>,
     /// Expected only where the disks are modelled (`device_mb_per_s` and its like are set), or only where they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modelled: Option<bool>,
     /// With `exponent`: the function whose growth is meant; the whole step's without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
     /// The cost grows with this power of the size: the interval holds it, and neither the next power below nor the one
     /// above. `of` is the curve then, `newest-first`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exponent: Option<f64>,
 }
 

@@ -9,9 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 const WEIGHS: f64 = 0.05;
 /// Of what the step takes more at the largest size than at the smallest, at least this part is its.
 const OF_GROWTH: f64 = 0.25;
-/// Its exponent is at most so far below the largest one: callers also hold what does not grow.
-const BELOW_STEEPEST: f64 = 0.25;
-/// Functions of one curve that are told, the ones that grew most.
+/// Its exponent is at least this part of the steepest one's, or of 1 where that is steeper: callers also hold what does not
+/// grow, and a steep law may be one of few samples.
+const OF_STEEPEST: f64 = 0.75;
+/// Functions of one curve that are told, the steepest.
 const TOLD: usize = 5;
 
 /// Cost of each function in one run, by its name, and of the step as `None`.
@@ -86,8 +87,8 @@ fn curve(runs: &[Run]) -> Vec<(String, Vec<(f64, f64)>)> {
     };
     let mut found: Vec<_> = names.iter().filter_map(grew).collect();
     let steepest = found.iter().map(|(.., exponent)| *exponent).fold(0.0, f64::max);
-    found.retain(|(.., exponent)| *exponent >= steepest - BELOW_STEEPEST);
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    found.retain(|(.., exponent)| *exponent >= steepest.min(1.0) * OF_STEEPEST);
+    found.sort_by(|a, b| b.3.total_cmp(&a.3).then_with(|| a.1.cmp(&b.1)));
     found.into_iter().take(TOLD).map(|(_, name, own, _)| (name, own)).collect()
 }
 

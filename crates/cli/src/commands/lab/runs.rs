@@ -107,7 +107,7 @@ fn run_in_vm(wanted: &Wanted, args: &RunArgs) -> Result<ExitCode> {
     let mut shown = Shown::new();
     let result = vm::run(wanted, &args.vm, &call, &args.output, &mut shown);
     shown.bar.finish_and_clear();
-    tell(&result?, &args.output, args.explain.as_deref(), args.json)
+    tell(result?, &args.output, args.explain.as_deref(), args.json)
 }
 
 pub fn resume(args: &ResumeArgs) -> Result<ExitCode> {
