@@ -128,6 +128,11 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     (
         "lab run",
+        "What another recordsize would cost with the settings and the I/O sizes of a recorded host",
+        "zwhy lab run recordsize --like host.zwhy -o like-host",
+    ),
+    (
+        "lab run",
         "On the OpenZFS of this host's kernel, as root",
         "zwhy lab run encryption --engine pool -o kernel",
     ),

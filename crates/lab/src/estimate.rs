@@ -81,7 +81,7 @@ fn of_cell(variant: &Variant, all: Bytes, pace: Pace) -> (u64, f64) {
             Action::Write | Action::Verify | Action::Raw => moved += all.0,
             Action::Read { bytes, count, .. } => moved += bytes.unwrap_or(all).0 * u64::from(count),
             Action::Overwrite { bytes, .. } => moved += bytes.unwrap_or(all).0,
-            Action::Send { .. } => moved += all.0,
+            Action::Send { .. } | Action::Receive => moved += all.0,
             Action::Rename => seconds += 2.0 * f64::from(snapshots) * pace.snapshot_s,
             Action::Snapshot { count, .. } => {
                 snapshots = count;

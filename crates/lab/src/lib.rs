@@ -11,6 +11,7 @@ mod error;
 mod estimate;
 mod io;
 mod latency;
+mod like;
 mod page;
 mod plan;
 mod pool;
@@ -35,6 +36,7 @@ pub use engine::protocol::{Failure, Fault};
 pub use error::LabError;
 pub use estimate::{Estimate, Pace, estimate, estimate_at};
 pub use latency::{Latency, Percentile};
+pub use like::{LeftOut, LikeOptions, Likeness, Taken};
 pub use page::{
     Dot, LabPage, PageCapture, PageCell, PageCommand, PageFigure, StageBar, StagePart, StageShare,
 };
@@ -54,11 +56,11 @@ pub use run::verify::{Verified, VerifyOptions, verify};
 pub use run::{RunOptions, planned_hz, resume, run};
 pub use sample::Sampled;
 pub use spec::{
-    Accelerator, AcceleratorFigure, Action, Check, Compare, Engine, Experiment, Form, Measure, Setup, Size,
-    SizeSpec, StepSpec, Variant, Verb, accelerators,
+    Accelerator, AcceleratorFigure, Action, Check, Compare, Destination, Engine, Experiment, Form, Measure,
+    Setup, Size, SizeSpec, StepSpec, Variant, Verb, accelerators,
 };
 pub use stats::{Growth, Interval, Model, Ratio, paired};
 pub use user::cures::Cure;
 pub use user::library::{Library, LibraryError, LibraryInfo};
-pub use user::limits::refusals as user_refusals;
+pub use user::limits::{refusals as user_refusals, unknown as user_unknown};
 pub use verdict::{CheckResult, Compared, Outcome, check, compare, functions_grow, table};

@@ -3,7 +3,7 @@
 //! It must be new or empty, so that everything found in it later is ours and may be removed.
 
 use crate::engine::protocol::Failure;
-use crate::spec::{Action, Setup, Step};
+use crate::spec::{Action, Destination, Setup, Step};
 use crate::{Bytes, LabError};
 use rustix::fs::{FallocateFlags, fallocate};
 use std::fs;
@@ -66,6 +66,7 @@ impl Scratch {
                 kept.strip_prefix(DISK).is_some_and(|rest| number(rest.strip_prefix(FAST).unwrap_or(rest)));
             let ours = disk
                 || name == crate::user::kept::FILE
+                || name == STREAM
                 || name.starts_with("zpool.cache")
                 || name == format!("{DISK}.probe");
             if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
@@ -124,6 +125,9 @@ pub const LOST: &str = ".lost";
 /// Behind it, in the names of disks that no model slows down: those of the log and of the special class.
 pub const FAST: &str = "-fast";
 
+/// A stream that was sent and waits to be received.
+pub const STREAM: &str = "stream";
+
 /// Size of each file that plays a disk: the data and what is written again below snapshots, parity and
 /// copies, metadata, the room OpenZFS keeps free (1/32), and the labels.
 pub fn disk_size(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
@@ -131,6 +135,7 @@ pub fn disk_size(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
     let kept = |step: &Step| match step.action {
         Action::Snapshot { count, bytes } => u64::from(count) * (bytes.0 + MIB / 8),
         Action::Overwrite { bytes: part, .. } => part.unwrap_or(bytes).0,
+        Action::Receive => bytes.0,
         _ => 0,
     };
     let copies = setup.property("copies").parse::<u64>().unwrap_or(1).clamp(1, 3);
@@ -159,7 +164,12 @@ pub fn allocate(path: &Path, size: Bytes) -> Result<(), Failure> {
 
 /// Space that one run takes in the scratch folder.
 pub fn space(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
-    Bytes(disk_size(bytes, setup, steps).0 * u64::from(setup.all_disks()))
+    // A record of a stream has a head of its own.
+    let streamed = |step: &Step| {
+        matches!(step.action, Action::Send { to: Destination::File, .. }).then_some(bytes.0 / 10 * 11)
+    };
+    let stream = steps.iter().filter_map(streamed).max().unwrap_or(0);
+    Bytes(disk_size(bytes, setup, steps).0 * u64::from(setup.all_disks()) + stream)
 }
 
 fn refuse_unless_empty(path: &Path) -> Result<(), LabError> {

@@ -4,6 +4,7 @@
 //! written whole or not at all; `result.json` is made of these and can be made again.
 
 use crate::error::LabError;
+use crate::like::Likeness;
 use crate::plan::{PlannedRun, order};
 use crate::pool::PoolChoice;
 use crate::result::RunResult;
@@ -42,6 +43,9 @@ pub struct Plan {
     /// Files of the user that are written, in a sample beside the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sampled>,
+    /// The recorded host that settings were taken from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub like: Option<Likeness>,
     /// Samples a second of the captures; `None`: nothing is recorded.
     pub hz: Option<u32>,
 }

@@ -15,6 +15,7 @@ mod doctor;
 mod inputs;
 mod knowledge;
 mod lab;
+mod lab_like;
 mod lab_page;
 mod lab_vm;
 mod limits;

@@ -8,7 +8,7 @@ use super::{Measured, Session};
 use crate::Bytes;
 use crate::io::{Check, Data, Moved, Reading};
 use crate::result::Mark;
-use crate::spec::{Action, Age, Form, Order, Step};
+use crate::spec::{Action, Age, Destination, Form, Order, Step};
 use crate::{pool, user};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::fs::File;
@@ -93,7 +93,7 @@ fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
     session.sync()?;
     link.say(&FromChild::Hello { cures });
 
-    let mut stage = Stage { plan, session, data, snapshots: 0, struck: false };
+    let mut stage = Stage { plan, session, data, snapshots: 0, kept: None, struck: false };
     for step in &plan.steps {
         link.gate(step)?;
         stage.session.begin();
@@ -130,13 +130,13 @@ struct Outcome {
     moved: Option<Moved>,
     /// Snapshots taken or destroyed, names given.
     operations: u64,
-    /// Bytes that were sent.
+    /// Bytes that were sent or received.
     stream: Option<u64>,
 }
 
 /// The thread that plays steps without workers.
 const MAIN: &str = "lab-main";
-/// Length of what a step sent.
+/// Length of what a step sent or received.
 const STREAM: &str = "lab.stream_bytes";
 
 impl Outcome {
@@ -158,6 +158,8 @@ struct Stage<'a> {
     data: Data,
     /// Snapshots that are there.
     snapshots: u32,
+    /// The form of the stream that waits to be received.
+    kept: Option<Form>,
     /// The plan's misbehaviour is over.
     struck: bool,
 }
@@ -207,7 +209,8 @@ impl Stage<'_> {
                 self.session.regain().map(|()| Outcome::default())
             }
             Action::Rename => self.rename(link),
-            Action::Send { form } => self.send(link, *form),
+            Action::Send { form, to } => self.send(link, *form, *to == Destination::File),
+            Action::Receive => self.receive(link),
             Action::Idle { seconds, available } => {
                 self.idle(link, *seconds, *available);
                 Ok(Outcome::default())
@@ -259,14 +262,27 @@ impl Stage<'_> {
     }
 
     /// The data that the stream is of counts as moved, however short the stream is.
-    fn send(&self, link: &mut Link, form: Form) -> Result<Outcome, Failure> {
+    fn send(&mut self, link: &mut Link, form: Form, keep: bool) -> Result<Outcome, Failure> {
         let Some(newest) = self.snapshots.checked_sub(1) else {
             return Err(Failure::other("send a snapshot", "none is there"));
         };
         link.mark("send", "the newest snapshot, whole");
         let session = &*self.session;
-        let (sent, moved) = self.data.moved_by(MAIN, || session.send(newest, form))?;
+        let (sent, moved) = self.data.moved_by(MAIN, || session.send(newest, form, keep))?;
+        self.kept = keep.then_some(form);
         Ok(Outcome { stream: Some(sent), ..moved.into() })
+    }
+
+    /// The data of the stream counts as moved. Everything after it is done to the copy.
+    fn receive(&mut self, link: &mut Link) -> Result<Outcome, Failure> {
+        let Some(form) = self.kept.take() else {
+            return Err(Failure::other("receive a stream", "none was kept"));
+        };
+        link.mark("receive", "the stream, as a dataset of its own");
+        let session = &mut self.session;
+        let (received, moved) = self.data.moved_by(MAIN, || session.receive(form))?;
+        self.session.sync()?;
+        Ok(Outcome { stream: Some(received), ..moved.into() })
     }
 
     fn destroy(&mut self, link: &mut Link, order: Age) -> Result<Outcome, Failure> {

@@ -119,11 +119,21 @@ pub trait Session {
     /// What OpenZFS refused.
     fn rename(&self, number: u32) -> Result<(), Failure>;
 
-    /// Sends the snapshot of that number to nowhere; the length of the stream.
+    /// Sends the snapshot of that number, and keeps the stream for [`receive`](Session::receive) or nothing of it; its
+    /// length.
     ///
     /// # Errors
     /// What OpenZFS refused.
-    fn send(&self, number: u32, form: Form) -> Result<u64, Failure>;
+    fn send(&self, number: u32, form: Form, keep: bool) -> Result<u64, Failure>;
+
+    /// Receives the stream that was kept, of that form, as a dataset of its own, which takes the place of the first;
+    /// the length of the stream. Engines that cannot are never asked.
+    ///
+    /// # Errors
+    /// What OpenZFS refused.
+    fn receive(&mut self, _form: Form) -> Result<u64, Failure> {
+        Err(Failure::other("receive a stream", "this engine cannot"))
+    }
 
     /// Lets OpenZFS see so much memory left; `None` for what there is.
     fn memory_left(&self, bytes: Option<i64>);

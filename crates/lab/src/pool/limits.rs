@@ -92,7 +92,7 @@ fn of_cell(variant: &Variant, choice: &PoolChoice) -> Vec<String> {
         );
     }
     if variant.steps.iter().any(|step| matches!(step.action, Action::Send { .. })) {
-        reasons.push(format!("a send step: {NO_SEND}"));
+        reasons.push(format!("the steps send and receive: {NO_SEND}"));
     }
     let parameters = setup.parameters.keys().chain(setup.implementations.keys());
     let names: Vec<&str> = parameters.map(String::as_str).collect();

@@ -297,7 +297,7 @@ impl Session for PoolSession {
         self.tools.change("zfs", &["rename", &snapshot('r'), &snapshot('s')]).map(drop)
     }
 
-    fn send(&self, _number: u32, _form: Form) -> Result<u64, Failure> {
+    fn send(&self, _number: u32, _form: Form, _keep: bool) -> Result<u64, Failure> {
         Err(Failure::other("send a snapshot", super::limits::NO_SEND))
     }
 

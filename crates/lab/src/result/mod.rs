@@ -8,6 +8,7 @@ mod summary;
 pub use step::{Captured, Mark, StepResult, ThreadGroup};
 pub use summary::{Summary, SummaryStep, summarise};
 
+use crate::like::Likeness;
 use crate::sample::Sampled;
 use crate::spec::{Check, Engine, Measure, Setup, Size, SizeSpec};
 use crate::stats::Growth;
@@ -49,6 +50,9 @@ pub struct ExperimentResult {
     /// The user's own files that were written, where they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Sampled>,
+    /// The recorded host that settings were taken from, with what could not be taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub like: Option<Likeness>,
     pub seed: u64,
     /// Unix time.
     pub started_s: u64,

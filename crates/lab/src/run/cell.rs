@@ -175,7 +175,7 @@ impl OneRun<'_> {
 /// Bytes that the application moves in a step.
 fn moved(action: &Action, all: Bytes) -> u64 {
     match action {
-        Action::Write | Action::Verify | Action::Raw | Action::Send { .. } => all.0,
+        Action::Write | Action::Verify | Action::Raw | Action::Send { .. } | Action::Receive => all.0,
         Action::Read { bytes, count, .. } => bytes.unwrap_or(all).0 * u64::from(*count),
         Action::Overwrite { bytes, .. } => bytes.unwrap_or(all).0,
         Action::Snapshot { count, bytes } => u64::from(*count) * bytes.0,

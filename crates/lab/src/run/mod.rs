@@ -10,6 +10,7 @@ use crate::engine::Engine;
 use crate::engine::parent::ChildProgram;
 use crate::engine::protocol::Fault;
 use crate::error::LabError;
+use crate::like::Likeness;
 use crate::pool::{PoolChoice, PoolEngine};
 use crate::recorder::{Progress, Recorder};
 use crate::result::{Cpu, ExperimentResult, FailedRun, Figure, SCHEMA, summarise};
@@ -43,6 +44,8 @@ pub struct RunOptions {
     pub seed: Option<u64>,
     /// Files of which a sample is written where an experiment says `data = "sample"`.
     pub data: Option<PathBuf>,
+    /// What the experiment has from a recorded host; it is noted, and changes nothing here.
+    pub like: Option<Likeness>,
     /// The pool of each run stays in the output folder, for [`verify`](verify::verify); engine `user` only.
     pub keep: bool,
     /// Samples a second that the recorder takes; kept for [`resume`].
@@ -70,6 +73,7 @@ impl RunOptions {
             pool: PoolChoice::default(),
             seed: None,
             data: None,
+            like: None,
             keep: false,
             hz: None,
             command: Vec::new(),
@@ -114,6 +118,7 @@ pub fn run(
         pool: options.pool.clone(),
         keep: options.keep,
         sample: sample.as_ref().map(|(sampled, _)| sampled.clone()),
+        like: options.like.clone(),
         hz: options.hz,
     };
     let variants = variants(&plan.experiment)?;
@@ -307,6 +312,7 @@ impl Session<'_> {
             size: self.plan.size,
             size_spec: self.plan.size_spec,
             data: self.plan.sample.clone(),
+            like: self.plan.like.clone(),
             seed: self.plan.seed,
             started_s: self.plan.started_s,
             library: self.engine.info().clone(),

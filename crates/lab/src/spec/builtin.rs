@@ -9,6 +9,7 @@ const ALL: &[(&str, &str)] = &[
     ("snapshot-destroy", include_str!("../../../../experiments/snapshot-destroy.toml")),
     ("snapshot-rename", include_str!("../../../../experiments/snapshot-rename.toml")),
     ("send", include_str!("../../../../experiments/send.toml")),
+    ("send-receive", include_str!("../../../../experiments/send-receive.toml")),
     ("prefetch", include_str!("../../../../experiments/prefetch.toml")),
     ("dbuf-cache", include_str!("../../../../experiments/dbuf-cache.toml")),
     ("sync-writes", include_str!("../../../../experiments/sync-writes.toml")),

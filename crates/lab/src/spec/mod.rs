@@ -18,7 +18,7 @@ pub use check::Check;
 pub use measure::Measure;
 pub use offload::{Offload, Provider, SETTINGS as OFFLOAD_SETTINGS};
 pub use setup::{Content, Device, Fsync, Layout, Setup, Way};
-pub use step::{Action, Age, Form, Order, Step, StepSpec, Verb};
+pub use step::{Action, Age, Destination, Form, Order, Step, StepSpec, Verb};
 
 use crate::{Bytes, LabError};
 use serde::{Deserialize, Serialize};
@@ -302,6 +302,7 @@ impl Experiment {
         if let Some(early) = self.steps[..taken.unwrap_or(self.steps.len())].iter().find(of_snapshots) {
             return Err(format!("steps: {} comes before any snapshot is taken", early.name()));
         }
+        self.check_receive()?;
         if !names.contains(&self.compare.step) {
             return Err(format!(
                 "compare.step: {} is not one of the steps: {}",
@@ -310,6 +311,27 @@ impl Experiment {
             ));
         }
         Ok(())
+    }
+
+    /// A stream is received once it lies in a file; snapshots are those of the dataset that was sent.
+    fn check_receive(&self) -> Result<(), String> {
+        let Some(received) = self.steps.iter().position(|step| step.verb == Verb::Receive) else {
+            return Ok(());
+        };
+        let (before, after) = self.steps.split_at(received);
+        if !before.iter().any(|step| step.verb == Verb::Send && step.to.is_some()) {
+            return Err("steps: receive needs a send before it with to = \"file\"".into());
+        }
+        let of_sent = |step: &&StepSpec| {
+            matches!(step.verb, Verb::Snapshot | Verb::Destroy | Verb::Rename | Verb::Send | Verb::Receive)
+        };
+        match after[1..].iter().find(of_sent) {
+            Some(late) => Err(format!(
+                "steps: {} comes after receive; only write, overwrite, read, verify, reimport, lose, regain and idle can",
+                late.name()
+            )),
+            None => Ok(()),
+        }
     }
 
     pub fn step_names(&self) -> Vec<String> {

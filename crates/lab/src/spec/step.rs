@@ -25,6 +25,7 @@ pub struct StepSpec {
     pub seconds: Option<Word>,
     pub available: Option<Word>,
     pub form: Option<Word>,
+    pub to: Option<Word>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,8 +53,10 @@ pub enum Verb {
     Regain,
     /// Give each snapshot another name and its own back, one call each.
     Rename,
-    /// Send the newest snapshot whole, in a `form`, to nowhere.
+    /// Send the newest snapshot whole, in a `form`, `to` nowhere or a file.
     Send,
+    /// Receive that file as another dataset, which the following steps read and write.
+    Receive,
     /// Do nothing for `seconds`, while the host seems to have `available` memory left.
     Idle,
 }
@@ -73,6 +76,7 @@ impl Verb {
             Verb::Regain => "regain",
             Verb::Rename => "rename",
             Verb::Send => "send",
+            Verb::Receive => "receive",
             Verb::Idle => "idle",
         }
     }
@@ -80,9 +84,15 @@ impl Verb {
     /// Names of the arguments it takes.
     fn takes(self) -> &'static [&'static str] {
         match self {
-            Verb::Write | Verb::Reimport | Verb::Verify | Verb::Raw | Verb::Regain | Verb::Rename => &[],
+            Verb::Write
+            | Verb::Reimport
+            | Verb::Verify
+            | Verb::Raw
+            | Verb::Regain
+            | Verb::Rename
+            | Verb::Receive => &[],
             Verb::Lose => &["count"],
-            Verb::Send => &["form"],
+            Verb::Send => &["form", "to"],
             Verb::Overwrite => &["order", "bytes"],
             Verb::Read => &["order", "bytes", "count"],
             Verb::Snapshot => &["count", "bytes"],
@@ -164,7 +174,10 @@ pub enum Action {
     Rename,
     Send {
         form: Form,
+        #[serde(default)]
+        to: Destination,
     },
+    Receive,
     /// `available`: bytes of memory left, negative when the host is short of them; `None`: plenty.
     Idle {
         seconds: u32,
@@ -206,6 +219,17 @@ pub enum Form {
     Raw,
 }
 
+/// Where a stream goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Destination {
+    /// It is counted only.
+    #[default]
+    Nowhere,
+    /// A file in the scratch folder, for a receive.
+    File,
+}
+
 fn once() -> u32 {
     1
 }
@@ -224,6 +248,7 @@ impl StepSpec {
             ("seconds", &self.seconds),
             ("available", &self.available),
             ("form", &self.form),
+            ("to", &self.to),
         ];
         all.into_iter().filter_map(|(name, word)| Some((name, word.as_ref()?)))
     }
@@ -256,7 +281,10 @@ impl StepSpec {
                 count: number("count", &self.count, setup)?.unwrap_or_else(once).max(1),
             },
             Verb::Rename => Action::Rename,
-            Verb::Send => Action::Send { form: one_of("form", &self.form, setup)? },
+            Verb::Send => {
+                Action::Send { form: one_of("form", &self.form, setup)?, to: one_of("to", &self.to, setup)? }
+            }
+            Verb::Receive => Action::Receive,
             Verb::Overwrite => {
                 Action::Overwrite { bytes: bytes(&self.bytes)?, order: one_of("order", &self.order, setup)? }
             }

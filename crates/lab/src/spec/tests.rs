@@ -117,3 +117,15 @@ fn a_modelled_device_gives_way_to_what_is_set_by_name() {
     let error = experiment.set("provider", "model:qat-8590").unwrap_err();
     assert!(error.contains("did you mean model:qat-8950?"), "{error}");
 }
+
+#[test]
+fn a_receive_needs_a_stream_and_is_the_last_of_the_steps_on_snapshots() {
+    let text = builtin::text("send-receive").unwrap();
+    let wrong =
+        |from: &str, to: &str| Experiment::parse(&text.replace(from, to), "x").unwrap_err().to_string();
+    assert!(text.contains("to = \"file\"\n"));
+    assert!(wrong("to = \"file\"\n", "").contains("receive needs a send before it with to = \"file\""));
+    assert!(wrong("to = \"file\"", "to = \"tape\"").contains("it must be"));
+    let destroyed = wrong("do = \"reimport\"", "do = \"destroy\"");
+    assert!(destroyed.contains("destroy comes after receive"), "{destroyed}");
+}

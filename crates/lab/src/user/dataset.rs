@@ -7,10 +7,13 @@ use super::zil::Zil;
 use crate::Bytes;
 use crate::engine::protocol::Failure;
 use crate::spec::Setup;
-use std::ffi::{CString, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr::{null_mut, without_provenance};
 
+/// A volume. OpenZFS receives raw streams of these and of file systems only (`dsl_crypto_recv_raw_objset_check`).
+const OST_ZVOL: c_int = 3;
 const OST_OTHER: c_int = 4;
+const OST_ANY: c_int = 5;
 /// DMU_OT_UINT64_OTHER: data (not metadata), encrypted.
 const OBJECT_TYPE: c_int = 26;
 /// ZPROP_SRC_LOCAL
@@ -27,6 +30,8 @@ const KEY: [u8; 32] = [0x5a; 32];
 
 /// Its full name.
 pub const NAME: &str = "zwhy-lab/data";
+/// That of the dataset which a stream is received as.
+pub const COPY: &str = "zwhy-lab/copy";
 
 /// Properties that are no `zfs set` afterwards.
 const GIVEN: [&str; 2] = ["encryption", "recordsize"];
@@ -80,50 +85,48 @@ unsafe impl Sync for Open {}
 impl<'a> Dataset<'a> {
     /// The dataset of a pool that is there.
     pub fn existing(zpool: &'a Zpool, setup: &Setup) -> Result<Dataset<'a>, Failure> {
-        let (name, encrypted) = (c_string(NAME), setup.is_encrypted());
-        let mut dataset = Dataset { zpool, name, encrypted, objset: null_mut(), commits: false, log: None };
+        Dataset::found(zpool, NAME, setup, false)
+    }
+
+    /// The dataset that a stream was received as.
+    pub fn copy(zpool: &'a Zpool, setup: &Setup) -> Result<Dataset<'a>, Failure> {
+        Dataset::found(zpool, COPY, setup, setup.commits())
+    }
+
+    fn found(zpool: &'a Zpool, name: &str, setup: &Setup, commits: bool) -> Result<Dataset<'a>, Failure> {
+        let (name, encrypted) = (c_string(name), setup.is_encrypted());
+        let mut dataset = Dataset { zpool, name, encrypted, objset: null_mut(), commits, log: None };
         dataset.load_key()?;
         dataset.open()?;
         Ok(dataset)
     }
 
-    pub fn create(zpool: &'a Zpool, setup: &Setup) -> Result<Dataset<'a>, Failure> {
+    /// `sent`: streams of it are received.
+    pub fn create(zpool: &'a Zpool, setup: &Setup, sent: bool) -> Result<Dataset<'a>, Failure> {
         let name = c_string(NAME);
+        let kind = if sent { OST_ZVOL } else { OST_OTHER };
         let encrypted = setup.is_encrypted();
         let params = match encrypted {
             true => crypto_params(zpool, Some(number(zpool, "encryption", setup.property("encryption"))?))?,
             false => null_mut(),
         };
         // SAFETY: the name is valid; no callback.
-        let error = unsafe {
-            (zpool.call.dmu_objset_create)(name.as_ptr(), OST_OTHER, 0, params, null_mut(), null_mut())
-        };
+        let error =
+            unsafe { (zpool.call.dmu_objset_create)(name.as_ptr(), kind, 0, params, null_mut(), null_mut()) };
         free_params(zpool, params, error != 0);
         check(error, "make the dataset", "dmu_objset_create")?;
         let commits = setup.commits();
+        set_properties(zpool, &name, setup)?;
         let mut dataset = Dataset { zpool, name, encrypted, objset: null_mut(), commits, log: None };
-        // Encryption is chosen above, and the block size with each object.
-        for (property, value) in setup.properties.iter().filter(|(name, _)| !GIVEN.contains(&name.as_str())) {
-            dataset.set(property, number(zpool, property, value)?)?;
-        }
         dataset.open()?;
         Ok(dataset)
-    }
-
-    fn set(&self, property: &str, value: u64) -> Result<(), Failure> {
-        let c_property = c_string(property);
-        // SAFETY: both texts are valid.
-        let error = unsafe {
-            (self.zpool.call.dsl_prop_set_int)(self.name.as_ptr(), c_property.as_ptr(), SOURCE_LOCAL, value)
-        };
-        check(error, &format!("set {property} of the dataset"), "dsl_prop_set_int")
     }
 
     pub fn open(&mut self) -> Result<(), Failure> {
         let mut objset = null_mut();
         // SAFETY: the name is valid; the objset is given back by `close`.
         let error = unsafe {
-            (self.zpool.call.dmu_objset_own)(self.name.as_ptr(), OST_OTHER, 0, 1, self.tag(), &mut objset)
+            (self.zpool.call.dmu_objset_own)(self.name.as_ptr(), OST_ANY, 0, 1, self.tag(), &mut objset)
         };
         check(error, "open the dataset", "dmu_objset_own")?;
         self.objset = objset;
@@ -153,6 +156,8 @@ impl<'a> Dataset<'a> {
         // SAFETY: name and parameters are valid; on success OpenZFS keeps the key inside.
         let error = unsafe { (self.zpool.call.spa_keystore_load_wkey)(self.name.as_ptr(), params, 0) };
         free_params(self.zpool, params, error != 0);
+        // What was just made with its key has it.
+        let error = if error == libc::EEXIST { 0 } else { error };
         check(error, "load the key of the dataset", "spa_keystore_load_wkey")
     }
 
@@ -208,6 +213,37 @@ impl<'a> Dataset<'a> {
     }
 }
 
+/// Gives a dataset the properties of the set-up. Encryption is chosen when it is made, the block size with each object.
+pub fn set_properties(zpool: &Zpool, dataset: &CStr, setup: &Setup) -> Result<(), Failure> {
+    for (property, value) in setup.properties.iter().filter(|(name, _)| !GIVEN.contains(&name.as_str())) {
+        let (c_property, value) = (c_string(property), number(zpool, property, value)?);
+        // SAFETY: both texts are valid.
+        let error = unsafe {
+            (zpool.call.dsl_prop_set_int)(dataset.as_ptr(), c_property.as_ptr(), SOURCE_LOCAL, value)
+        };
+        check(error, &format!("set {property} of the dataset"), "dsl_prop_set_int")?;
+    }
+    Ok(())
+}
+
+/// How a new dataset is encrypted, and its key: what `zfs receive -o encryption=…` hands over.
+pub fn encryption_lists(zpool: &Zpool, setup: &Setup) -> Result<(Nvlist, Nvlist), Failure> {
+    let encryption = number(zpool, "encryption", setup.property("encryption"))?;
+    Ok(key_lists(zpool, Some(encryption)))
+}
+
+fn key_lists(zpool: &Zpool, encryption: Option<u64>) -> (Nvlist, Nvlist) {
+    let hidden = Nvlist::new(zpool.call).bytes("wkeydata", &mut KEY.clone());
+    let mut properties = Nvlist::new(zpool.call);
+    if let Some(encryption) = encryption {
+        properties = properties
+            .u64("encryption", encryption)
+            .u64("keyformat", KEYFORMAT_RAW)
+            .string("keylocation", "prompt");
+    }
+    (properties, hidden)
+}
+
 /// Runs one transaction: `hold` says what it may change, `change` changes it.
 pub fn transaction<T>(
     zpool: &Zpool,
@@ -235,14 +271,7 @@ pub fn transaction<T>(
 
 /// The key, and for a new dataset (`encryption` given) how to encrypt.
 fn crypto_params(zpool: &Zpool, encryption: Option<u64>) -> Result<*mut CryptoParams, Failure> {
-    let hidden = Nvlist::new(zpool.call).bytes("wkeydata", &mut KEY.clone());
-    let mut properties = Nvlist::new(zpool.call);
-    if let Some(encryption) = encryption {
-        properties = properties
-            .u64("encryption", encryption)
-            .u64("keyformat", KEYFORMAT_RAW)
-            .string("keylocation", "prompt");
-    }
+    let (properties, hidden) = key_lists(zpool, encryption);
     let mut params = null_mut();
     // SAFETY: lists are valid and copied; the result is freed by `free_params`.
     let error = unsafe {

@@ -8,6 +8,7 @@ use crate::engine::protocol::{EnginePlan, Parameter, UserPlan};
 use crate::recorder::Whom;
 use crate::spec::{Setup, Variant};
 use crate::{Bytes, LabError};
+use std::collections::BTreeSet;
 use std::path::Path;
 use zwhy_evidence::{CaptureFacts, DatasetFacts, PoolFacts, ZfsFacts};
 
@@ -53,7 +54,11 @@ impl Engine for UserEngine {
     }
 
     fn check(&mut self, variants: &[Variant], _bytes: Bytes) -> Result<(), LabError> {
-        let reasons = super::limits::refusals(variants);
+        let mut reasons = super::limits::refusals(variants);
+        let release = self.library.info.release;
+        let too_new = variants.iter().flat_map(|v| super::limits::too_new(&v.setup, release));
+        let missing = variants.iter().flat_map(|v| super::limits::not_exported(&v.steps, &self.library));
+        reasons.extend(too_new.chain(missing).collect::<BTreeSet<String>>());
         if !reasons.is_empty() {
             return Err(LabError::UserCannot { reasons });
         }

@@ -26,5 +26,6 @@ pub mod search;
 pub mod session;
 pub mod shim;
 pub mod snapshots;
+pub mod streams;
 pub mod tune;
 pub mod zil;

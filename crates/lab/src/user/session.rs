@@ -6,16 +6,17 @@ use super::disks::Disks;
 use super::dmu::{self, Objects};
 use super::kept::Kept;
 use super::kstats::Counters;
+use super::library::Release;
 use super::nvlist::c_string;
 use super::pool::{self, Pool};
-use super::{cures, offload, shim, snapshots, tune};
+use super::{cures, offload, shim, snapshots, streams, tune};
 use crate::Bytes;
 use crate::engine::clocks::Snapshot;
 use crate::engine::protocol::{ChildPlan, Failure, UserPlan};
 use crate::engine::{Measured, Session};
 use crate::io::Target;
-use crate::scratch::disk_size;
-use crate::spec::Form;
+use crate::scratch::{STREAM, disk_size};
+use crate::spec::{Action, Form, Setup};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -29,6 +30,10 @@ struct UserSession {
     /// Where it is left how to open the pool again.
     keep: Option<PathBuf>,
     disks: Disks,
+    setup: Setup,
+    release: Release,
+    /// The file that a stream is kept in.
+    stream: PathBuf,
     /// Of the step that is measured.
     begun: (Snapshot, Counters),
     /// When the step before it ended.
@@ -69,7 +74,21 @@ pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<c
     offload::pause(false);
     let disks = Disks::new(&plan.scratch, setup.disks);
     let (writes, keep) = (own.existing.is_none(), plan.keep.then(|| plan.scratch.clone()));
-    Ok((Box::new(UserSession { zpool, pool, dataset, objects, writes, keep, disks, begun, ended }), done))
+    let session = UserSession {
+        zpool,
+        pool,
+        dataset,
+        objects,
+        writes,
+        keep,
+        disks,
+        setup: setup.clone(),
+        release: own.library.info.release,
+        stream: plan.scratch.join(STREAM),
+        begun,
+        ended,
+    };
+    Ok((Box::new(session), done))
 }
 
 type Made = (Pool<'static>, Dataset<'static>, Vec<u64>);
@@ -78,7 +97,8 @@ fn new_pool(zpool: &'static Zpool, own: &UserPlan, plan: &ChildPlan) -> Result<M
     let setup = &plan.setup;
     let size = disk_size(plan.bytes, setup, &plan.steps);
     let pool = Pool::create(zpool, &own.library, &plan.scratch, setup, size)?;
-    let dataset = Dataset::create(zpool, setup)?;
+    let sent = plan.steps.iter().any(|step| step.action == Action::Receive);
+    let dataset = Dataset::create(zpool, setup, sent)?;
     let objects: Result<Vec<u64>, Failure> =
         (0..setup.threads).map(|_| dataset.new_object(setup.recordsize().0)).collect();
     let objects = objects?;
@@ -165,8 +185,19 @@ impl Session for UserSession {
         snapshots::rename(self.zpool, number)
     }
 
-    fn send(&self, number: u32, form: Form) -> Result<u64, Failure> {
-        snapshots::send(self.zpool, number, form)
+    fn send(&self, number: u32, form: Form, keep: bool) -> Result<u64, Failure> {
+        streams::send(self.zpool, number, form, keep.then_some(self.stream.as_path()))
+    }
+
+    fn receive(&mut self, form: Form) -> Result<u64, Failure> {
+        self.dataset.close();
+        streams::receive(self.zpool, self.release, &self.setup, form, &self.stream)?;
+        self.dataset = Dataset::copy(self.zpool, &self.setup)?;
+        let stream = std::fs::metadata(&self.stream);
+        let length = stream.map_err(|e| Failure::other("measure the stream", e.to_string()))?.len();
+        // Its room is that of the next run.
+        let _ = std::fs::remove_file(&self.stream);
+        Ok(length)
     }
 
     fn memory_left(&self, bytes: Option<i64>) {

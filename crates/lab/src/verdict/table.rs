@@ -3,6 +3,7 @@
 use super::checks::Outcome;
 use super::number;
 use crate::Engine;
+use crate::like::Likeness;
 use crate::result::{ExperimentResult, GrowthResult, SummaryStep, ThreadGroup};
 use crate::stats::{Growth, Interval, Model};
 use std::fmt::Write;
@@ -131,6 +132,7 @@ pub fn trust(result: &ExperimentResult) -> Vec<String> {
             data.place()
         ));
     }
+    out.extend(result.like.iter().flat_map(Likeness::sentences));
     if let Some(noise) = result.noise.filter(|noise| *noise > QUIET) {
         out.push(format!("Runs of the same cell differ by {:.0} % on this machine.", (noise - 1.0) * 100.0));
     }

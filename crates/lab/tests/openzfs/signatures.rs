@@ -15,6 +15,7 @@ pub const TESTS: &[Test] = &[
     ("a_log_device_takes_what_must_be_safe", a_log_device_takes_what_must_be_safe),
     ("small_blocks_go_to_a_special_vdev", small_blocks_go_to_a_special_vdev),
     ("snapshots_are_renamed_and_sent", snapshots_are_renamed_and_sent),
+    ("streams_are_received_and_read_back", streams_are_received_and_read_back),
     ("memory_pressure_shrinks_the_arc", memory_pressure_shrinks_the_arc),
     ("the_users_own_files_are_written", the_users_own_files_are_written),
 ];
@@ -91,6 +92,30 @@ fn snapshots_are_renamed_and_sent() {
     // Each got another name and its own back, else they could not be destroyed.
     assert_eq!(step(&result, "raw", "rename").operations, 6);
     assert_eq!(step(&result, "raw", "destroy").operations, 3);
+}
+
+/// The copy is read after an import, from disk, and every byte of it compared; the original may be gone by then.
+fn streams_are_received_and_read_back() {
+    let fixed = "compression = \"lz4\"\ndata = \"half\"\nthreads = 2";
+    let steps = "[[steps]]\ndo = \"write\"\n[[steps]]\ndo = \"snapshot\"\ncount = 2\n\
+                 [[steps]]\ndo = \"send\"\nform = \"$form\"\nto = \"file\"\n[[steps]]\ndo = \"receive\"\n\
+                 [[steps]]\ndo = \"reimport\"\n[[steps]]\ndo = \"read\"\n[[steps]]\ndo = \"verify\"\n\
+                 [[steps]]\ndo = \"overwrite\"\nbytes = \"1M\"\n[[steps]]\ndo = \"verify\"\nname = \"again\"";
+    let factors = "form = [\"plain\", \"compressed\", \"raw\"]\nencryption = [\"off\", \"aes-256-gcm\"]";
+    let result = own(factors, fixed, steps, "8M").unwrap();
+    assert!(result.failed.is_empty() && result.runs.len() == 6, "{:?}", result.failed);
+    let compressed = |cell: &str| step(&result, cell, "receive").counter("lab.compressed").unwrap();
+    let blocks = step(&result, "off plain", "receive").blocks as f64;
+    // Metadata is compressed in any case; that of a raw receive in more and smaller pieces.
+    assert!(compressed("off compressed") + 0.9 * blocks <= compressed("off plain"), "{:?}", result.summary);
+    for run in &result.runs {
+        let [sent, received] =
+            ["send", "receive"].map(|name| run.step(name).unwrap().counter("lab.stream_bytes"));
+        assert!(sent == received && sent > Some(0.0), "{}", run.variant);
+        assert!(run.step("receive").unwrap().device_written_bytes > 0, "{}", run.variant);
+        // What is read back after the import comes from the copy on disk.
+        assert!(run.step("read").unwrap().device_read_bytes >= 2 << 20, "{}", run.variant);
+    }
 }
 
 fn a_small_dbuf_cache_decompresses_every_block_again() {

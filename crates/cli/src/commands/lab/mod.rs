@@ -5,6 +5,7 @@ mod captures;
 mod cleanup;
 mod functions;
 mod kept;
+mod like;
 mod page;
 mod plan;
 mod runs;

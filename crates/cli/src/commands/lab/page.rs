@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zwhy_diagnose::Knowledge;
 use zwhy_flame::stage_colour;
-use zwhy_lab::{ExperimentResult, LabPage, PageCapture, PageCommand, StageShare};
+use zwhy_lab::{ExperimentResult, LabPage, Likeness, PageCapture, PageCommand, StageShare};
 use zwhy_report::shell_word;
 
 #[derive(clap::Args, Debug)]
@@ -74,11 +74,33 @@ fn commands(result: &ExperimentResult, folder: &Path) -> Vec<PageCommand> {
             let again = format!("zwhy {} --seed {}", words.join(" "), result.seed);
             commands.push(named("In the same order again (into another folder)", again));
         }
+        if let Some(like) = &result.like {
+            let words: Vec<String> =
+                without_capture(&result.command, like).iter().map(|w| argument(w)).collect();
+            let again = format!("zwhy {}", words.join(" "));
+            commands.push(named(&format!("With these settings, without {}", like.capture), again));
+        }
     }
     let folder = shell_word(&folder.display().to_string());
     commands.push(named("Whether the expected signature is there", format!("zwhy lab check {folder}")));
     commands.push(named("Beside another result, cell by cell", format!("zwhy lab compare {folder} OTHER")));
     commands
+}
+
+/// The words of a command with the settings of a capture in its place; without the program.
+fn without_capture(command: &[String], like: &Likeness) -> Vec<String> {
+    const OF_CAPTURES: [&str; 2] = ["--like", "--like-dataset"];
+    let mut words = Vec::new();
+    let mut given = command.iter().skip(1);
+    while let Some(word) = given.next() {
+        if OF_CAPTURES.contains(&word.as_str()) {
+            given.next();
+        } else if !OF_CAPTURES.iter().any(|option| word.starts_with(&format!("{option}="))) {
+            words.push(word.clone());
+        }
+    }
+    words.extend(like.settings().flat_map(|setting| ["--set".to_owned(), setting]));
+    words
 }
 
 /// An option keeps its hyphens: only names are protected from being taken for one.

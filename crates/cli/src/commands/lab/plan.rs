@@ -1,14 +1,16 @@
 //! What there is to run, and what it will take.
 
+use super::like::LikeArgs;
 use super::{accelerators, vm};
 use crate::failure::{usage, usage_about};
 use crate::output;
 use anyhow::Result;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zwhy_lab::{
-    Action, Bytes, Engine, Estimate, Experiment, Form, Pace, PoolChoice, Remark, Size, SizeSpec, Variant,
-    estimate_at, remarks, user_refusals,
+    Action, Bytes, Destination, Engine, Estimate, Experiment, Form, Library, Likeness, Pace, PoolChoice,
+    Remark, Size, SizeSpec, Variant, estimate_at, remarks, user_refusals, user_unknown,
 };
 use zwhy_report::{Align, Grid};
 
@@ -55,6 +57,8 @@ pub struct Chosen {
     /// Folder where --engine pool notes what it changes on this host, for lab cleanup.
     #[arg(long, value_name = "DIR", default_value = zwhy_lab::JOURNALS)]
     journal: PathBuf,
+    #[command(flatten)]
+    like: LikeArgs,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -72,6 +76,8 @@ pub struct Wanted {
     pub pool: PoolChoice,
     /// The engine pool, in a VM.
     pub in_vm: bool,
+    /// What it has from a recorded host.
+    pub like: Option<Likeness>,
 }
 
 impl Chosen {
@@ -93,12 +99,14 @@ impl Chosen {
         words.extend(self.quick.then(|| "--quick".to_owned()));
         let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
         self.set.iter().chain(&self.grow).for_each(|setting| add("--set", setting.clone()));
+        wanted.like.iter().flat_map(Likeness::settings).for_each(|setting| add("--set", setting));
         add("--repeats", wanted.size_spec.repetitions.to_string());
         add("--bytes", wanted.size_spec.bytes.to_string());
         Ok(words)
     }
 
-    pub fn wanted(&self) -> Result<Wanted> {
+    /// `library`: the libzpool that shall run, where it is named.
+    pub fn wanted(&self, library: Option<&Path>) -> Result<Wanted> {
         let mut experiment = match self.experiment.ends_with(".toml") {
             true => Experiment::from_file(Path::new(&self.experiment))?,
             false => Experiment::builtin(&self.experiment)?,
@@ -122,6 +130,7 @@ impl Chosen {
         if experiment.engine == Engine::User && (!pool.devices.is_empty() || pool.allow_parameters) {
             return Err(usage("--device and --allow-parameters are for --engine pool"));
         }
+        let like = self.like.apply(&mut experiment, &self.own(), library, &pool)?;
         let size = if self.quick { Size::Quick } else { Size::Full };
         let mut size_spec = experiment.size(size);
         if in_vm && self.quick {
@@ -139,12 +148,25 @@ impl Chosen {
                 )));
             }
         }
-        Ok(Wanted { experiment, size, size_spec, pool, in_vm })
+        Ok(Wanted { experiment, size, size_spec, pool, in_vm, like })
+    }
+
+    /// Each option that changes settings, with what it says.
+    fn given(&self) -> impl Iterator<Item = (&'static str, &String)> {
+        self.set.iter().map(|s| ("--set", s)).chain(self.grow.iter().map(|s| ("--grow", s)))
+    }
+
+    /// Settings that were changed so, with the option that did it.
+    fn own(&self) -> BTreeMap<String, String> {
+        let named = |(option, setting): (&str, &String)| {
+            let (name, _) = setting.split_once('=')?;
+            Some((name.trim().to_owned(), format!("{option} {setting}")))
+        };
+        self.given().filter_map(named).collect()
     }
 
     /// All settings first: one of them alone may not fit the others as they were.
     fn change(&self, experiment: &mut Experiment) -> Result<()> {
-        let given = self.set.iter().map(|s| ("--set", s)).chain(self.grow.iter().map(|s| ("--grow", s)));
         let providers = self.provider.as_ref().map(|name| format!("none,{name}"));
         let (mut settings, mut said) = (Vec::new(), Vec::new());
         if let (Some(name), Some(providers)) = (&self.provider, &providers) {
@@ -155,7 +177,7 @@ impl Chosen {
             settings.push(("provider_strict", "1"));
             said.push("--strict".to_owned());
         }
-        for (option, setting) in given {
+        for (option, setting) in self.given() {
             let (name, values) = setting.split_once('=').ok_or_else(|| {
                 usage_about("lab", format!("{setting:?} is no setting with its values; write NAME=V1,V2"))
             })?;
@@ -195,7 +217,7 @@ pub fn list() -> Result<ExitCode> {
 }
 
 pub fn show(args: &ShowArgs) -> Result<ExitCode> {
-    let Wanted { experiment, size_spec, pool, in_vm, .. } = args.chosen.wanted()?;
+    let Wanted { experiment, size_spec, pool, in_vm, like, .. } = args.chosen.wanted(None)?;
     let variants = experiment.variants().map_err(usage)?;
     let mut lines = vec![
         experiment.title.clone(),
@@ -212,6 +234,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode> {
         experiment.compare.measure.unit(),
         experiment.compare.step
     ));
+    lines.extend(like.iter().flat_map(Likeness::sentences));
     lines.push(String::new());
     let pace = if in_vm { Pace::EMULATED } else { Pace::NATIVE };
     let estimate = estimate_at(&experiment, size_spec, pace)?;
@@ -246,8 +269,12 @@ fn where_it_runs(experiment: &Experiment, pool: &PoolChoice) -> Result<Vec<Strin
              host are not touched."
                 .to_owned(),
         ];
-        let refused = user_refusals(&experiment.variants().map_err(usage)?);
-        lines.extend(refused.into_iter().map(|why| format!("It cannot run so: {why}.")));
+        let variants = experiment.variants().map_err(usage)?;
+        // Where there is none, running it says what to install.
+        let unknown =
+            Library::find(None).map(|library| user_unknown(&variants, &library)).unwrap_or_default();
+        let refused = user_refusals(&variants).into_iter().chain(unknown);
+        lines.extend(refused.map(|why| format!("It cannot run so: {why}.")));
         return Ok(lines);
     }
     let disks = match pool.devices.as_slice() {
@@ -295,12 +322,17 @@ fn words(action: &Action, all: Bytes) -> String {
         Action::Read { bytes, count: 1, .. } => format!("read {}", bytes.unwrap_or(all)),
         Action::Read { bytes, count, .. } => format!("read {} {count} times", bytes.unwrap_or(all)),
         Action::Rename => "give each snapshot another name and its own back, one call each".into(),
-        Action::Send { form } => format!(
-            "send the newest snapshot, {}, to nowhere",
+        Action::Receive => "receive the stream as another dataset, which later steps read and write".into(),
+        Action::Send { form, to } => format!(
+            "send the newest snapshot, {}, to {}",
             match form {
                 Form::Plain => "decompressed and decrypted",
                 Form::Compressed => "compressed as it is on disk (zfs send -c)",
                 Form::Raw => "exactly as it is on disk (zfs send -w)",
+            },
+            match to {
+                Destination::Nowhere => "nowhere",
+                Destination::File => "a file",
             }
         ),
         Action::Raw => format!("read {all} of the disks themselves, past OpenZFS"),

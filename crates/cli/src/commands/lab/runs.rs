@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use zwhy_lab::{
-    ChildProgram, Engine, ExperimentResult, LabError, NullRecorder, Progress as _, Recorder, RunOptions, Step,
+    ChildProgram, Engine, ExperimentResult, LabError, Likeness, NullRecorder, Progress as _, Recorder,
+    RunOptions, Step,
 };
 
 #[derive(clap::Args, Debug)]
@@ -65,11 +66,14 @@ pub struct ResumeArgs {
 }
 
 pub fn run(args: &RunArgs) -> Result<ExitCode> {
-    let wanted = args.chosen.wanted()?;
+    let wanted = args.chosen.wanted(args.library.as_deref())?;
+    for sentence in wanted.like.iter().flat_map(Likeness::sentences) {
+        output::note(&sentence);
+    }
     if wanted.in_vm {
         return run_in_vm(&wanted, args);
     }
-    let Wanted { mut experiment, size, size_spec, pool, .. } = wanted;
+    let Wanted { mut experiment, size, size_spec, pool, like, .. } = wanted;
     if args.data.is_some() {
         experiment.write_sample().map_err(|what| usage(format!("--data: {what}")))?;
     }
@@ -88,6 +92,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     options.seed = args.seed;
     options.data.clone_from(&args.data);
     options.keep = args.keep;
+    options.like = like;
     options.hz = (!args.no_record).then_some(args.hz);
     options.command = std::env::args().collect();
     options.cancel = stop::flag()?;
@@ -107,7 +112,15 @@ fn run_in_vm(wanted: &Wanted, args: &RunArgs) -> Result<ExitCode> {
     let mut shown = Shown::new();
     let result = vm::run(wanted, &args.vm, &call, &args.output, &mut shown);
     shown.bar.finish_and_clear();
-    tell(result?, &args.output, args.explain.as_deref(), args.json)
+    let mut result = result?;
+    if let Some(like) = &wanted.like {
+        // The VM knows these settings as the user's own.
+        result.like = Some(like.clone());
+        result.expected.clear();
+        result.checks.clear();
+        result.write(&args.output)?;
+    }
+    tell(result, &args.output, args.explain.as_deref(), args.json)
 }
 
 pub fn resume(args: &ResumeArgs) -> Result<ExitCode> {

@@ -1,0 +1,261 @@
+//! Streams of snapshots: sent to nowhere or into a file, and received from that file as a dataset of its own.
+//!
+//! A receive is what `zfs_ioc_recv_impl` (module/zfs/zfs_ioctl.c) does: begin, set the properties, take the stream, end.
+
+use super::abi::{NvlistRaw, Zpool};
+use super::dataset::{self, COPY};
+use super::library::Release;
+use super::nvlist::c_string;
+use super::pool::check;
+use super::snapshots;
+use crate::engine::protocol::Failure;
+use crate::spec::{Form, Setup};
+use std::ffi::{c_char, c_int, c_void};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::ptr::{null, null_mut};
+use std::sync::{Mutex, PoisonError};
+
+/// `dmu_send_outparams_t`, the same from 2.1 to 2.4.
+#[repr(C)]
+struct Out {
+    write: unsafe extern "C" fn(*mut c_void, *mut c_void, c_int, *mut c_void) -> c_int,
+    arg: *mut c_void,
+    dry_run: c_int,
+}
+
+/// Where a stream goes.
+struct Sink {
+    sent: u64,
+    /// `None`: nobody keeps it.
+    file: Option<BufWriter<File>>,
+}
+
+/// Takes a part of a stream.
+unsafe extern "C" fn take(_: *mut c_void, part: *mut c_void, length: c_int, arg: *mut c_void) -> c_int {
+    let length = usize::try_from(length).unwrap_or(0);
+    // SAFETY: `arg` is the sink that `send` handed over, alive until dmu_send returns; OpenZFS tells the part's length.
+    let (sink, part) =
+        unsafe { (&*arg.cast::<Mutex<Sink>>(), std::slice::from_raw_parts(part.cast::<u8>(), length)) };
+    let mut sink = sink.lock().unwrap_or_else(PoisonError::into_inner);
+    sink.sent += length as u64;
+    match sink.file.as_mut().map(|file| file.write_all(part)) {
+        Some(Err(error)) => error.raw_os_error().unwrap_or(libc::EIO),
+        _ => 0,
+    }
+}
+
+/// snapshot, from, embedded, large blocks, compressed, raw, saved, resume object, resume offset, bookmark, file, its offset, out
+type Send = unsafe extern "C" fn(
+    *const c_char,
+    *const c_char,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    u64,
+    u64,
+    *const c_char,
+    c_int,
+    *mut i64,
+    *mut Out,
+) -> c_int;
+
+/// Sends a snapshot whole, into `file` or to nowhere; the length of the stream.
+pub fn send(zpool: &Zpool, index: u32, form: Form, file: Option<&Path>) -> Result<u64, Failure> {
+    let doing = format!("send snapshot {index}");
+    // SAFETY: the signature is the same from 2.1 to 2.4.
+    let call: Send = unsafe { std::mem::transmute(function(zpool, "dmu_send", &doing)?) };
+    let io = |error: std::io::Error| Failure::other(&doing, format!("the file of the stream: {error}"));
+    let file = file.map(File::create).transpose().map_err(io)?.map(|f| BufWriter::with_capacity(1 << 20, f));
+    let (snapshot, sink, mut offset) =
+        (c_string(&snapshots::name(index)), Mutex::new(Sink { sent: 0, file }), 0);
+    let mut out = Out { write: take, arg: (&raw const sink).cast_mut().cast(), dry_run: 0 };
+    let compressed = c_int::from(form != Form::Plain);
+    let raw = c_int::from(form == Form::Raw);
+    const LARGE_BLOCKS: c_int = 1;
+    const NO_FILE: c_int = -1;
+    // SAFETY: texts end; the sink, the offset and `out` outlive the call, which waits for its threads.
+    let error = unsafe {
+        call(
+            snapshot.as_ptr(),
+            null(),
+            compressed,
+            LARGE_BLOCKS,
+            compressed,
+            raw,
+            0,
+            0,
+            0,
+            null(),
+            NO_FILE,
+            &mut offset,
+            &mut out,
+        )
+    };
+    check(error, &doing, "dmu_send")?;
+    let sink = sink.into_inner().unwrap_or_else(PoisonError::into_inner);
+    sink.file.map(|mut file| file.flush()).transpose().map_err(io)?;
+    Ok(sink.sent)
+}
+
+/// `dmu_replay_record_t`: what a stream begins with.
+const RECORD: usize = 312;
+/// `dmu_recv_cookie_t` has less than 400 bytes in all releases.
+const COOKIE: usize = 4096;
+
+/// An open file of OpenZFS.
+struct Stream<'a> {
+    zpool: &'a Zpool,
+    file: *mut c_void,
+}
+
+impl Stream<'_> {
+    fn open<'a>(zpool: &'a Zpool, path: &Path) -> Result<Stream<'a>, Failure> {
+        type Open = unsafe extern "C" fn(*const c_char, c_int, c_int, *mut *mut c_void) -> c_int;
+        // SAFETY: `zfs_file_open(path, flags, mode, out)`, the same from 2.1 to 2.4.
+        let open: Open = unsafe { std::mem::transmute(function(zpool, "zfs_file_open", RECEIVING)?) };
+        let (path, mut file) = (c_string(&path.to_string_lossy()), null_mut());
+        // SAFETY: the path ends; the file is written where there is no error.
+        check(unsafe { open(path.as_ptr(), libc::O_RDONLY, 0, &mut file) }, RECEIVING, "zfs_file_open")?;
+        Ok(Stream { zpool, file })
+    }
+
+    /// The first record, which receiving begins with.
+    fn record(&self) -> Result<[u64; RECORD / 8], Failure> {
+        type Read = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut isize) -> c_int;
+        // SAFETY: `zfs_file_read(file, buffer, length, rest out)`, the same from 2.1 to 2.4.
+        let read: Read = unsafe { std::mem::transmute(function(self.zpool, "zfs_file_read", RECEIVING)?) };
+        let (mut record, mut rest) = ([0; RECORD / 8], 0);
+        // SAFETY: the file is open, the buffer as long as is said.
+        let error = unsafe { read(self.file, record.as_mut_ptr().cast(), RECORD, &mut rest) };
+        check(error, RECEIVING, "zfs_file_read")?;
+        match rest {
+            0 => Ok(record),
+            _ => Err(Failure::other(RECEIVING, "the stream ends within its first record")),
+        }
+    }
+}
+
+impl Drop for Stream<'_> {
+    fn drop(&mut self) {
+        type Close = unsafe extern "C" fn(*mut c_void);
+        if let Some(close) = self.zpool.address("zfs_file_close") {
+            // SAFETY: `zfs_file_close(file)`, the same from 2.1 to 2.4; opened once, closed once.
+            unsafe { std::mem::transmute::<*mut c_void, Close>(close)(self.file) };
+        }
+    }
+}
+
+/// What receiving calls.
+pub const RECEIVE: [&str; 6] =
+    ["dmu_recv_begin", "dmu_recv_stream", "dmu_recv_end", "zfs_file_open", "zfs_file_read", "zfs_file_close"];
+
+const RECEIVING: &str = "receive the stream";
+
+/// file system, snapshot, first record, force, (2.2 and later: heal,) resumable, properties, hidden properties, origin,
+/// cookie, file, offset
+type Begin21 = unsafe extern "C" fn(
+    *const c_char,
+    *const c_char,
+    *mut u64,
+    c_int,
+    c_int,
+    *mut NvlistRaw,
+    *mut NvlistRaw,
+    *const c_char,
+    *mut u64,
+    *mut c_void,
+    *mut i64,
+) -> c_int;
+type Begin22 = unsafe extern "C" fn(
+    *const c_char,
+    *const c_char,
+    *mut u64,
+    c_int,
+    c_int,
+    c_int,
+    *mut NvlistRaw,
+    *mut NvlistRaw,
+    *const c_char,
+    *mut u64,
+    *mut c_void,
+    *mut i64,
+) -> c_int;
+
+/// Receives the stream in `path` as the dataset [`COPY`], with the properties that the set-up has.
+pub fn receive(
+    zpool: &Zpool,
+    release: Release,
+    setup: &Setup,
+    form: Form,
+    path: &Path,
+) -> Result<(), Failure> {
+    type Take = unsafe extern "C" fn(*mut u64, *mut i64) -> c_int;
+    type End = unsafe extern "C" fn(*mut u64, *mut c_void) -> c_int;
+    let begin = function(zpool, "dmu_recv_begin", RECEIVING)?;
+    // SAFETY: `dmu_recv_stream(cookie, offset)`, the same from 2.1 to 2.4.
+    let take: Take = unsafe { std::mem::transmute(function(zpool, "dmu_recv_stream", RECEIVING)?) };
+    // SAFETY: `dmu_recv_end(cookie, owner)`, the same from 2.1 to 2.4.
+    let end: End = unsafe { std::mem::transmute(function(zpool, "dmu_recv_end", RECEIVING)?) };
+    let stream = Stream::open(zpool, path)?;
+    let mut record = stream.record()?;
+    let (to, snapshot) = (c_string(COPY), c_string("received"));
+    let mut cookie = vec![0_u64; COOKIE / 8];
+    let mut offset = RECORD as i64;
+    // A raw stream brings its own.
+    let encryption = match setup.is_encrypted() && form != Form::Raw {
+        true => Some(dataset::encryption_lists(zpool, setup)?),
+        false => None,
+    };
+    let (shown, hidden) =
+        encryption.as_ref().map_or((null_mut(), null_mut()), |(a, b)| (a.as_ptr(), b.as_ptr()));
+    // SAFETY: the signature is that of the release; texts, record and cookie live until dmu_recv_end returned.
+    let error = unsafe {
+        let (to, snapshot, record, cookie) =
+            (to.as_ptr(), snapshot.as_ptr(), record.as_mut_ptr(), cookie.as_mut_ptr());
+        match release {
+            Release::V2_1 => std::mem::transmute::<*mut c_void, Begin21>(begin)(
+                to,
+                snapshot,
+                record,
+                0,
+                0,
+                shown,
+                hidden,
+                null(),
+                cookie,
+                stream.file,
+                &mut offset,
+            ),
+            _ => std::mem::transmute::<*mut c_void, Begin22>(begin)(
+                to,
+                snapshot,
+                record,
+                0,
+                0,
+                0,
+                shown,
+                hidden,
+                null(),
+                cookie,
+                stream.file,
+                &mut offset,
+            ),
+        }
+    };
+    check(error, RECEIVING, "dmu_recv_begin")?;
+    // What was begun has to be ended, also where a property is refused.
+    let set = dataset::set_properties(zpool, &to, setup);
+    // SAFETY: begun above; an error cleans up.
+    check(unsafe { take(cookie.as_mut_ptr(), &mut offset) }, RECEIVING, "dmu_recv_stream")?;
+    // SAFETY: all of the stream was taken.
+    check(unsafe { end(cookie.as_mut_ptr(), null_mut()) }, RECEIVING, "dmu_recv_end")?;
+    set
+}
+
+fn function(zpool: &Zpool, name: &str, doing: &str) -> Result<*mut c_void, Failure> {
+    zpool.address(name).ok_or_else(|| Failure::other(doing, format!("this libzpool does not export {name}")))
+}
