@@ -10,7 +10,7 @@ use zwhy_cli::definition;
 #[path = "../../../../formats/tests/support/perf_data_writer.rs"]
 mod perf_data;
 
-/// Names of files that a line reads: what has no option before it, and the other side of a comparison.
+/// Names of files that a line reads: what has no option before it, the other side of a comparison, and a host to be like.
 fn read_by(words: &[String]) -> Vec<String> {
     let mut command = definition();
     let Ok(mut matches) = command.clone().try_get_matches_from(words) else { return Vec::new() };
@@ -18,7 +18,7 @@ fn read_by(words: &[String]) -> Vec<String> {
         command = command.find_subcommand(&name).cloned().expect("it was parsed");
         matches = sub;
     }
-    let is_input = |a: &&clap::Arg| a.is_positional() || a.get_id() == "after";
+    let is_input = |a: &&clap::Arg| a.is_positional() || a.get_id() == "after" || a.get_id() == "like";
     let ids = command.get_arguments().filter(is_input).map(|a| a.get_id().as_str().to_owned());
     let ids: Vec<String> = ids.filter(|id| id != "experiment" && id != "class" && id != "words").collect();
     let values = ids.iter().filter_map(|id| matches.try_get_raw(id).ok().flatten()).flatten();
@@ -34,7 +34,7 @@ pub fn make_inputs(folder: &Path, words: &[String]) {
             continue;
         }
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        if is_lab {
+        if is_lab && path.extension().is_none() {
             lab_result(&path);
         } else {
             make(&path);
