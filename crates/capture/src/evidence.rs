@@ -156,7 +156,7 @@ impl Capture {
 }
 
 fn host(facts: &CaptureFacts) -> Host {
-    let HostFacts { name, kernel, os, cpu_model, cpu_flags, .. } = &facts.host;
+    let HostFacts { name, kernel, os, arch, cpu_model, cpu_flags, .. } = &facts.host;
     let told = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     Host {
         name: told(name),
@@ -165,14 +165,15 @@ fn host(facts: &CaptureFacts) -> Host {
         os: told(os),
         cpu_model: told(cpu_model),
         cpu_flags: cpu_flags.clone().unwrap_or_default(),
+        arch: told(arch),
     }
 }
 
 /// As an importer knows a host.
 fn host_facts(host: &Host) -> HostFacts {
-    let Host { name, kernel, os, cpu_model, cpu_flags, .. } = host.clone();
+    let Host { name, kernel, os, cpu_model, cpu_flags, arch, .. } = host.clone();
     let cpu_flags = (!cpu_flags.is_empty()).then_some(cpu_flags);
-    HostFacts { name, kernel, os, cpu_model, cpu_flags, ..HostFacts::default() }
+    HostFacts { name, kernel, os, arch, cpu_model, cpu_flags, ..HostFacts::default() }
 }
 
 fn params(facts: &CaptureFacts, origin: OriginId) -> Vec<Param> {

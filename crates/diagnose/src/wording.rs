@@ -116,6 +116,7 @@ fn place_in(place: &str, query: &Query, reading: &Reading, facts: &FactBase<'_>)
         "kernel" => known(&host.kernel),
         "os" => known(&host.os),
         "cpu" => known(&host.cpu_model),
+        "arch" => facts.architecture().unwrap_or("unknown").to_owned(),
         "question" => query.text(),
         _ => return of_arguments(name, at, query),
     })

@@ -13,6 +13,9 @@ pub struct Host {
     pub cpu_model: Option<String>,
     /// CPU feature flags in the spelling of /proc/cpuinfo.
     pub cpu_flags: Vec<String>,
+    /// The instruction set, as the source spells it (`amd64`); [`Host::architecture`] reads it.
+    #[serde(default)]
+    pub arch: Option<String>,
 }
 
 impl Host {
@@ -28,6 +31,7 @@ impl Host {
         take(&mut self.kernel, &other.kernel);
         take(&mut self.os, &other.os);
         take(&mut self.cpu_model, &other.cpu_model);
+        take(&mut self.arch, &other.arch);
         if self.cpu_flags.is_empty() {
             self.cpu_flags.clone_from(&other.cpu_flags);
         }

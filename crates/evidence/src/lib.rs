@@ -4,6 +4,7 @@
 //! answers are computed from it alone. Figures stay as the source gave them: percentages that may
 //! be inclusive or relative are marked as such, not corrected here. No I/O.
 
+mod architecture;
 mod capture;
 mod facts;
 mod itself;

@@ -144,8 +144,8 @@ fn redacted_profile(profile: &Profile, names: &mut Names) -> Profile {
 }
 
 fn rewrite_items(evidence: &mut Evidence, names: &mut Names) {
-    let Host { name, zfs_version, kernel, os, cpu_model, .. } = &mut evidence.host;
-    [name, zfs_version, kernel, os, cpu_model]
+    let Host { name, zfs_version, kernel, os, cpu_model, arch, .. } = &mut evidence.host;
+    [name, zfs_version, kernel, os, cpu_model, arch]
         .into_iter()
         .flatten()
         .for_each(|text| *text = names.text(text));

@@ -101,6 +101,7 @@ fn items() -> Evidence {
         os: Some(said()),
         cpu_model: Some(said()),
         cpu_flags: vec!["avx".into()],
+        arch: Some(said()),
     };
     items.flat.push(FlatRow {
         comm: Some("canarycomm".into()),

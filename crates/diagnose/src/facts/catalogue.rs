@@ -315,6 +315,8 @@ questions! {
         .says("kernel {kernel}");
     Os = truth("os", Family::Host, &[Text], "the operating system, or the kernel's name, is like that")
         .says("{os} {kernel}");
+    Arch = truth("arch", Family::Host, &[Text], "the instruction set: x86_64, aarch64, arm, x86, powerpc64, s390x, riscv64, sparc64")
+        .says("the host is {arch}").denies("the host is {arch}").get("uname -m");
     CpuFlag = truth("cpu_flag", Family::Host, &[Text], "the CPU has this feature flag")
         .says("this CPU has {0}").denies("this CPU has no {0}").get("lscpu");
     CpuModel = truth("cpu_model", Family::Host, &[Text], "the CPU is called like that")

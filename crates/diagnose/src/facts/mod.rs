@@ -1,6 +1,7 @@
 //! The fact base: evidence indexed so that questions are answered once and fast, each answer with
 //! where it comes from; what the evidence does not say stays unknown.
 
+mod architecture;
 mod catalogue;
 mod cpu;
 mod index;

@@ -145,6 +145,7 @@ impl FactBase<'_> {
                     [host.os.as_deref(), host.kernel.as_deref()].into_iter().flatten().collect();
                 (!texts.is_empty()).then(|| truth(texts.iter().any(|t| like.matches_any_case(t))))?
             }
+            Function::Arch => truth(like.matches(self.architecture()?)),
             Function::CpuFlag => {
                 (!host.cpu_flags.is_empty()).then(|| truth(host.cpu_flags.iter().any(|f| like.matches(f))))?
             }

@@ -206,6 +206,7 @@ fn host(survey: &Survey) -> Host {
         name: f.hostname.clone(),
         kernel: f.kernel.clone(),
         cpu_model: f.cpu_model.clone(),
+        arch: f.arch.clone(),
         ..Host::default()
     }
 }

@@ -16,6 +16,7 @@ pub fn take(line: &str, host: &mut Host) {
         "hostname" => &mut host.name,
         "os release" => &mut host.kernel,
         "cpudesc" => &mut host.cpu_model,
+        "arch" => &mut host.arch,
         _ => return,
     };
     if !value.is_empty() {

@@ -79,7 +79,12 @@ fn is_sample(header: &header::Header<'_>) -> bool {
     let address = here.split(u8::is_ascii_whitespace).next().unwrap_or_default();
     let numbered = header.thread.trim_ascii_end().last().is_some_and(u8::is_ascii_digit);
     let told = header.time.is_some() || !header.event.is_empty() || numbered;
-    frame::is_named(here) && address.iter().any(u8::is_ascii_digit) && (told || WIDE.contains(&address.len()))
+    // perf prints small letters, and no program is loaded below 64 KiB: `size: 512B configured` is zpool status.
+    let printed = address.len() > 4 && !address.iter().any(u8::is_ascii_uppercase);
+    printed
+        && frame::is_named(here)
+        && address.iter().any(u8::is_ascii_digit)
+        && (told || WIDE.contains(&address.len()))
 }
 
 /// Text that went through a Windows tool; the usual text is not copied.
@@ -133,6 +138,9 @@ mod tests {
         assert!(matches!(sniff(text), Confidence::No));
         let commit = b"Performance regression\ncommit e8b96c6 introduces a large one\n";
         assert!(matches!(sniff(commit), Confidence::No));
+        let status = b"        NAME   STATE     READ WRITE CKSUM\n        tank   ONLINE       0     0     0\n          sda    \
+            ONLINE       0     0     0  block size: 512B configured, 4096B native\n";
+        assert!(matches!(sniff(status), Confidence::No));
         let one_line = b"node 573 [000] 2374.923095: 10 cpu-clock:ppp: 7f39838ad0cf f@@G+0x3f (/lib/x.so)\n";
         assert!(matches!(sniff(one_line), Confidence::Likely));
     }

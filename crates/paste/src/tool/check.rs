@@ -74,6 +74,7 @@ fn told(e: &Evidence) -> Vec<String> {
         ("kernel", &e.host.kernel),
         ("os", &e.host.os),
         ("cpu", &e.host.cpu_model),
+        ("arch", &e.host.arch),
     ];
     out.extend(host.into_iter().filter_map(|(name, v)| Some(format!("host {name} = {}", v.as_ref()?))));
     if !e.host.cpu_flags.is_empty() {

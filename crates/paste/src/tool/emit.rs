@@ -45,7 +45,7 @@ impl Emit {
         if each_column && !matches!(spec.to, Target::Kstat | Target::Property) {
             return Err("`name = \"*\"` is for kstats and properties".to_owned());
         }
-        const FACTS: [&str; 7] = ["host", "zfs", "kernel", "os", "os version", "cpu", "flags"];
+        const FACTS: [&str; 8] = ["host", "zfs", "kernel", "os", "os version", "cpu", "flags", "arch"];
         if spec.to == Target::Host && !FACTS.contains(&spec.name.as_str()) {
             return Err(format!("`{}` is no fact of a host: use one of {}", spec.name, FACTS.join(", ")));
         }
@@ -164,6 +164,7 @@ fn fact(host: &mut Host, name: &str, value: &str) {
         "kernel" => &mut host.kernel,
         "cpu" => &mut host.cpu_model,
         "os" => &mut host.os,
+        "arch" => &mut host.arch,
         // `Distribution Name` and `Distribution Version` stand in two rows.
         "os version" => {
             host.os = Some(host.os.take().map_or(value.to_owned(), |os| format!("{os} {value}")));

@@ -35,6 +35,7 @@ const OTHERS: &[&str] = &[
     "head",
     "if",
     "ls",
+    "lsblk",
     "modinfo",
     "modprobe",
     "opensnoop-bpfcc",
