@@ -173,3 +173,21 @@ fn perf_report_by_thread_and_module_is_read() {
     assert_eq!(tree.frames.join(";"), "ret_from_fork;kthread;taskq_thread;zio_execute;zio_checksum_verify");
     assert_eq!(tree.pct, Some(61.25));
 }
+
+#[test]
+fn sentences_with_a_colon_and_a_list_of_disks_are_no_samples() {
+    for text in [
+        "Fix premature arc growth.\nthe arc grows under memory pressure: a memory tug-o-war under I/O.\n",
+        "zfs is slow.\narc under pressure: bad memory\n",
+        "zpool status on ZFS:\n  pool: tank\n state: ONLINE\nconfig:\n\n        NAME   STATE     READ WRITE CKSUM\n\
+         \x20       tank   ONLINE       0     0     0\n          sda    ONLINE       0     0     0  block size: 512B \
+         configured, 4096B native\n",
+    ] {
+        let read = detected(text.as_bytes());
+        assert_eq!(
+            (read.stats.format.as_str(), read.evidence.profile.samples.len()),
+            ("pasted", 0),
+            "{text}"
+        );
+    }
+}

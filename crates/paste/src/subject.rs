@@ -8,8 +8,22 @@ const BEGINNINGS: [&str; 30] = [
 ];
 
 /// Whole words of that kind.
-const WORDS: [&str; 9] =
-    ["arc", "zil", "slog", "txg", "scrub", "dedup", "recordsize", "volblocksize", "autotrim"];
+const WORDS: [&str; 14] = [
+    "arc",
+    "zil",
+    "slog",
+    "txg",
+    "scrub",
+    "resilver",
+    "resilvering",
+    "dedup",
+    "ashift",
+    "recordsize",
+    "volblocksize",
+    "autotrim",
+    "spacemap",
+    "log_spacemap",
+];
 
 /// Words of a line of which the shortest sentence is made; lists of names and settings have fewer.
 const SENTENCE: usize = 3;
@@ -35,6 +49,7 @@ mod tests {
         assert!(
             speaks_of_zfs("24 of the z_wr_iss processes are busy") && speaks_of_zfs("sanoid lists datasets")
         );
+        assert!(speaks_of_zfs("Slow import with log_spacemap") && speaks_of_zfs("a resilver of 40 hours"));
         assert!(!speaks_of_zfs("To whom it may concern: the pool has a cache") && !speaks_of_zfs(""));
         assert!(!speaks_of_zfs("pool:\n  name: tank\n  vdevs:\ncache:\n"));
     }

@@ -80,13 +80,17 @@ fn best(
     best
 }
 
-/// Whether most samples name a function. A line of prose that ends in a colon could be the header of a
-/// sample of perf: who did not know the shape needs more than that.
+/// Whether most samples name a function, and there are several. A line of prose with a colon could be a sample of perf
+/// (`grows under pressure: a memory tug`): who did not know the shape needs more than that.
 fn mostly_named(imported: &Imported) -> bool {
+    const FEWEST: usize = 2;
     let profile = &imported.evidence.profile;
-    let named = |stack| profile.function_names(stack).iter().any(|name| !name.starts_with('['));
+    // Names with a space are those of languages with types or classes: `take(int, bool)`, `<A as B>::f`.
+    let of_code = |name: &str| !name.contains(' ') || name.contains(['(', '<', ':', '[']);
+    let named =
+        |stack| profile.function_names(stack).iter().any(|name| !name.starts_with('[') && of_code(name));
     let samples = profile.samples.iter().filter(|s| named(s.stack)).count();
-    2 * samples >= profile.samples.len().max(1)
+    samples >= FEWEST && 2 * samples >= profile.samples.len()
         || !imported.evidence.flat.is_empty()
         || !imported.evidence.trees.is_empty()
 }
