@@ -295,11 +295,11 @@ fn results_are_checked_compared_and_resumed() {
         checked.out
     );
 
-    // What was lost is run again, what is there stays as it is.
+    // What was lost is run again, from whatever folder, and what is there stays as it is.
     fs::remove_file(here.join("one/result.json")).expect("a file");
     fs::remove_file(here.join("one/cells/0002.json")).expect("a file");
     let kept = fs::read(here.join("one/cells/0001.json")).expect("a file");
-    call(here, "lab resume one").ok();
+    call(&here.join("one/cells"), "lab resume ..").ok();
     assert_eq!(fs::read(here.join("one/cells/0001.json")).expect("a file"), kept);
     assert!(here.join("one/cells/0002.json").exists() && !here.join("one/scratch").exists());
 

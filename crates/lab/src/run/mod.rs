@@ -112,7 +112,8 @@ pub fn run(
         seed: options.seed.unwrap_or(now.as_nanos() as u64),
         started_s: now.as_secs(),
         command: options.command.clone(),
-        scratch: options.scratch.clone().unwrap_or_else(|| options.out.join("scratch")),
+        // Who goes on with it may be in another folder.
+        scratch: absolute(options.scratch.clone().unwrap_or_else(|| options.out.join("scratch"))),
         library: engine.info().path.clone(),
         build_id: engine.info().build_id.clone(),
         pool: options.pool.clone(),
@@ -154,6 +155,11 @@ pub fn resume(
     Scratch::reclaim(&plan.scratch)?;
     let scratch = Scratch::prepare(&plan.scratch, most_space(&*engine, &variants, plan.size_spec.bytes))?;
     Session { plan, options, engine, store, scratch }.go(recorder, progress)
+}
+
+/// Where there is no current folder a path stays as it is, and is not found.
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 /// The sample that cells write, with its bytes; `None` where all write made-up data.
