@@ -9,8 +9,8 @@ use std::time::Duration;
 
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    #[error("there is no experiment {name:?}; known are: {known}. A path to a .toml file works too")]
-    NoExperiment { name: String, known: String },
+    #[error("there is no experiment {name:?}{meant} Known are: {known}. A path to a .toml file works too")]
+    NoExperiment { name: String, meant: String, known: String },
 
     #[error("the experiment {origin} cannot be used: {what}")]
     Spec { origin: String, what: String },

@@ -129,6 +129,8 @@ impl Experiment {
         let text = builtin::text(name).ok_or_else(|| LabError::NoExperiment {
             name: name.to_owned(),
             known: builtin::names().collect::<Vec<_>>().join(", "),
+            meant: names::near(name, builtin::names(), 0.6)
+                .map_or_else(|| ".".to_owned(), |known| format!("; did you mean {known}?")),
         })?;
         Experiment::parse(text, name)
     }
@@ -150,7 +152,8 @@ impl Experiment {
     /// Reads and checks a specification; `origin` names it in errors.
     pub fn parse(text: &str, origin: &str) -> Result<Experiment, LabError> {
         let wrong = |what: String| LabError::Spec { origin: origin.to_owned(), what };
-        let experiment: Experiment = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;
+        let experiment: Experiment = toml::from_str(text)
+            .map_err(|e| wrong(format!("{}{}", e.to_string().trim_end(), meant(e.message()))))?;
         experiment.check().map_err(wrong)?;
         Ok(experiment)
     }
@@ -326,10 +329,9 @@ impl Experiment {
             matches!(step.verb, Verb::Snapshot | Verb::Destroy | Verb::Rename | Verb::Send | Verb::Receive)
         };
         match after[1..].iter().find(of_sent) {
-            Some(late) => Err(format!(
-                "steps: {} comes after receive; only write, overwrite, read, verify, reimport, lose, regain and idle can",
-                late.name()
-            )),
+            Some(late) => {
+                Err(format!("steps: {} comes after receive; it is of the dataset that was sent", late.name()))
+            }
             None => Ok(()),
         }
     }
@@ -380,6 +382,16 @@ impl Experiment {
         let steps: Result<Vec<Step>, String> = self.steps.iter().map(|step| step.resolve(&setup)).collect();
         Ok(Variant { label: label(&factors), factors, setup, steps: steps? })
     }
+}
+
+/// `; did you mean write?` of what serde says of a word that it does not know: the word, then those that it does.
+fn meant(message: &str) -> String {
+    /// Part of the letters that may differ.
+    const NEAR: f64 = 0.6;
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let word = quoted.next().filter(|_| message.starts_with("unknown "));
+    let near = word.and_then(|word| names::near(word, quoted, NEAR));
+    near.map_or_else(String::new, |known| format!("; did you mean {known}?"))
 }
 
 /// Words speak for themselves; a number is told with what it is.

@@ -129,3 +129,18 @@ fn a_receive_needs_a_stream_and_is_the_last_of_the_steps_on_snapshots() {
     let destroyed = wrong("do = \"reimport\"", "do = \"destroy\"");
     assert!(destroyed.contains("destroy comes after receive"), "{destroyed}");
 }
+
+#[test]
+fn slips_in_verbs_fields_and_names_are_answered_with_the_word() {
+    let error = |from: &str, to: &str| {
+        let text = builtin::text("encryption").unwrap();
+        assert!(text.contains(from), "{from}");
+        Experiment::parse(&text.replacen(from, to, 1), "x").unwrap_err().to_string()
+    };
+    assert!(error("do = \"write\"", "do = \"wriet\"").ends_with("; did you mean write?"));
+    assert!(error("question =", "qestion =").ends_with("; did you mean question?"));
+    assert!(!error("do = \"write\"", "do = \"zzzzz\"").contains("did you mean"));
+    let unknown = Experiment::builtin("encrytion").unwrap_err().to_string();
+    assert!(unknown.contains("did you mean encryption? Known are: encryption, "), "{unknown}");
+    assert!(Experiment::builtin("qqq").unwrap_err().to_string().contains("\"qqq\". Known are"));
+}
