@@ -8,6 +8,7 @@ import { Aside, SMALL_TEXT } from "./prepare";
 /** The script that page and worker are made of; "" until it is known. */
 let script = "";
 let early: { readonly id: string; readonly aside: Aside } | null = null;
+let observer: MutationObserver | null = null;
 
 /** null where the browser refuses, as some do to pages from disk. */
 function start(what: string): Aside | null {
@@ -21,6 +22,8 @@ function start(what: string): Aside | null {
 
 /** The worker for the block of this name: the one that began with it, or a new one. */
 export function asideFor(id: string, what: string): Aside | null {
+  // Who asks has all of the text.
+  observer?.disconnect();
   const begun = early?.id === id ? early.aside : null;
   early = null;
   return begun ?? start(what);
@@ -45,12 +48,12 @@ export function follow(text: string, input: number): void {
     // What a browser splits into several texts waits until the page has all of it.
     if (!(letters instanceof Text) || letters.nextSibling || letters.length < SMALL_TEXT) return;
     const aside = early?.aside ?? start("flame graph");
-    if (!aside) return observer.disconnect();
+    if (!aside) return observer?.disconnect();
     early = { id, aside };
     if (letters.length > aside.has)
       aside.give(letters.substringData(aside.has, letters.length - aside.has));
   };
-  const observer = new MutationObserver(look);
+  observer = new MutationObserver(look);
   observer.observe(document, { childList: true, characterData: true, subtree: true });
-  document.addEventListener("DOMContentLoaded", () => observer.disconnect());
+  document.addEventListener("DOMContentLoaded", () => observer?.disconnect());
 }

@@ -39,19 +39,31 @@ export class Chromium {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  async openText(html: string, hash = "", options: BrowserContextOptions = {}): Promise<Opened> {
+  /** `before` is a script that runs before any of the page. */
+  async openText(
+    html: string,
+    hash = "",
+    options: BrowserContextOptions = {},
+    before = "",
+  ): Promise<Opened> {
     const file = join(this.folder, `${this.files++}.html`);
     writeFileSync(file, html);
-    return this.openFile(file, hash, options);
+    return this.openFile(file, hash, options, before);
   }
 
-  async openFile(file: string, hash = "", options: BrowserContextOptions = {}): Promise<Opened> {
+  async openFile(
+    file: string,
+    hash = "",
+    options: BrowserContextOptions = {},
+    before = "",
+  ): Promise<Opened> {
     const context = await this.browser.newContext({
       viewport: { width: 1280, height: 900 },
       colorScheme: "light",
       ...options,
     });
     context.setDefaultTimeout(PATIENCE_MS);
+    if (before !== "") await context.addInitScript(before);
     const page = await context.newPage();
     const wrong: string[] = [];
     const url = pathToFileURL(file).href;
@@ -60,7 +72,8 @@ export class Chromium {
     });
     page.on("pageerror", (error) => wrong.push(String(error)));
     page.on("request", (request) => {
-      if (!request.url().startsWith(url) && !request.url().startsWith("data:")) {
+      // A worker is made of a text that the page has: blob: is no place elsewhere.
+      if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url())) {
         wrong.push(`request to ${request.url()}`);
       }
     });
