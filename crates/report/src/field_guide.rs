@@ -29,6 +29,7 @@ const CHAPTERS: [(&str, &[&str]); 9] = [
             "page-cache-",
             "pseudo-random-",
             "spl-slab-",
+            "swap-on-",
             "vmalloc-",
         ],
     ),
@@ -53,6 +54,7 @@ const CHAPTERS: [(&str, &[&str]); 9] = [
             "free-",
             "gang-",
             "ganging-",
+            "log-spacemap-",
             "metaslab-",
             "unlinked-",
         ],
@@ -60,11 +62,14 @@ const CHAPTERS: [(&str, &[&str]); 9] = [
     (
         "Transaction groups, the intent log and devices",
         &[
+            "ashift-",
             "direct-io-",
             "dirty-data-",
             "near-full-",
+            "one-slow-disk",
             "partial-block-",
             "per-record-",
+            "shingled-",
             "spa-",
             "sync-always-",
             "taskq-",
@@ -77,7 +82,9 @@ const CHAPTERS: [(&str, &[&str]); 9] = [
         "Files, quotas and locks above the DMU",
         &[
             "atime-",
+            "mapped-file-",
             "mappedread-",
+            "msync-",
             "project-quota-",
             "quota-",
             "rangelock-",
@@ -105,7 +112,7 @@ const CHAPTERS: [(&str, &[&str]); 9] = [
             "trim-running",
         ],
     ),
-    ("The machine and the build", &["debug-", "slow-clocksource"]),
+    ("The machine and the build", &["debug-", "idle-threads-", "slow-clocksource"]),
 ];
 const OTHERS: &str = "Others";
 
