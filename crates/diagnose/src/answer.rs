@@ -163,12 +163,34 @@ pub struct MachineLimit {
     pub text: String,
 }
 
+/// What the evidence answered to one question of a sign, as a program reads it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
+pub struct Figure {
+    /// As causes ask it: `self_pct(aes_*)`.
+    pub question: String,
+    /// Shares are 0 to 1; `None` where the answer is a text, or yes or no.
+    pub value: Option<f64>,
+    /// Ends of the 95 % interval; both `None` where nothing was counted. Of yes or no they are of the share that
+    /// decides it.
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    /// `share`, `bytes`, `ns`, `percent`; empty of a number without a unit.
+    pub unit: String,
+    /// What a share is of; empty of other figures.
+    pub of: String,
+    /// The answer where it is not a number: a version, a property, `yes` or `no`.
+    pub text: Option<String>,
+}
+
 /// One thing that speaks for a finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct EvidenceLine {
     pub claim: String,
+    /// What was measured, in words; `figures` has the same as numbers.
     pub measure: String,
+    pub figures: Vec<Figure>,
     pub source: String,
     pub frames: Vec<String>,
 }

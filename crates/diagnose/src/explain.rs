@@ -10,6 +10,7 @@ use crate::condition::Truth;
 use crate::facts::FactBase;
 use crate::headline::headline;
 use crate::knowledge::{Knowledge, Sign};
+use crate::measured::figure;
 use crate::next::{next_steps, separating};
 use crate::remedy::{fill_command, fill_prose, remedy};
 use crate::rows::{Names, answers};
@@ -215,6 +216,7 @@ fn words_line(words: &[String]) -> EvidenceLine {
     EvidenceLine {
         claim: "The report speaks of what belongs to this cause.".to_owned(),
         measure: words.join(", "),
+        figures: Vec::new(),
         source: "words".to_owned(),
         frames: Vec::new(),
     }
@@ -230,6 +232,7 @@ fn against_lines(verdict: &Verdict<'_>, knowledge: &Knowledge, asked: &Asked<'_>
         lines.push(EvidenceLine {
             claim: format!("This release has the fix of {fixed_in}."),
             measure: format!("OpenZFS {release}"),
+            figures: Vec::new(),
             source: "host".to_owned(),
             frames: Vec::new(),
         });
@@ -252,6 +255,7 @@ fn evidence_line(sign: &Sign, knowledge: &Knowledge, asked: &Asked<'_>) -> Evide
     let mut line = EvidenceLine {
         claim: sign.claim.clone(),
         measure: String::new(),
+        figures: Vec::new(),
         source: String::new(),
         frames: Vec::new(),
     };
@@ -267,6 +271,7 @@ fn evidence_line(sign: &Sign, knowledge: &Knowledge, asked: &Asked<'_>) -> Evide
         let measure = wording::measure(query, reading, asked.facts);
         if !measures.contains(&measure) {
             measures.push(measure);
+            line.figures.push(figure(query, reading, asked.facts));
         }
         if line.source.is_empty() {
             line.source.clone_from(&reading.origin);

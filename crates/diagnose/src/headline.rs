@@ -324,6 +324,7 @@ mod tests {
         let line = |claim: &str, measure: &str| EvidenceLine {
             claim: claim.to_owned(),
             measure: measure.to_owned(),
+            figures: Vec::new(),
             source: String::new(),
             frames: Vec::new(),
         };

@@ -23,6 +23,7 @@ mod gain;
 mod headline;
 mod knowledge;
 mod machine;
+mod measured;
 mod name;
 mod next;
 mod observations;
@@ -49,9 +50,9 @@ pub use after::{
 };
 pub use anatomy::{Anatomy, FrameRule, IDLE, ModuleKind, NOT_ZFS, PatternSource, Stage, StageId, UNKNOWN};
 pub use answer::{
-    Answer, CONFIDENT, ChoiceAnswer, ConfidenceWord, EvidenceLine, Finding, Gain, LabelRow, MachineLimit,
-    OriginRow, PathRow, PathStep, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, SCHEMA, ShareOf, Source,
-    SpeedUp, StageRow, ThreadRow, WaitRow, WhatIf, WhoRow, WholeAnswer,
+    Answer, CONFIDENT, ChoiceAnswer, ConfidenceWord, EvidenceLine, Figure, Finding, Gain, LabelRow,
+    MachineLimit, OriginRow, PathRow, PathStep, Quality, Range, RemedyAnswer, RowAnswer, RuledOut, SCHEMA,
+    ShareOf, Source, SpeedUp, StageRow, ThreadRow, WaitRow, WhatIf, WhoRow, WholeAnswer,
 };
 pub use bottleneck::{
     Bottleneck, DiskRow, LimitKind, MOST_CHARACTERS, ProgramTime, QueueRow, TimePart, is_real_disk,

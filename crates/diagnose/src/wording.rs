@@ -1,8 +1,9 @@
 //! Figures and questions in words.
 
 use crate::answer::{ConfidenceWord, ShareOf};
-use crate::facts::{FactBase, Family, LISTS, OF_BUSY, Quality, Query, Reading, ResultKind, Value};
+use crate::facts::{FactBase, Family, LISTS, Quality, Query, Reading, ResultKind, Value};
 use crate::figures::{is_exact, percent, range};
+use crate::measured::of_the_whole;
 use crate::whole::{OF_HOST, Whole};
 use zwhy_zfs::{Unit, format_bytes, kstat_unit};
 
@@ -151,22 +152,24 @@ fn of_arguments(name: &str, at: usize, query: &Query) -> Option<String> {
 }
 
 /// `63 % (59–67 %)`: a share and how sure it is; what it is of only where that is not the whole that all shares
-/// of the answer are of. Conditions judge busy time alone, readers see one whole.
+/// of the answer are of.
 fn share_of(query: &Query, share: f64, reading: &Reading, facts: &FactBase<'_>) -> String {
-    let row = query.signature();
-    let whole = fill(row.of, |place| place_in(place, query, reading, facts)).unwrap_or_default();
-    if reading.quality == Quality::Counted && row.of == OF_BUSY && facts.cpu.all > 0 {
-        let part = (share * facts.cpu.busy as f64).round() as u64;
-        let counted = ShareOf::sampled(&facts.cpu.sampling, part, facts.cpu.all);
+    if let Some(counted) = of_the_whole(query, share, reading, facts) {
         let range = match counted.low < counted.high {
             true => format!(" ({})", range(&counted)),
             false => String::new(),
         };
         format!("{}{range}", percent(counted.value, is_exact(&counted)))
     } else {
+        let whole = whole(query, reading, facts);
         let pasted = if reading.quality == Quality::Unclear { ", as pasted" } else { "" };
         format!("{} {whole}{pasted}", percent(share, true))
     }
+}
+
+/// What a share is of, in words.
+pub(crate) fn whole(query: &Query, reading: &Reading, facts: &FactBase<'_>) -> String {
+    fill(query.signature().of, |place| place_in(place, query, reading, facts)).unwrap_or_default()
 }
 
 /// An answer with its unit.

@@ -159,6 +159,7 @@ fn ccm_host() -> Answer {
     let evidence = |claim: &str, measure: &str| EvidenceLine {
         claim: claim.into(),
         measure: measure.into(),
+        figures: Vec::new(),
         source: "samples".into(),
         frames: Vec::new(),
     };

@@ -16,7 +16,8 @@ ConfidenceWord=high medium low
 DatasetDemand commits_s:n? dataset owner? read_bytes_s:n reads_s:n writes_s:n written_bytes_s:n
 Demand background:BackgroundWork[] datasets:DatasetDemand[] programs:ProgramDemand[]
 DiskRow busy:n disk pool? queue:n read_bytes_s:n read_ms:n? reads_s:n write_ms:n? writes_s:n written_bytes_s:n
-EvidenceLine claim frames[] measure source
+EvidenceLine claim figures:Figure[] frames[] measure source
+Figure high:n? low:n? of question text? unit value:n?
 Finding affected against:EvidenceLine[] class confidence:n confidence_word:ConfidenceWord evidence:EvidenceLine[] experiment? explanation fixed_in? gain:Gain? limits:MachineLimit[] next[] references[] remedy:RemedyAnswer rows:RowAnswer[] rows_more:n rows_unseen:n rules_out:RuledOut[] share:ShareOf? title upgrade? without:SpeedUp?
 Gain cpu_less:Range? faster:Range? reason text zfs_cpu_less:Range?
 Itself cpu_s:n? of_one_cpu:n? program samples:n

@@ -122,9 +122,28 @@ export interface DiskRow {
 /** One thing that speaks for a finding. */
 export interface EvidenceLine {
   readonly claim: string;
+  readonly figures: readonly Figure[];
   readonly frames: readonly string[];
+  /** What was measured, in words; `figures` has the same as numbers. */
   readonly measure: string;
   readonly source: string;
+}
+
+/** What the evidence answered to one question of a sign, as a program reads it. */
+export interface Figure {
+  readonly high: number | null;
+  /** Ends of the 95 % interval; both null where nothing was counted. Of yes or no they are of the share that decides it. */
+  readonly low: number | null;
+  /** What a share is of; empty of other figures. */
+  readonly of: string;
+  /** As causes ask it: `self_pct(aes_*)`. */
+  readonly question: string;
+  /** The answer where it is not a number: a version, a property, `yes` or `no`. */
+  readonly text: string | null;
+  /** `share`, `bytes`, `ns`, `percent`; empty of a number without a unit. */
+  readonly unit: string;
+  /** Shares are 0 to 1; null where the answer is a text, or yes or no. */
+  readonly value: number | null;
 }
 
 export interface Finding {
