@@ -1,6 +1,6 @@
 //! Counters of the host, read every interval: kstats, memory, pressure, disks, CPU time.
 
-use super::{Ended, Look, Part, Sampler};
+use super::{Ended, Look, Pace, Sampler};
 use crate::live::Counted;
 use crate::options::RecordOptions;
 use crate::proc_stat::HostCpu;
@@ -9,12 +9,10 @@ use crate::series::Pollers;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zwhy_evidence::RecorderFacts;
-use zwhy_profile::Profile;
 
 pub(crate) struct Counters {
     pollers: Pollers,
-    interval: Duration,
-    next: Duration,
+    pace: Pace,
     host_cpu: Option<HostCpu>,
 }
 
@@ -22,25 +20,22 @@ impl Counters {
     pub(crate) fn new(options: &RecordOptions) -> Counters {
         let pollers = Pollers::new(&options.proc_root);
         let pollers = if options.ask_zfs { pollers } else { pollers.without_host_zfs() };
-        Counters { pollers, interval: options.interval, next: Duration::ZERO, host_cpu: None }
+        Counters { pollers, pace: Pace::new(options.interval), host_cpu: None }
     }
 }
 
 impl Sampler for Counters {
     fn due(&self) -> Duration {
-        self.next
+        self.pace.due()
     }
 
     fn take(&mut self, scene: &mut Scene, look: Look) {
-        if look.part == Part::Cut || look.part == Part::Middle && look.elapsed < self.next {
+        if !self.pace.begins(&look) {
             return;
         }
-        self.next = look.elapsed + self.interval;
         let now = self.pollers.poll(scene.since_start(look.now_ns), &mut scene.pen);
         self.host_cpu = now.or(self.host_cpu);
     }
-
-    fn renumber(&mut self, _: &Profile, _: &mut Profile) {}
 
     fn facts(&self, facts: &mut RecorderFacts, _: &Scene, end: Option<&Ended<'_>>) {
         facts.series = end.map(|_| self.pollers.facts());

@@ -22,7 +22,7 @@ use zwhy_perf::attr::Schema;
 use zwhy_perf::chain::{self, Space};
 use zwhy_perf::record::{self, Record};
 use zwhy_perf::{Sample, SideBand};
-use zwhy_profile::{Event, Nanos, Profile, Sample as Row, StackId, ThreadId};
+use zwhy_profile::{Event, Nanos, Sample as Row, StackId, ThreadId};
 
 /// One sample whose chain is not named yet.
 struct Pending {
@@ -297,8 +297,6 @@ impl Sampler for Cpu {
     }
 
     /// What waits holds threads of the profile: call it when nothing does.
-    fn renumber(&mut self, _: &Profile, _: &mut Profile) {}
-
     fn progress(&self) -> (u64, u64) {
         (self.taken.samples, self.taken.lost_by_cpu.values().sum())
     }

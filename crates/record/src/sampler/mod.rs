@@ -7,6 +7,7 @@ mod counters;
 mod cpu;
 mod cpu_events;
 mod owners;
+mod pace;
 mod processes;
 mod threads;
 mod vdevs;
@@ -24,6 +25,7 @@ pub(crate) use cpu::Taken;
 pub(crate) use cpu_events::Attached;
 pub(crate) use cpu_events::open as open_cpu_events;
 pub use cpu_events::try_sampling;
+use pace::Pace;
 use processes::Processes;
 use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
@@ -80,7 +82,7 @@ pub(crate) trait Sampler: Send {
     fn take(&mut self, scene: &mut Scene, look: Look);
 
     /// Stacks and threads that it holds on to are those of `new` from now on, not those of `old`.
-    fn renumber(&mut self, old: &Profile, new: &mut Profile);
+    fn renumber(&mut self, _old: &Profile, _new: &mut Profile) {}
 
     /// Fills in its part of the recorder's facts; without an end what is known when recording begins.
     fn facts(&self, facts: &mut RecorderFacts, scene: &Scene, end: Option<&Ended<'_>>);

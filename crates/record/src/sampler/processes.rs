@@ -3,7 +3,7 @@
 //! Of all processes those with most memory, and those that moved data, are read at every interval; the others are
 //! searched through in turn, [`SEARCHED`] an interval, at some 20 µs each. /proc/PID/io of other users needs root.
 
-use super::{Ended, Look, Part, Sampler, owners};
+use super::{Ended, Look, Pace, Sampler, owners};
 use crate::options::RecordOptions;
 use crate::scene::Scene;
 use rustc_hash::FxHashMap;
@@ -13,7 +13,6 @@ use std::time::Duration;
 use zwhy_capture::SeriesKind;
 use zwhy_evidence::RecorderFacts;
 use zwhy_host::{named_numbers, numbers_in, read_cut, read_trimmed};
-use zwhy_profile::Profile;
 
 /// Processes that one interval searches, the first one, and those that are read each time.
 const SEARCHED: usize = 64;
@@ -49,8 +48,7 @@ impl Usage {
 
 pub(crate) struct Processes {
     proc_root: PathBuf,
-    interval: Duration,
-    next: Duration,
+    pace: Pace,
     /// Still to be searched in this round.
     search: Vec<i32>,
     searched: bool,
@@ -65,8 +63,7 @@ impl Processes {
     pub(crate) fn new(options: &RecordOptions) -> Processes {
         Processes {
             proc_root: options.proc_root.clone(),
-            interval: options.interval,
-            next: Duration::ZERO,
+            pace: Pace::new(options.interval),
             search: Vec::new(),
             searched: false,
             moved: FxHashMap::default(),
@@ -114,14 +111,13 @@ impl Processes {
 
 impl Sampler for Processes {
     fn due(&self) -> Duration {
-        self.next
+        self.pace.due()
     }
 
     fn take(&mut self, scene: &mut Scene, look: Look) {
-        if look.part == Part::Cut || look.part == Part::Middle && look.elapsed < self.next {
+        if !self.pace.begins(&look) {
             return;
         }
-        self.next = look.elapsed + self.interval;
         let t = scene.since_start(look.now_ns);
         let found = self.search();
         found.iter().for_each(|pid| self.learn(*pid));
@@ -145,8 +141,6 @@ impl Sampler for Processes {
             true
         });
     }
-
-    fn renumber(&mut self, _: &Profile, _: &mut Profile) {}
 
     fn facts(&self, facts: &mut RecorderFacts, _: &Scene, end: Option<&Ended<'_>>) {
         facts.owners = Some(self.owners.clone()).filter(|owners| end.is_some() && !owners.is_empty());

@@ -1,35 +1,32 @@
 //! CPU time and nice values of threads, read from /proc every interval.
 
-use super::{Ended, Look, Part, Sampler};
+use super::{Ended, Look, Pace, Part, Sampler};
 use crate::scene::Scene;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use zwhy_evidence::RecorderFacts;
-use zwhy_profile::Profile;
 
 /// The clocks themselves are part of the scene, as records of threads move them too.
 pub(crate) struct Threads {
-    interval: Duration,
-    next: Duration,
+    pace: Pace,
 }
 
 impl Threads {
     pub(crate) fn new(interval: Duration) -> Threads {
-        Threads { interval, next: Duration::ZERO }
+        Threads { pace: Pace::new(interval) }
     }
 }
 
 impl Sampler for Threads {
     fn due(&self) -> Duration {
-        self.next
+        self.pace.due()
     }
 
     /// At the beginning and at the end also idle threads are read.
     fn take(&mut self, scene: &mut Scene, look: Look) {
-        if look.part == Part::Cut || look.part == Part::Middle && look.elapsed < self.next {
+        if !self.pace.begins(&look) {
             return;
         }
-        self.next = look.elapsed + self.interval;
         let t = scene.since_start(look.now_ns);
         let Scene { clocks: Some(clocks), family, profile, pen, .. } = scene else { return };
         clocks.tick(t, pen);
@@ -38,8 +35,6 @@ impl Sampler for Threads {
             scene.found(found);
         }
     }
-
-    fn renumber(&mut self, _: &Profile, _: &mut Profile) {}
 
     fn facts(&self, facts: &mut RecorderFacts, scene: &Scene, end: Option<&Ended<'_>>) {
         facts.threads = scene.clocks.as_ref().filter(|_| end.is_some()).map(|clocks| clocks.facts());

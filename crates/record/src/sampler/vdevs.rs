@@ -7,8 +7,7 @@
 //! rows that it has to print less often, and again where it ended by itself. Groups such as mirrors are left out, what
 //! they do is that of their disks.
 
-use super::{Ended, Look, Part, Sampler};
-use crate::live::Counted;
+use super::{Ended, Look, Pace, Part, Sampler};
 use crate::options::RecordOptions;
 use crate::scene::Scene;
 use crate::series_pen::SeriesPen;
@@ -20,7 +19,7 @@ use std::time::Duration;
 use zwhy_capture::SeriesKind;
 use zwhy_evidence::RecorderFacts;
 use zwhy_host::{ToolStream, entries};
-use zwhy_profile::{Nanos, Profile};
+use zwhy_profile::Nanos;
 use zwhy_zfs::row_of_iostat;
 
 const ROWS_A_SECOND: u64 = 20;
@@ -43,8 +42,7 @@ pub(crate) struct Vdevs {
     stream: Option<ToolStream>,
     starts: u32,
     next_start: Duration,
-    interval: Duration,
-    next: Duration,
+    pace: Pace,
     /// Between two reports, in seconds.
     pause_s: u64,
     report: Report,
@@ -77,8 +75,7 @@ impl Vdevs {
             stream: None,
             starts: 0,
             next_start,
-            interval: options.interval,
-            next: Duration::ZERO,
+            pace: Pace::new(options.interval),
             pause_s: whole_seconds(options.interval),
             report: Report::default(),
             too_many: false,
@@ -175,16 +172,15 @@ impl Report {
 
 impl Sampler for Vdevs {
     fn due(&self) -> Duration {
-        self.next
+        self.pace.due()
     }
 
     fn take(&mut self, scene: &mut Scene, look: Look) {
-        if look.part == Part::Cut || look.part == Part::Middle && look.elapsed < self.next {
+        if !self.pace.begins(&look) {
             return;
         }
-        self.next = look.elapsed + self.interval;
         if self.starts == 0 && self.next_start > look.elapsed {
-            self.next = self.next_start;
+            self.pace.next_at(self.next_start);
         }
         self.keep_running(look.elapsed);
         if let Some(stream) = &self.stream {
@@ -198,8 +194,6 @@ impl Sampler for Vdevs {
         }
     }
 
-    fn renumber(&mut self, _: &Profile, _: &mut Profile) {}
-
     fn facts(&self, facts: &mut RecorderFacts, _: &Scene, end: Option<&Ended<'_>>) {
         if let Some(series) = facts.series.as_mut().filter(|_| end.is_some() && self.report.number > 1) {
             series.vdev_interval_s = Some(self.pause_s as f64);
@@ -210,8 +204,6 @@ impl Sampler for Vdevs {
         let sentence = "the latencies and queues of vdevs are not recorded: there are very many";
         self.too_many.then(|| sentence.to_owned()).into_iter().collect()
     }
-
-    fn count(&self, _: &mut Counted) {}
 }
 
 #[cfg(test)]
