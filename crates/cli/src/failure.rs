@@ -84,6 +84,7 @@ fn of_lab(error: &LabError) -> Option<&'static str> {
         | LabError::PoolCannot { .. }
         | LabError::Device { .. }
         | LabError::ScratchNotEmpty { .. }
+        | LabError::NotFolder { .. }
         | LabError::Space { .. }
         | LabError::LeftBehind { .. } => Some("lab"),
         _ => None,

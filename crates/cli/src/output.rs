@@ -67,10 +67,10 @@ fn for_terminal(bytes: &[u8]) -> Result<String> {
     }
 }
 
-/// A line to standard error: notes that are not the result.
+/// Lines to standard error: notes that are not the result. They may quote strangers, and carry no style.
 pub fn note(text: &str) {
     // When standard error is gone there is nobody left to tell.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", zwhy_report::plain_lines(text));
 }
 
 /// Before the work for it begins: whether `path` can be written, and whether its name says what will

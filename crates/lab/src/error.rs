@@ -71,6 +71,9 @@ pub enum LabError {
     #[error("{} cannot be used: {what}", .path.display())]
     Result { path: PathBuf, what: String },
 
+    #[error("the data {} is a file; --data takes a folder, of whose files a sample is written", .path.display())]
+    NotFolder { path: PathBuf },
+
     #[error(transparent)]
     Place(#[from] zwhy_place::PlaceError),
 

@@ -53,13 +53,13 @@ pub use result::{
     SummaryStep, ThreadGroup,
 };
 pub use run::verify::{Verified, VerifyOptions, verify};
-pub use run::{RunOptions, planned_hz, resume, run};
+pub use run::{RunOptions, planned_hz, resume, run, runs_to_come};
 pub use sample::Sampled;
 pub use spec::{
     Accelerator, AcceleratorFigure, Action, Check, Compare, Destination, Engine, Experiment, Form, Measure,
     Setup, Size, SizeSpec, StepSpec, Variant, Verb, accelerators,
 };
-pub use stats::{Growth, Interval, Model, Ratio, paired};
+pub use stats::{Growth, Interval, Model, Ratio, median, paired};
 pub use user::cures::Cure;
 pub use user::library::{Library, LibraryError, LibraryInfo};
 pub use user::limits::{refusals as user_refusals, unknown as user_unknown};

@@ -80,6 +80,9 @@ pub fn forget(folder: &Path) -> Result<(), LabError> {
 pub fn take(folder: &Path, seed: u64) -> Result<(Sampled, Vec<u8>), LabError> {
     let io = |doing| move |source| LabError::Io { doing, path: folder.to_owned(), source };
     let folder = folder.canonicalize().map_err(io("find the data,"))?;
+    if !folder.is_dir() {
+        return Err(LabError::NotFolder { path: folder });
+    }
     let files = files_below(&folder).map_err(io("look into the data,"))?;
     let bytes: u64 = files.iter().map(|(_, size)| size).sum();
     let mut random = SplitMix(seed);
@@ -237,6 +240,9 @@ mod tests {
         let error = take(dir.path(), 1).unwrap_err().to_string();
         assert!(error.contains("no files"), "{error}");
         assert!(take(&dir.path().join("nosuch"), 1).is_err());
+        fs::write(dir.path().join("file"), "x").unwrap();
+        let error = take(&dir.path().join("file"), 1).unwrap_err().to_string();
+        assert!(error.contains("--data takes a folder"), "{error}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::record::may_sample;
 use crate::stages::captures_agree;
-use crate::support::{Ran, Reaped, call, run, signal, skip, wait_until, zwhy};
+use crate::support::{Ran, Reaped, call, obeyed, run, signal, skip, wait_until, zwhy};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -295,9 +295,11 @@ fn results_are_checked_compared_and_resumed() {
         checked.out
     );
 
-    // What was lost is run again, from whatever folder, and what is there stays as it is.
-    fs::remove_file(here.join("one/result.json")).expect("a file");
+    // What was lost is told, and run again, from whatever folder, and what is there stays as it is.
     fs::remove_file(here.join("one/cells/0002.json")).expect("a file");
+    let unfinished = call(here, "lab check one");
+    assert!(unfinished.err.contains("1 more runs were planned; zwhy lab resume one"), "{}", unfinished.err);
+    fs::remove_file(here.join("one/result.json")).expect("a file");
     let kept = fs::read(here.join("one/cells/0001.json")).expect("a file");
     call(&here.join("one/cells"), "lab resume ..").ok();
     assert_eq!(fs::read(here.join("one/cells/0001.json")).expect("a file"), kept);
@@ -306,6 +308,8 @@ fn results_are_checked_compared_and_resumed() {
     call(here, "lab run small.toml --quick --no-record -o two").ok();
     let compared = call(here, "lab compare one two").ok();
     assert!(compared.contains("gzip-9") && compared.contains("--repeats 5"), "{compared}");
+    let line = call(here, "lab compare one two/../one").failed(2);
+    assert!(line.contains("both are the folder one; name two results"), "{line}");
     let line = call(here, "lab compare one nowhere").failed(1);
     assert!(line.contains("no results of an experiment in nowhere"), "{line}");
 }
@@ -316,6 +320,32 @@ fn every_sample_has_a_stage(folder: &Path, capture: &str) {
     let count = |key: &str| found[key].as_u64().expect("a count");
     assert!(count("zfs") > 50, "{capture}: {found}");
     assert!(count("named") * 100 >= count("zfs") * 95, "{capture}: {found}");
+}
+
+#[test]
+fn a_strangers_result_cannot_steer_the_terminal() {
+    let folder = TempDir::new().expect("a folder");
+    let text = include_str!("../lab/result.json");
+    let mut result: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    let hostile = "\u{202e}gpj.\u{1b}[2J\u{7}";
+    for field in ["title", "answer", "meaning"] {
+        result[field] = hostile.into();
+    }
+    for expected in result["expected"].as_array_mut().expect("a list") {
+        expected["say"] = hostile.into();
+    }
+    fs::create_dir(folder.path().join("theirs")).expect("a folder");
+    fs::write(folder.path().join("theirs/result.json"), result.to_string()).expect("a file");
+    fs::write(
+        folder.path().join("own.toml"),
+        SMALL.replace("title = \"Small\"", "title = \"\\u202E\\u001B[2J\""),
+    )
+    .expect("a file");
+    for command in ["lab result theirs", "lab check theirs", "lab show own.toml"] {
+        let ran = call(folder.path(), command);
+        assert!(ran.out.contains("\\u{202e}"), "{command}: {}", ran.out);
+        assert_eq!(obeyed(&ran.out), [], "{command}");
+    }
 }
 
 #[test]

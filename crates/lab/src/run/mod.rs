@@ -195,6 +195,22 @@ pub fn planned_hz(folder: &Path) -> Result<Option<u32>, LabError> {
     Ok(Store::open(folder)?.1.hz)
 }
 
+/// Runs of the plan in a folder that have neither ended nor failed: 0 of an experiment that is done, and where there is
+/// no plan, as of what a VM brought.
+///
+/// # Errors
+/// When the plan or the result cannot be read.
+pub fn runs_to_come(folder: &Path) -> Result<usize, LabError> {
+    if !crate::store::is_begun(folder) {
+        return Ok(0);
+    }
+    let (store, plan) = Store::open(folder)?;
+    let failed: Vec<usize> = ExperimentResult::read(folder)?.failed.iter().map(|run| run.position).collect();
+    let order = plan.order().map_err(|what| LabError::Spec { origin: plan.experiment.name.clone(), what })?;
+    let is_open = |at: &usize| store.finished(*at).is_none() && !failed.contains(at);
+    Ok((0..order.len()).filter(is_open).count())
+}
+
 fn most_space(engine: &dyn Engine, variants: &[Variant], bytes: crate::Bytes) -> crate::Bytes {
     crate::Bytes(variants.iter().map(|v| engine.space(bytes, v).0).max().unwrap_or(0))
 }

@@ -1,5 +1,6 @@
 //! What is read off a step: the name in a specification, the value of a result, and its unit in words.
 
+use super::names;
 use crate::latency::Percentile;
 use crate::result::StepResult;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -148,10 +149,21 @@ impl FromStr for Measure {
         let known: Vec<&str> = PLAIN.iter().map(|(name, _)| *name).collect();
         Err(format!(
             "{text:?} is no measure; known are {}, \"latency_us p99\", \"thread NAME\" and \"counter KSTAT.NAME\" or \
-             \"counter KSTAT.NAME per block\"",
-            known.join(", ")
+             \"counter KSTAT.NAME per block\"{}",
+            known.join(", "),
+            meant(text)
         ))
     }
+}
+
+/// `; did you mean latency_us?`: the first word of what was written is taken for the name.
+fn meant(text: &str) -> String {
+    /// Part of the letters that may differ.
+    const NEAR: f64 = 0.6;
+    let with_argument = ["latency_us", "thread", "counter"];
+    let known = PLAIN.iter().map(|(name, _)| *name).chain(with_argument);
+    let word = text.split_whitespace().next().unwrap_or_default();
+    names::near(word, known, NEAR).map_or_else(String::new, |name| format!("; did you mean {name}?"))
 }
 
 impl Serialize for Measure {
@@ -183,5 +195,9 @@ mod tests {
             assert_eq!(text.parse::<Measure>().unwrap().to_string(), text);
         }
         assert!("cpu".parse::<Measure>().unwrap_err().contains("cpu_s_per_gb"));
+        for (slip, meant) in [("cpu_s_pre_gb", "cpu_s_per_gb"), ("latncy_us p99", "latency_us")] {
+            let error = slip.parse::<Measure>().unwrap_err();
+            assert!(error.ends_with(&format!("; did you mean {meant}?")), "{error}");
+        }
     }
 }

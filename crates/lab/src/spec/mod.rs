@@ -7,11 +7,13 @@
 mod accelerator;
 mod builtin;
 mod check;
+mod fits;
 mod measure;
 pub mod names;
 mod offload;
 mod setup;
 mod step;
+mod values;
 
 pub use accelerator::{Accelerator, Figure as AcceleratorFigure, accelerators};
 pub use check::Check;
@@ -24,9 +26,6 @@ use crate::{Bytes, LabError};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-
-/// More runs than this are a mistake in the file rather than a wish.
-const MAX_RUNS: u64 = 10_000;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -220,120 +219,9 @@ impl Experiment {
         Ok(())
     }
 
-    fn check(&self) -> Result<(), String> {
-        let name_ok = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        if self.name.is_empty() || !self.name.chars().all(name_ok) {
-            return Err(format!("name is {:?}; use lower case letters, digits and hyphens", self.name));
-        }
-        if self.factors.is_empty() || self.factors.values().any(Vec::is_empty) {
-            return Err("factors: at least one factor with at least one value is needed".into());
-        }
-        self.check_names()?;
-        let variants = self.variants()?;
-        if variants.is_empty() {
-            return Err("exclude: no combination of the factors is left".into());
-        }
-        for size in [self.size.quick, self.size.full] {
-            let runs = variants.len() as u64 * u64::from(size.repetitions);
-            if runs == 0 || runs > MAX_RUNS {
-                return Err(format!(
-                    "factors and repetitions make {runs} runs; 1 to {MAX_RUNS} are possible"
-                ));
-            }
-            if size.bytes.0 < 1 << 20 {
-                return Err(format!("size: {} of data is too little; use at least 1M", size.bytes));
-            }
-        }
-        self.check_steps()?;
-        let labels: Vec<String> = variants.into_iter().map(|v| v.label).collect();
-        let named = self.compare.largest_first.iter().map(|label| ("largest_first", label));
-        for (field, label) in named.chain(self.compare.above.iter().map(|label| ("above", label))) {
-            if !labels.contains(label) {
-                return Err(format!(
-                    "compare.{field}: no cell is called {label:?}; there are {}",
-                    labels.join(", ")
-                ));
-            }
-        }
-        let steps = self.step_names();
-        if let Some(raw) = self.compare.raw.as_ref().filter(|raw| !steps.contains(raw)) {
-            return Err(format!("compare.raw: {raw} is not one of the steps: {}", steps.join(", ")));
-        }
-        self.checks.iter().try_for_each(|check| check.fits(&labels, &steps))
-    }
-
     /// Factors that only steps use.
     fn words(&self) -> BTreeSet<&str> {
         self.steps.iter().flat_map(StepSpec::arguments).filter_map(|(_, word)| word.factor()).collect()
-    }
-
-    /// Every setting must be one that is known, or a word that a step uses.
-    fn check_names(&self) -> Result<(), String> {
-        let words = self.words();
-        for name in self.factors.keys().chain(self.fixed.keys()) {
-            if names::kind(name).is_none() && !words.contains(name.as_str()) {
-                return Err(format!("there is no setting {name:?}{}", names::did_you_mean(name)));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_steps(&self) -> Result<(), String> {
-        let names = self.step_names();
-        if let Some(twice) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
-            return Err(format!("steps: {} comes twice; give one of them a name", twice.1));
-        }
-        let written = self.steps.iter().position(|step| step.verb == Verb::Write);
-        let needs = |step: &StepSpec| {
-            matches!(
-                step.verb,
-                Verb::Read
-                    | Verb::Verify
-                    | Verb::Overwrite
-                    | Verb::Snapshot
-                    | Verb::Destroy
-                    | Verb::Rename
-                    | Verb::Send
-            )
-        };
-        if let Some(early) = self.steps[..written.unwrap_or(self.steps.len())].iter().find(|step| needs(step))
-        {
-            return Err(format!("steps: {} comes before anything is written", early.name()));
-        }
-        let taken = self.steps.iter().position(|step| step.verb == Verb::Snapshot);
-        let of_snapshots = |step: &&StepSpec| matches!(step.verb, Verb::Destroy | Verb::Rename | Verb::Send);
-        if let Some(early) = self.steps[..taken.unwrap_or(self.steps.len())].iter().find(of_snapshots) {
-            return Err(format!("steps: {} comes before any snapshot is taken", early.name()));
-        }
-        self.check_receive()?;
-        if !names.contains(&self.compare.step) {
-            return Err(format!(
-                "compare.step: {} is not one of the steps: {}",
-                self.compare.step,
-                names.join(", ")
-            ));
-        }
-        Ok(())
-    }
-
-    /// A stream is received once it lies in a file; snapshots are those of the dataset that was sent.
-    fn check_receive(&self) -> Result<(), String> {
-        let Some(received) = self.steps.iter().position(|step| step.verb == Verb::Receive) else {
-            return Ok(());
-        };
-        let (before, after) = self.steps.split_at(received);
-        if !before.iter().any(|step| step.verb == Verb::Send && step.to.is_some()) {
-            return Err("steps: receive needs a send before it with to = \"file\"".into());
-        }
-        let of_sent = |step: &&StepSpec| {
-            matches!(step.verb, Verb::Snapshot | Verb::Destroy | Verb::Rename | Verb::Send | Verb::Receive)
-        };
-        match after[1..].iter().find(of_sent) {
-            Some(late) => {
-                Err(format!("steps: {} comes after receive; it is of the dataset that was sent", late.name()))
-            }
-            None => Ok(()),
-        }
     }
 
     pub fn step_names(&self) -> Vec<String> {

@@ -83,6 +83,19 @@ fn parameters_of(text: &str) -> Vec<String> {
     defaults.into_iter().flatten().filter(|(_, v)| number(v)).map(|(name, _)| name.clone()).collect()
 }
 
+static STAGES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let table: toml::Table =
+        include_str!("../../../../knowledge/anatomy/stages.toml").parse().unwrap_or_default();
+    let stages = table.get("stage").and_then(toml::Value::as_array);
+    let name = |stage: &toml::Value| Some(stage.get("name")?.as_str()?.to_owned());
+    stages.into_iter().flatten().filter_map(name).collect()
+});
+
+/// The stages of OpenZFS's work that captures are told by: `copy`, `decrypt`.
+pub fn stages() -> &'static [String] {
+    &STAGES
+}
+
 /// What a setting is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -142,6 +155,7 @@ mod tests {
             Some(Kind::Implementation(Chooser::Function("fletcher_4_impl_set")))
         );
         assert_eq!(kind("n"), None);
+        assert!(stages().len() > 30 && stages().iter().any(|stage| stage == "copy"), "{:?}", stages());
     }
 
     #[test]

@@ -181,7 +181,10 @@ impl Setup {
     fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
         match names::kind(name) {
             Some(Kind::Runner) => self.set_runner(name, text)?,
-            Some(Kind::Property) => drop(self.properties.insert(name.into(), text.into())),
+            Some(Kind::Property) => {
+                super::values::check(name, text)?;
+                self.properties.insert(name.into(), text.into());
+            }
             Some(Kind::Implementation(_)) => drop(self.implementations.insert(name.into(), text.into())),
             Some(Kind::Parameter) => {
                 let number = text.parse().or_else(|_| text.parse().map(|bytes: Bytes| i128::from(bytes.0)));

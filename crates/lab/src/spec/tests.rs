@@ -50,7 +50,7 @@ fn combinations_can_be_left_out() {
 
 #[test]
 fn mistakes_are_named_with_what_would_be_right() {
-    let wrong: [(&str, &str, &str); 8] = [
+    let wrong: [(&str, &str, &str); 13] = [
         ("encryption = [", "encrypton = [", "did you mean encryption?"),
         ("aes-256-ccm\", \"aes-256-gcm\", \"off\"]\n\n", "off\"]\n\n", "no cell is called \"aes-256-ccm\""),
         ("recordsize = \"128K\"", "recordsize = \"100K\"", "power of two"),
@@ -58,12 +58,17 @@ fn mistakes_are_named_with_what_would_be_right() {
         ("step = \"read\"\nmeasure", "step = \"scrub\"\nmeasure", "scrub is not one of the steps"),
         ("measure = \"cpu_s_per_gb\"", "measure = \"speed\"", "no measure"),
         ("do = \"verify\"", "do = \"read\"", "comes twice"),
+        ("\"off\"]\n\n", "\"off\", \"off\"]\n\n", "two cells are called \"off\""),
+        ("compression = \"off\"", "compression = \"lz5\"", "did you mean lz4?"),
+        ("measure = \"cpu", "raw = \"verify\"\nmeasure = \"cpu", "does not read the disks themselves"),
+        ("measure = \"cpu", "raw = \"raed\"\nmeasure = \"cpu", "did you mean read?"),
+        ("measure = \"cpu", "stage = \"decrpyt\"\nmeasure = \"cpu", "did you mean decrypt?"),
         ("name = \"encryption\"", "name = \"En cryption\"", "lower case"),
     ];
     for (from, to, says) in wrong {
         let error = encryption_with(|text| {
             assert!(text.contains(from), "{from:?} is not in the file");
-            text.replace(from, to)
+            text.replacen(from, to, 1)
         });
         let error = error.unwrap_err().to_string();
         assert!(error.contains(says) && error.contains("test.toml"), "{to}: {error}");
@@ -143,4 +148,11 @@ fn slips_in_verbs_fields_and_names_are_answered_with_the_word() {
     let unknown = Experiment::builtin("encrytion").unwrap_err().to_string();
     assert!(unknown.contains("did you mean encryption? Known are: encryption, "), "{unknown}");
     assert!(Experiment::builtin("qqq").unwrap_err().to_string().contains("\"qqq\". Known are"));
+}
+
+#[test]
+fn the_disks_can_be_read_once_something_lies_on_them() {
+    let error = encryption_with(|text| text.replacen("[[steps]]", "[[steps]]\ndo = \"raw\"\n\n[[steps]]", 1));
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("steps: raw comes before anything is written"), "{error}");
 }

@@ -15,6 +15,9 @@ pub fn refusals(variants: &[Variant]) -> Vec<String> {
 
 fn of_cell(variant: &Variant) -> Option<String> {
     let setup = &variant.setup;
+    if let Some(plugin) = setup.offload.plugin.as_ref().filter(|path| !path.is_file()) {
+        return Some(format!("provider={}: there is no such file; build the plugin first", plugin.display()));
+    }
     (setup.commits() && setup.io_size.0 > LARGEST).then(|| {
         format!(
             "io_size is {} and each write is committed: above {} a file system writes in place and logs a pointer, which \
@@ -93,6 +96,14 @@ mod tests {
         assert!(refused.len() == 1 && refused[0].contains("--engine pool"), "{refused:?}");
         experiment.set("fsync", "never").unwrap();
         assert!(refusals(&experiment.variants().unwrap()).is_empty());
+    }
+
+    #[test]
+    fn a_plugin_that_is_not_there_is_told_before_anything_runs() {
+        let mut experiment = Experiment::builtin("offload").unwrap();
+        experiment.set("provider", "none,./nosuch.so").unwrap();
+        let refused = refusals(&experiment.variants().unwrap());
+        assert!(refused.len() == 1 && refused[0].contains("nosuch.so: there is no such file"), "{refused:?}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Which functions of OpenZFS make a cost grow: their CPU in the recorded steps, by size.
 
-use super::grows::{SIZES, others};
+use super::grows::{SIZES, by_size, others};
 use crate::result::{Captured, ExperimentResult, GrowthResult};
-use crate::stats::{fit, median_interval};
+use crate::stats::fit;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// At the largest size a function takes at least this part of the step.
@@ -61,7 +61,7 @@ pub fn functions_grow<E>(
                 measure: result.figure.measure.clone(),
                 function: Some(function),
                 fit: fit(&points)?,
-                points: medians(&points),
+                points: by_size(&points),
             })
         };
         grown.extend(curves.into_iter().flat_map(of_curve).filter_map(result_of));
@@ -94,19 +94,8 @@ fn curve(runs: &[Run]) -> Vec<(String, Vec<(f64, f64)>)> {
 
 /// Medians at the smallest and the largest size; `None` with too few sizes for a law.
 fn ends(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let sizes = medians(points);
+    let sizes = by_size(points);
     (sizes.len() >= SIZES).then(|| Some((sizes.first()?.1.value, sizes.last()?.1.value))).flatten()
-}
-
-fn medians(points: &[(f64, f64)]) -> Vec<(f64, crate::Interval)> {
-    let mut sizes: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-    for (size, cost) in points {
-        sizes.entry(size.to_bits()).or_default().push(*cost);
-    }
-    sizes
-        .into_iter()
-        .filter_map(|(bits, costs)| Some((f64::from_bits(bits), median_interval(&costs)?)))
-        .collect()
 }
 
 #[cfg(test)]

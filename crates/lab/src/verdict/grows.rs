@@ -1,7 +1,7 @@
 //! How the answering figure grows with a factor that is a number.
 
 use crate::result::{ExperimentResult, GrowthResult, RunResult};
-use crate::stats::{fit, median_interval};
+use crate::stats::{Interval, fit, median_interval};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Sizes from which on a law can be told.
@@ -24,16 +24,10 @@ fn curves(result: &ExperimentResult, factor: &str) -> Vec<GrowthResult> {
         }
     }
     let curve = |(of, points): (String, Vec<(f64, f64)>)| {
-        let mut sizes: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
-        for (size, cost) in &points {
-            sizes.entry(size.to_bits()).or_default().push(*cost);
-        }
-        if sizes.len() < SIZES {
+        let medians = by_size(&points);
+        if medians.len() < SIZES {
             return None;
         }
-        let medians = sizes
-            .into_iter()
-            .filter_map(|(bits, costs)| Some((f64::from_bits(bits), median_interval(&costs)?)));
         Some(GrowthResult {
             of,
             factor: factor.to_owned(),
@@ -41,12 +35,24 @@ fn curves(result: &ExperimentResult, factor: &str) -> Vec<GrowthResult> {
             measure: result.figure.measure.clone(),
             function: None,
             fit: fit(&points)?,
-            points: medians.collect(),
+            points: medians,
         })
     };
     curves.into_iter().filter_map(curve).collect()
 }
 
+/// The median cost at each size with its interval, the smallest size first.
+pub fn by_size(points: &[(f64, f64)]) -> Vec<(f64, Interval)> {
+    // Sizes are above zero, where the order of the bits is that of the numbers.
+    let mut sizes: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for (size, cost) in points {
+        sizes.entry(size.to_bits()).or_default().push(*cost);
+    }
+    let median = |(bits, costs): (u64, Vec<f64>)| Some((f64::from_bits(bits), median_interval(&costs)?));
+    sizes.into_iter().filter_map(median).collect()
+}
+
+/// The other factors of a run: label of its curve.
 pub fn others(run: &RunResult, factor: &str) -> String {
     let others = run.factors.iter().filter(|(name, _)| *name != factor).map(|(_, value)| value.as_str());
     others.collect::<Vec<_>>().join(" ")

@@ -7,14 +7,13 @@ use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Answer, Knowledge};
 use zwhy_lab::ExperimentResult;
-use zwhy_report::{Align, Grid};
+use zwhy_report::{Align, Grid, plain_lines};
 
 /// Each capture in a line, and in full the one whose finding weighs most, or the one that is named.
 pub fn explain_captures(result: &ExperimentResult, folder: &Path, named: Option<&str>) -> Result<()> {
     let knowledge = Knowledge::embedded();
     let mut grid = Grid::new(2, &[Align::Left, Align::Left, Align::Right, Align::Left]);
     let first = result.runs.iter().map(|r| r.repetition).min();
-    let mut stages: Vec<(String, Option<f64>)> = Vec::new();
     let mut weightiest: Option<(f64, Answer, PathBuf)> = None;
     for run in result.runs.iter().filter(|r| Some(r.repetition) == first) {
         for step in &run.steps {
@@ -23,9 +22,6 @@ pub fn explain_captures(result: &ExperimentResult, folder: &Path, named: Option<
             let imported = load(&path, &ReadArgs::default())
                 .with_context(|| format!("cannot explain {}", path.display()))?;
             let answer = answer(&imported, &knowledge, &display_name(&path));
-            if step.name == result.figure.step {
-                stages.push((run.variant.clone(), share_of(&answer, result.stage.as_deref())));
-            }
             let top = answer.findings.first();
             let share = top.and_then(|f| f.share).map_or(0.0, |s| s.value);
             grid.row([
@@ -48,8 +44,10 @@ pub fn explain_captures(result: &ExperimentResult, folder: &Path, named: Option<
         return Ok(());
     }
     let style = output::style();
-    let mut text = format!("\n{}\n{}\n", style.bold("What the captures show"), grid.lines(80).join("\n"));
-    text.push_str(&stage_line(result, &stages));
+    let rows = plain_lines(&grid.lines(80).join("\n"));
+    let mut text = format!("\n{}\n{rows}\n", style.bold("What the captures show"));
+    text.push_str(&plain_lines(&stage_line(result, &stage_shares(result, folder, &knowledge)?)));
+    text.push('\n');
     if let (Some(name), None) = (named, &weightiest) {
         let folder = folder.display();
         output::note(&format!("no capture is called {name}; those of {folder} can be given to zwhy explain"));
@@ -61,9 +59,33 @@ pub fn explain_captures(result: &ExperimentResult, folder: &Path, named: Option<
     output::print(&text)
 }
 
+/// Of each cell the part of the CPU that the stage has in the answering step: the median of the runs whose captures are
+/// there. Empty where the experiment asks for no stage.
+fn stage_shares(
+    result: &ExperimentResult,
+    folder: &Path,
+    knowledge: &Knowledge,
+) -> Result<Vec<(String, f64)>> {
+    let Some(stage) = &result.stage else { return Ok(Vec::new()) };
+    let mut cells = Vec::new();
+    for cell in result.labels() {
+        let mut shares = Vec::new();
+        let own = result.runs.iter().filter(|run| run.variant == cell);
+        for capture in own.filter_map(|run| run.step(&result.figure.step)?.capture.as_ref()) {
+            let path = folder.join(&capture.path);
+            if path.exists() {
+                let imported = load(&path, &ReadArgs::default())
+                    .with_context(|| format!("cannot explain {}", path.display()))?;
+                shares.extend(share_of(&answer(&imported, knowledge, &display_name(&path)), stage));
+            }
+        }
+        cells.extend(zwhy_lab::median(&shares).map(|share| (cell.to_owned(), share)));
+    }
+    Ok(cells)
+}
+
 /// The part of the busy CPU that a stage has; a stage without samples has none of it.
-fn share_of(answer: &Answer, stage: Option<&str>) -> Option<f64> {
-    let stage = stage?;
+fn share_of(answer: &Answer, stage: &str) -> Option<f64> {
     let busy = answer.stages.iter().filter(|row| row.stage != IDLE).map(|row| row.share.value).sum::<f64>();
     let own = answer.stages.iter().filter(|row| row.stage == stage).map(|row| row.share.value).sum::<f64>();
     // Without such a stage the sum is a negative zero.
@@ -71,14 +93,12 @@ fn share_of(answer: &Answer, stage: Option<&str>) -> Option<f64> {
 }
 
 /// `The stage copy in read: 41 % of the CPU of buffered stripe, 5 % of direct stripe`
-fn stage_line(result: &ExperimentResult, shares: &[(String, Option<f64>)]) -> String {
+fn stage_line(result: &ExperimentResult, shares: &[(String, f64)]) -> String {
     let Some(stage) = &result.stage else { return String::new() };
-    let told: Vec<String> = shares
-        .iter()
-        .filter_map(|(cell, share)| Some(format!("{:.0} % of the CPU of {cell}", (*share)? * 100.0)))
-        .collect();
+    let told: Vec<String> =
+        shares.iter().map(|(cell, share)| format!("{:.0} % of the CPU of {cell}", share * 100.0)).collect();
     match told.is_empty() {
         true => String::new(),
-        false => format!("\nThe stage {stage} in {}: {}\n", result.figure.step, told.join(", ")),
+        false => format!("\nThe stage {stage} in {}: {}", result.figure.step, told.join(", ")),
     }
 }

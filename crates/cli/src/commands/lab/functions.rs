@@ -1,9 +1,11 @@
 //! Which functions make the cost of an experiment grow, read from the captures of its steps.
 
 use crate::load::{ReadArgs, load};
+use crate::output;
 use anyhow::{Context, Result};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use zwhy_diagnose::{Knowledge, ModuleKind};
 use zwhy_lab::{Captured, ExperimentResult};
 use zwhy_profile::{Event, FunctionTotals};
 
@@ -12,7 +14,23 @@ pub fn add_functions(result: &mut ExperimentResult, folder: &Path) -> Result<()>
     if result.growth.is_empty() {
         return Ok(());
     }
-    let found = zwhy_lab::functions_grow(result, |capture| shares(capture, folder))?;
+    let knowledge = Knowledge::embedded();
+    let mut gone = BTreeSet::new();
+    let found = zwhy_lab::functions_grow(result, |capture| {
+        let read = shares(capture, folder, &knowledge)?;
+        if read.is_none() {
+            gone.insert(capture.path.display().to_string());
+        }
+        anyhow::Ok(read)
+    })?;
+    if !gone.is_empty() {
+        output::note(&format!(
+            "Which functions grow was read without {} captures that are gone from {}: {}",
+            gone.len(),
+            folder.display(),
+            gone.into_iter().collect::<Vec<_>>().join(", ")
+        ));
+    }
     // An experiment that goes on has them already.
     result.growth.retain(|growth| growth.function.is_none());
     result.growth.extend(found);
@@ -21,8 +39,8 @@ pub fn add_functions(result: &mut ExperimentResult, folder: &Path) -> Result<()>
     Ok(())
 }
 
-/// The part of the CPU below each function of OpenZFS.
-fn shares(capture: &Captured, folder: &Path) -> Result<Option<BTreeMap<String, f64>>> {
+/// The part of the CPU below each function of OpenZFS; `None` where the capture is gone.
+fn shares(capture: &Captured, folder: &Path, knowledge: &Knowledge) -> Result<Option<BTreeMap<String, f64>>> {
     let path = folder.join(&capture.path);
     if !path.exists() {
         return Ok(None);
@@ -34,15 +52,11 @@ fn shares(capture: &Captured, folder: &Path) -> Result<Option<BTreeMap<String, f
     let all = totals.samples.max(1) as f64;
     let own = totals.rows.iter().filter(|row| {
         // Code without a name says nothing about where to look.
-        is_openzfs(profile.strings.get(row.module)) && !profile.strings.get(row.function).contains("+0x")
+        let module = knowledge.anatomy.module_kind(profile.strings.get(row.module));
+        module == ModuleKind::Zfs && !profile.strings.get(row.function).contains("+0x")
     });
     let share = |row: &zwhy_profile::FunctionCounts| {
         (profile.strings.get(row.function).to_owned(), row.total as f64 / all)
     };
     Ok(Some(own.map(share).collect()))
-}
-
-fn is_openzfs(module: &str) -> bool {
-    let name = module.rsplit('/').next().unwrap_or(module).trim_matches(['[', ']']);
-    name == "zfs" || name.starts_with("libzpool")
 }

@@ -66,6 +66,11 @@ pub fn child() -> Option<ExitCode> {
     is_child.then(|| ExitCode::from(u8::try_from(zwhy_lab::child_main()).unwrap_or(1)))
 }
 
+/// Prints lines that hold names of a specification or a result, which may be of strangers.
+fn print_text(text: &str) -> Result<()> {
+    crate::output::print(&(zwhy_report::plain_lines(text) + "\n"))
+}
+
 pub fn run(args: &Args) -> Result<ExitCode> {
     match &args.command {
         Command::List => plan::list(),

@@ -257,7 +257,7 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode> {
         lines.push(String::new());
         lines.extend(accelerators::lines());
     }
-    output::print(&(lines.join("\n") + "\n"))?;
+    super::print_text(&lines.join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -152,7 +152,7 @@ fn tell(mut result: ExperimentResult, folder: &Path, explain: Option<&str>, json
     if json {
         output::print(&(serde_json::to_string_pretty(result)? + "\n"))?;
     } else {
-        output::print(&zwhy_lab::table(result))?;
+        super::print_text(&zwhy_lab::table(result))?;
         explain_captures(result, folder, explain)?;
         output::print(&page_hint(folder))?;
     }
@@ -242,7 +242,8 @@ impl zwhy_lab::Progress for Shown {
             let (variant, phase) = (step.variant.to_owned(), step.phase.to_owned());
             Line::Step { run: step.run, runs: step.runs, variant, phase }.say();
         }
-        self.bar.set_message(format!("run {}/{} {} {}", step.run, step.runs, step.variant, step.phase));
+        let place = format!("run {}/{} {} {}", step.run, step.runs, step.variant, step.phase);
+        self.bar.set_message(zwhy_report::plain(&place).into_owned());
         self.bar.set_position(0);
     }
 

@@ -1,6 +1,6 @@
 //! What finished experiments come to.
 
-use super::FolderArgs;
+use super::{FolderArgs, print_text};
 use crate::failure::usage;
 use crate::output;
 use anyhow::Result;
@@ -24,12 +24,12 @@ pub fn result(args: &FolderArgs) -> Result<ExitCode> {
     let result = ExperimentResult::read(&args.folder)?;
     match args.json {
         true => output::print(&(serde_json::to_string_pretty(&result)? + "\n"))?,
-        false => output::print(&zwhy_lab::table(&result))?,
+        false => print_text(&zwhy_lab::table(&result))?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Exit status 1 when an expectation fails, was not measured, or a run failed.
+/// Exit status 1 when an expectation fails, was not measured, or a run failed or is still to come.
 pub fn check(args: &FolderArgs) -> Result<ExitCode> {
     let result = ExperimentResult::read(&args.folder)?;
     let checks = zwhy_lab::check(&result);
@@ -50,13 +50,25 @@ pub fn check(args: &FolderArgs) -> Result<ExitCode> {
         if checks.is_empty() {
             lines.push("This experiment expects nothing that could be checked.".into());
         }
-        output::print(&(lines.join("\n") + "\n"))?;
+        print_text(&lines.join("\n"))?;
     }
-    let good = checks.iter().all(|check| check.outcome == Outcome::Holds) && result.failed.is_empty();
+    let missing = zwhy_lab::runs_to_come(&args.folder)?;
+    if missing > 0 {
+        output::note(&format!(
+            "unfinished: {missing} more runs were planned; zwhy lab resume {} goes on with them",
+            zwhy_report::shell_word(&args.folder.display().to_string())
+        ));
+    }
+    let good = checks.iter().all(|check| check.outcome == Outcome::Holds);
+    let good = good && result.failed.is_empty() && missing == 0;
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 pub fn compare(args: &CompareArgs) -> Result<ExitCode> {
+    let same = std::fs::canonicalize(&args.first).ok();
+    if same.is_some() && same == std::fs::canonicalize(&args.second).ok() {
+        return Err(usage(format!("both are the folder {}; name two results", args.first.display())));
+    }
     let (first, second) = (ExperimentResult::read(&args.first)?, ExperimentResult::read(&args.second)?);
     let compared = zwhy_lab::compare(&first, &second).map_err(usage)?;
     if args.json {
@@ -72,6 +84,6 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode> {
         first.figure.measure.unit(),
         first.figure.step
     );
-    output::print(&format!("{head}\n{}\n", grid.lines(output::width()).join("\n")))?;
+    print_text(&format!("{head}\n{}", grid.lines(output::width()).join("\n")))?;
     Ok(ExitCode::SUCCESS)
 }
