@@ -6,6 +6,7 @@ import { type LabData, readLab } from "./data/lab";
 import { dark, followAddress, page } from "./state/store";
 import "./styles/page.css";
 import "./styles/lab.css";
+import "./styles/print.css";
 import { EmptyLab, LabApp, UnreadLab } from "./ui/lab/LabApp";
 
 async function load(): Promise<LabData | string | null> {

@@ -29,6 +29,7 @@ import {
 import { prepareSearch } from "./state/view";
 import "./styles/page.css";
 import "./styles/flame.css";
+import "./styles/print.css";
 import { App } from "./ui/App";
 import { pageKeys } from "./ui/keys";
 

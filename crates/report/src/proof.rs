@@ -7,8 +7,8 @@ pub fn command(experiment: &str) -> String {
     format!("zwhy lab run {experiment}")
 }
 
-/// `about 7 minutes on files of its own; no pool of this host is touched`; `None` of an experiment that does not
-/// ship with zwhy, of which nobody knows.
+/// How long the full size takes by the experiment's own estimate, and what it touches: `about N minutes on files of
+/// its own; no pool of this host is touched`. `None` of an experiment that does not ship with zwhy.
 pub fn terms(experiment: &str) -> Option<String> {
     let known = Experiment::builtin(experiment).ok()?;
     let seconds = estimate(&known, known.size(Size::Full)).ok()?.seconds;
