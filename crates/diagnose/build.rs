@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../knowledge");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("knowledge");
     let mut code = String::new();
     for (constant, folder) in [("ANATOMY", "anatomy"), ("CAUSES", "causes")] {
         let folder = root.join(folder);

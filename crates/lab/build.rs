@@ -18,10 +18,10 @@ const SOURCES: [&str; 11] = [
 ];
 
 /// What providers outside of the lab are compiled against.
-const INTERFACE: &str = "../../plugins";
+const INTERFACE: &str = "plugins";
 
 fn main() {
-    let headers = ["src/user/shim/shim.h", "src/user/shim/offload.h", "../../plugins/zwhy_offload.h"];
+    let headers = ["src/user/shim/shim.h", "src/user/shim/offload.h", "plugins/zwhy_offload.h"];
     for source in SOURCES.into_iter().chain(headers) {
         println!("cargo:rerun-if-changed={source}");
     }

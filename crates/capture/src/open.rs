@@ -38,6 +38,14 @@ impl Capture {
         if meta.is_dir() { open_folder(path) } else { open_file(path) }
     }
 
+    /// As [`Capture::open`], of a packed capture that is in memory already; `name` is used in messages.
+    ///
+    /// # Errors
+    /// When the bytes are no capture, or one of a newer format.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Capture, CaptureError> {
+        read_packed(Path::new(name), Bytes::from(bytes))
+    }
+
     /// `true` when the bytes look like a packed capture.
     pub fn sniff(head: &[u8]) -> bool {
         head.starts_with(b"PK\x03\x04") && head.get(30..30 + MANIFEST.len()) == Some(MANIFEST.as_bytes())
@@ -67,7 +75,10 @@ fn open_folder(path: &Path) -> Result<Capture, CaptureError> {
 }
 
 fn open_file(path: &Path) -> Result<Capture, CaptureError> {
-    let bytes = Bytes::from(fs::read(path).map_err(CaptureError::io("read", path))?);
+    read_packed(path, Bytes::from(fs::read(path).map_err(CaptureError::io("read", path))?))
+}
+
+fn read_packed(path: &Path, bytes: Bytes) -> Result<Capture, CaptureError> {
     if !Capture::sniff(&bytes) {
         let found = if bytes.is_empty() { "an empty file" } else { "another kind of file" }.to_owned();
         return Err(CaptureError::NotACapture { path: path.to_owned(), found });

@@ -1,11 +1,9 @@
-//! What a picture is drawn of: one event of a profile, as a call tree coloured by stage.
+//! What a picture is drawn of: the event that was asked for, else the main one, and what is left out by it.
 
 use crate::output;
 use anyhow::{Result, bail};
-use zwhy_diagnose::Classified;
 use zwhy_evidence::Imported;
-use zwhy_flame::{FlameTree, Roots, Side, Stages};
-use zwhy_profile::{Event, StackId, ThreadId};
+use zwhy_profile::Event;
 
 /// An event by its name.
 pub fn event_name(name: &str) -> Result<Event, String> {
@@ -67,36 +65,5 @@ pub fn tell_left_out(imported: &Imported, event: Event, how: &str) {
             event.name(),
             others.join(", ")
         ));
-    }
-}
-
-/// The call tree of one event, coloured by stage.
-pub fn tree(imported: &Imported, classified: &Classified, event: Event, roots: Roots) -> FlameTree {
-    let mut tree = FlameTree::new(event, &classified.stages);
-    tree.add(&imported.evidence.profile, Some(&StagesOf(classified)), roots, Side::A);
-    tree
-}
-
-/// As [`tree`], which remembers where each sample ends, for pictures of a part of the time.
-pub fn tree_with_rows(imported: &Imported, classified: &Classified, event: Event, roots: Roots) -> FlameTree {
-    let mut tree = FlameTree::new(event, &classified.stages).keep_rows();
-    tree.add(&imported.evidence.profile, Some(&StagesOf(classified)), roots, Side::A);
-    tree
-}
-
-/// The stages of a profile's samples, as a flame graph asks for them.
-pub struct StagesOf<'a>(pub &'a Classified);
-
-impl Stages for StagesOf<'_> {
-    fn names(&self) -> &[String] {
-        &self.0.stages
-    }
-
-    fn kind_of(&self, thread: ThreadId) -> u8 {
-        self.0.kind_of(thread)
-    }
-
-    fn stage_on(&self, stack: StackId, kind: u8) -> u8 {
-        self.0.stage_on(stack, kind)
     }
 }

@@ -141,19 +141,6 @@ pub fn load_drawn(path: &Path, args: &ReadArgs) -> Result<Imported> {
     Ok(imported)
 }
 
-/// A copy with samples made of percentages and printed stacks; `None` where there are none to make. Answers
-/// rest on what was read, so they are never computed from this.
-pub fn drawn(imported: &Imported) -> Option<Imported> {
-    let made = zwhy_formats::drawn(&imported.evidence);
-    if made.notes.is_empty() {
-        return None;
-    }
-    let mut copy = imported.clone();
-    copy.evidence.profile.merge(&made.profile);
-    copy.stats.warnings.extend(made.notes);
-    Some(copy)
-}
-
 /// Adds samples made of percentages and printed stacks where there are no real ones, and says so in the stats.
 pub fn draw(imported: &mut Imported) {
     let made = zwhy_formats::drawn(&imported.evidence);

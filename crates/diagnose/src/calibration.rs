@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-const EMBEDDED: &str = include_str!("../../../knowledge/confidence.toml");
+const EMBEDDED: &str = include_str!("../knowledge/confidence.toml");
 
 /// One line for people's reports, one for recordings; and what a report's words say.
 #[derive(Clone, Debug, Deserialize)]

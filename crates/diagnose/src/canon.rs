@@ -78,8 +78,8 @@ pub struct Canon {
 }
 
 static CANON: LazyLock<Canon> =
-    LazyLock::new(|| Canon::parse(include_str!("../../../knowledge/facts.toml"), GROUPS));
-const GROUPS: &str = include_str!("../../../knowledge/groups.toml");
+    LazyLock::new(|| Canon::parse(include_str!("../knowledge/facts.toml"), GROUPS));
+const GROUPS: &str = include_str!("../knowledge/groups.toml");
 
 impl Canon {
     /// The table that comes with zwhy.

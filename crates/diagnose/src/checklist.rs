@@ -10,8 +10,8 @@ use crate::pattern::Pattern;
 use serde::Deserialize;
 
 mod embedded {
-    pub const SYMPTOMS: &str = include_str!("../../../knowledge/checklist/symptoms.toml");
-    pub const CHECKS: &str = include_str!("../../../knowledge/checklist/checks.toml");
+    pub const SYMPTOMS: &str = include_str!("../knowledge/checklist/symptoms.toml");
+    pub const CHECKS: &str = include_str!("../knowledge/checklist/checks.toml");
 }
 
 /// Typing a command and reading its output takes people about this long, in seconds.

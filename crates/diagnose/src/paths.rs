@@ -40,7 +40,7 @@ struct StepEntry {
 
 /// The file comes with zwhy and a test reads it, so a broken one never gets here.
 static PATHS: LazyLock<Vec<PathEntry>> = LazyLock::new(|| {
-    let text = include_str!("../../../knowledge/paths.toml");
+    let text = include_str!("../knowledge/paths.toml");
     toml::from_str::<File>(text).map(|file| file.paths).unwrap_or_default()
 });
 

@@ -6,7 +6,7 @@
 
 use crate::text::names::{kind_of_bare_module, module};
 use rustc_hash::FxHashMap;
-use zwhy_evidence::{Evidence, FlatRow, PctKind, PctStack};
+use zwhy_evidence::{Evidence, FlatRow, Imported, PctKind, PctStack};
 use zwhy_profile::{Event, FrameKind, Measure, Profile, Unit};
 
 /// Samples that were made, and how.
@@ -28,6 +28,19 @@ pub fn drawn(evidence: &Evidence) -> Drawn {
         maker.printed(&waiting, Event::Wait, "of waiting");
     }
     maker.drawn
+}
+
+/// A copy of the input with samples made of percentages and printed stacks; `None` where there are none to make.
+/// Answers rest on what was read, so they are never computed from this.
+pub fn with_drawn(imported: &Imported) -> Option<Imported> {
+    let made = drawn(&imported.evidence);
+    if made.notes.is_empty() {
+        return None;
+    }
+    let mut copy = imported.clone();
+    copy.evidence.profile.merge(&made.profile);
+    copy.stats.warnings.extend(made.notes);
+    Some(copy)
 }
 
 /// Modules of functions, from the rows.

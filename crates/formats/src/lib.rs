@@ -33,7 +33,7 @@ mod speedscope;
 mod svg;
 mod text;
 
-pub use drawn::{Drawn, drawn};
+pub use drawn::{Drawn, drawn, with_drawn};
 pub use error::{ErrorKind, FormatError, Position};
 pub use export::{ExportOptions, Exporter, Ids, export, exporters};
 pub use importer::{Confidence, HEAD_BYTES, Importer};

@@ -2,6 +2,7 @@
 
 use crate::bytes::View;
 use crate::record;
+#[cfg(unix)]
 use crate::sys;
 use rustc_hash::FxHashMap;
 
@@ -121,6 +122,7 @@ impl Attr {
     }
 
     /// What was asked of the kernel.
+    #[cfg(unix)]
     pub fn of(asked: &sys::perf_event_attr) -> Attr {
         Attr {
             kind: asked.type_,

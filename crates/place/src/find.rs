@@ -1,6 +1,7 @@
 //! What stands at a path: links are followed one by one, as the kernel would.
 
-use crate::{Kind, PlaceError, Reason};
+use crate::place::Kind;
+use crate::{PlaceError, Reason};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use std::fs;
 use std::io;

@@ -1,5 +1,6 @@
 //! How a cause can be proved on this host: the command, how long it takes, and what it touches.
 
+#[cfg(unix)]
 use zwhy_lab::{Engine, Experiment, Size, estimate};
 
 /// `zwhy lab run encryption`
@@ -9,6 +10,7 @@ pub fn command(experiment: &str) -> String {
 
 /// How long the full size takes by the experiment's own estimate, and what it touches: `about N minutes on files of
 /// its own; no pool of this host is touched`. `None` of an experiment that does not ship with zwhy.
+#[cfg(unix)]
 pub fn terms(experiment: &str) -> Option<String> {
     let known = Experiment::builtin(experiment).ok()?;
     let seconds = estimate(&known, known.size(Size::Full)).ok()?.seconds;
@@ -20,6 +22,12 @@ pub fn terms(experiment: &str) -> Option<String> {
         Engine::User => format!("{time} on files of its own; no pool of this host is touched"),
         Engine::Pool => format!("{time} on a pool of its own; other pools are not touched"),
     })
+}
+
+/// Where the lab does not run, its times are not known.
+#[cfg(not(unix))]
+pub fn terms(_: &str) -> Option<String> {
+    None
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 //!
 //! Invariant: what was read stays where it is until the reader is dropped, so slices can be lent.
 
+use crate::at::read_exact_at;
 use object::ReadRef;
 use std::cell::OnceCell;
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 
 /// Names are read in windows of this size: one read serves thousands of symbols.
 const WINDOW: u64 = 1 << 20;
@@ -49,7 +49,7 @@ impl FileReader {
         }
         if self.find(&range).is_none() {
             let mut bytes = vec![0; usize::try_from(range.end - range.start).ok()?].into_boxed_slice();
-            self.file.read_exact_at(&mut bytes, range.start).ok()?;
+            read_exact_at(&self.file, &mut bytes, range.start).ok()?;
             let mut end = &self.first;
             while let Some(part) = end.get() {
                 end = &part.next;

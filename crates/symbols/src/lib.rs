@@ -5,6 +5,7 @@
 //! outside of them the answer is a [`Reason`]. Reading files is confined to `load`,
 //! `module_file` and `lines`.
 
+mod at;
 mod demangle;
 mod elf;
 mod elf_tables;

@@ -1,11 +1,11 @@
 //! Opening the object that was mapped, and nothing else: the file's identity is checked.
 
+use crate::at::inode;
 use crate::elf::ElfSymbols;
 use crate::file_reader::FileReader;
 use crate::reason::Reason;
 use object::read::Object;
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What must hold for a file to be the one that was mapped; `None` is not checked.
@@ -43,7 +43,7 @@ fn load_one(path: &Path, id: FileId<'_>) -> Result<ElfSymbols, Reason> {
     if !meta.is_file() {
         return Err(Reason::Unreadable);
     }
-    if id.inode.is_some_and(|inode| inode != meta.ino()) {
+    if id.inode.is_some_and(|wanted| wanted != inode(&meta)) {
         return Err(Reason::Replaced);
     }
     let again = file.try_clone().map_err(|_| Reason::Unreadable)?;

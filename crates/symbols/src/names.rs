@@ -1,8 +1,8 @@
 //! Symbol names by reference: read from the file when asked for, or from a copy.
 
+use crate::at::read_exact_at;
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 
 /// Longer names are cut; C++ templates can reach this.
 const LONGEST: usize = 4096;
@@ -65,7 +65,7 @@ impl Names {
         match &self.file {
             Some(file) => {
                 let mut bytes = vec![0; len];
-                file.read_exact_at(&mut bytes, start).ok()?;
+                read_exact_at(file, &mut bytes, start).ok()?;
                 Some(bytes)
             }
             None => {

@@ -7,10 +7,7 @@ use crate::version::Version;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-const TABLES: [&str; 2] = [
-    include_str!("../../../knowledge/parameters/2.1.toml"),
-    include_str!("../../../knowledge/parameters/2.3.toml"),
-];
+const TABLES: [&str; 2] = [include_str!("../parameters/2.1.toml"), include_str!("../parameters/2.3.toml")];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

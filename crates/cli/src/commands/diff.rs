@@ -1,7 +1,6 @@
 //! `zwhy diff`: what really changed between two profiles.
 
 use super::flame::Form;
-use crate::drawing::StagesOf;
 use crate::load::{ReadArgs, answer_of, draw, load_with, tell};
 use crate::output;
 use anyhow::{Result, bail};
@@ -11,7 +10,7 @@ use zwhy_diagnose::{Classified, Knowledge, Side as Whose, classify, did_it_help}
 use zwhy_evidence::Imported;
 use zwhy_flame::{FlameTree, Roots, Side, SvgOptions};
 use zwhy_profile::Event;
-use zwhy_report::{Block, DiffReport, DiffSide};
+use zwhy_report::{Block, DiffReport, DiffSide, StagesOf};
 
 /// What to do with samples that are not compared.
 const OTHERS: &str = "only CPU samples are compared; zwhy flame --event NAME draws these";

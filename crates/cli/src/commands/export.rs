@@ -76,7 +76,7 @@ pub fn run(args: &Args) -> Result<()> {
     crate::drawing::tell_left_out(&imported, event, crate::drawing::BY_OPTION);
     if args.format == SVG {
         let classified = classify(&imported.evidence.profile, &Knowledge::embedded().anatomy);
-        let tree = crate::drawing::tree(&imported, &classified, event, Roots::Threads);
+        let tree = zwhy_report::tree(&imported, &classified, event, Roots::Threads);
         let title = read.name_of(&args.input);
         let picture = zwhy_flame::svg(
             &tree,

@@ -1,13 +1,14 @@
 //! `zwhy flame`: a flame graph as SVG or as an interactive page.
 
-use crate::drawing::{BY_OPTION, event_name, event_of, tell_left_out, tree};
+use crate::drawing::{BY_OPTION, event_name, event_of, tell_left_out};
 use crate::failure::usage;
-use crate::load::{ReadArgs, drawn, load, tell};
+use crate::load::{ReadArgs, load, tell};
 use crate::output;
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 use zwhy_diagnose::{Knowledge, classify};
 use zwhy_flame::{Roots, SvgOptions};
+use zwhy_formats::with_drawn;
 use zwhy_place::Place;
 use zwhy_profile::Event;
 
@@ -34,7 +35,7 @@ pub fn run(args: &Args) -> Result<()> {
     let roots = if args.no_threads { Roots::Frames } else { Roots::Threads };
     let name = args.read.name_of(&args.input);
     let imported = load(&args.input, &args.read)?;
-    let made = drawn(&imported);
+    let made = with_drawn(&imported);
     let picture = made.as_ref().unwrap_or(&imported);
     tell(&name, picture);
     let event = event_of(picture, args.event)?;
@@ -44,7 +45,7 @@ pub fn run(args: &Args) -> Result<()> {
             let classified = classify(&picture.evidence.profile, &knowledge.anatomy);
             let title = format!("{name} · {}", event.name());
             let options = SvgOptions { title, ..SvgOptions::default() };
-            let picture = zwhy_flame::svg(&tree(picture, &classified, event, roots), &options);
+            let picture = zwhy_flame::svg(&zwhy_report::tree(picture, &classified, event, roots), &options);
             output::write_result(&args.output, picture.as_bytes())
         }
         Form::Html => super::report::write_page(&imported, &name, &knowledge, roots, &args.output),

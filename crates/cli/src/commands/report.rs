@@ -1,14 +1,14 @@
 //! `zwhy report`: the answer, stages, threads and flame graph as one offline page, of one input or of several.
 
-use crate::load::{ReadArgs, answer_of, drawn, load, tell};
+use crate::load::{ReadArgs, load, tell};
 use crate::output;
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
-use zwhy_diagnose::{Answer, Knowledge, classify};
-use zwhy_evidence::{Evidence, Imported};
-use zwhy_flame::{Roots, encode_block, encode_samples};
-use zwhy_profile::Event;
-use zwhy_report::{Block, Input, Timeline, fact_tables, page_of_all};
+use zwhy_diagnose::{Answer, Knowledge};
+use zwhy_evidence::Imported;
+use zwhy_flame::Roots;
+use zwhy_formats::with_drawn;
+use zwhy_report::{Block, Input, page_data, page_of_all};
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -35,7 +35,7 @@ pub fn run(args: &Args) -> Result<()> {
     for path in &args.inputs {
         let imported = load(path, &read)?;
         let name = args.read.name_of(path);
-        tell(&name, drawn(&imported).as_ref().unwrap_or(&imported));
+        tell(&name, with_drawn(&imported).as_ref().unwrap_or(&imported));
         let (blocks, answer) = blocks_of(&imported, &name, &knowledge, Roots::Threads)?;
         inputs.push(Input { name, why: answer.why, blocks });
     }
@@ -71,39 +71,5 @@ fn blocks_of(
     knowledge: &Knowledge,
     roots: Roots,
 ) -> Result<(Vec<Block>, Answer)> {
-    // The answer rests on what was read; only the drawings need samples of everything.
-    let made = drawn(imported);
-    let shown = made.as_ref().unwrap_or(imported);
-    let stages = |imported: &Imported| classify(&imported.evidence.profile, &knowledge.anatomy);
-    let classified = stages(imported);
-    let of_shown = made.as_ref().map(stages);
-    let of_shown = of_shown.as_ref().unwrap_or(&classified);
-    let answer = answer_of(&imported.evidence, &classified, shown.stats.clone(), knowledge, name);
-    let mut blocks = vec![Block::json("answer", &answer)?];
-    for (event, id) in [(Event::Cpu, "flame"), (Event::Wait, "flame-wait"), (Event::Count, "flame-count")] {
-        if shown.evidence.profile.total(event) > 0 {
-            let tree = crate::drawing::tree_with_rows(shown, of_shown, event, roots);
-            blocks.push(Block { id, gzip: encode_block(&tree)? });
-            if event == Event::Cpu
-                && let Some(gzip) = encode_samples(&tree, &shown.evidence.profile)?
-            {
-                blocks.push(Block { id: "samples", gzip });
-            }
-        }
-    }
-    blocks.extend(surroundings(&imported.evidence)?);
-    Ok((blocks, answer))
-}
-
-/// What was read beside the samples: counters over time, and what the host is like.
-fn surroundings(evidence: &Evidence) -> Result<Vec<Block>> {
-    let (timeline, facts) = (Timeline::of(evidence), fact_tables(evidence));
-    let mut blocks = Vec::new();
-    if !timeline.is_empty() {
-        blocks.push(Block::json("timeline", &timeline)?);
-    }
-    if !facts.is_empty() {
-        blocks.push(Block::json("facts", &facts)?);
-    }
-    Ok(blocks)
+    Ok(page_data(imported, with_drawn(imported).as_ref(), name, knowledge, roots)?)
 }

@@ -3,7 +3,7 @@
 //! Inputs are read once, before the first page is shown. What a browser asks for is the number of an input, never
 //! the name of a file.
 
-use crate::load::{ReadArgs, draw, drawn, load_with, tell};
+use crate::load::{ReadArgs, draw, load_with, tell};
 use crate::output;
 use anyhow::{Context, Result};
 use std::collections::HashMap;
@@ -18,6 +18,7 @@ use zwhy_capture::Redactor;
 use zwhy_diagnose::Knowledge;
 use zwhy_evidence::Imported;
 use zwhy_flame::Roots;
+use zwhy_formats::with_drawn;
 use zwhy_report::{INPUTS_POLICY, INPUTS_STYLE, InputRow, inputs_page, page_policy};
 use zwhy_serve::{Page, Server, Site};
 
@@ -76,7 +77,7 @@ impl Pages {
         for path in &args.inputs {
             let mut imported = load_with(path, &read, &mut redactor)?;
             let name = args.read.name_of(path);
-            tell(&name, drawn(&imported).as_ref().unwrap_or(&imported));
+            tell(&name, with_drawn(&imported).as_ref().unwrap_or(&imported));
             let (page, answer) = super::report::page_of(&imported, &name, &knowledge, Roots::Threads)?;
             rows.push(InputRow::of(&answer));
             draw(&mut imported);

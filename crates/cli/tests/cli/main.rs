@@ -22,6 +22,7 @@ mod limits;
 mod manual;
 mod notes;
 mod output;
+mod packages;
 mod pages;
 mod places;
 mod published;

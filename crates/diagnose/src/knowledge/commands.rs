@@ -38,12 +38,12 @@ static RELEASES: LazyLock<Vec<Release>> = LazyLock::new(|| {
     };
     let files = [
         (
-            include_str!("../../../../knowledge/commands/2.1.toml"),
-            include_str!("../../../../knowledge/parameters/2.1.toml"),
+            include_str!("../../knowledge/commands/2.1.toml"),
+            include_str!("../../knowledge/parameters/2.1.toml"),
         ),
         (
-            include_str!("../../../../knowledge/commands/2.3.toml"),
-            include_str!("../../../../knowledge/parameters/2.3.toml"),
+            include_str!("../../knowledge/commands/2.3.toml"),
+            include_str!("../../knowledge/parameters/2.3.toml"),
         ),
     ];
     files.into_iter().filter_map(|(commands, parameters)| table(commands, parameters)).collect()

@@ -161,10 +161,15 @@ pub(crate) fn map(file: &File) -> std::io::Result<Mmap> {
     // for every mapping reader; profiles are written once or grow, which a map does not mind.
     let map = unsafe { Mmap::map(file)? };
     // Advice only: without it reading works as well, only slower.
+    #[cfg(unix)]
     let _ = map.advise(memmap2::Advice::Sequential);
     Ok(map)
 }
 
+#[cfg(not(unix))]
+fn release_pages(_: &Mmap, _: usize, _: usize) {}
+
+#[cfg(unix)]
 #[allow(unsafe_code)]
 fn release_pages(map: &Mmap, offset: usize, len: usize) {
     // SAFETY: for a read-only map of a file MADV_DONTNEED drops the page table entries; the next

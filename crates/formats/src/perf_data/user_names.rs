@@ -8,8 +8,6 @@ use super::spaces::Image;
 use crate::ImportOptions;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use zwhy_perf::label;
 use zwhy_symbols::{
@@ -213,9 +211,9 @@ fn files<'a>(
         return Err("no build-id in the recording");
     }
     let on_host = host && !matches!(kind, ImageKind::Vdso | ImageKind::Memfd);
-    let own = Path::new(OsStr::from_bytes(path));
+    let own = path_of(path);
     // Opening a pipe or a device that a hostile recording names could block for ever.
-    let own = (on_host && own.is_absolute() && own.is_file()).then(|| own.to_owned());
+    let own = (on_host && own.is_absolute() && own.is_file()).then_some(own);
     let Some(build_id) = key.build_id.as_deref() else {
         return Ok((own.into_iter().collect(), FileId { inode: key.inode, build_id: None }));
     };
@@ -229,4 +227,13 @@ fn files<'a>(
     candidates.extend(entries().map(|e| e.join(tail)));
     candidates.extend(entries().map(|e| e.join(format!("{tail}.debug"))));
     Ok((candidates, FileId { inode: None, build_id: Some(build_id) }))
+}
+
+/// The path that a recording has as bytes.
+fn path_of(bytes: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    let name = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes);
+    #[cfg(not(unix))]
+    let name = &*String::from_utf8_lossy(bytes);
+    PathBuf::from(name)
 }

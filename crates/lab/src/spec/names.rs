@@ -64,8 +64,8 @@ pub const IMPLEMENTATIONS: [(&str, Chooser); 7] = [
 ];
 
 const TABLES: [&str; 2] = [
-    include_str!("../../../../knowledge/parameters/2.1.toml"),
-    include_str!("../../../../knowledge/parameters/2.3.toml"),
+    include_str!("../../knowledge/parameters/2.1.toml"),
+    include_str!("../../knowledge/parameters/2.3.toml"),
 ];
 
 static PARAMETERS: LazyLock<Vec<String>> = LazyLock::new(|| {
@@ -84,8 +84,7 @@ fn parameters_of(text: &str) -> Vec<String> {
 }
 
 static STAGES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let table: toml::Table =
-        include_str!("../../../../knowledge/anatomy/stages.toml").parse().unwrap_or_default();
+    let table: toml::Table = include_str!("../../knowledge/anatomy/stages.toml").parse().unwrap_or_default();
     let stages = table.get("stage").and_then(toml::Value::as_array);
     let name = |stage: &toml::Value| Some(stage.get("name")?.as_str()?.to_owned());
     stages.into_iter().flatten().filter_map(name).collect()

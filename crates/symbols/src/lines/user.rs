@@ -2,10 +2,10 @@
 
 use super::object_lines::ObjectLines;
 use super::reason::NoLines;
+use crate::at::inode;
 use crate::file_reader::FileReader;
 use crate::load::{FileId, build_id_of, debug_file};
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Opens the first of `paths` that is the object and has debug information, else its debug file.
@@ -47,7 +47,7 @@ fn open_one(
     let reader = FileReader::new(file, meta.len());
     let own = build_id_of(&reader);
     let other_id = id.build_id.is_some_and(|wanted| own.as_deref() != Some(wanted));
-    if other_id || id.inode.is_some_and(|inode| inode != meta.ino()) {
+    if other_id || id.inode.is_some_and(|wanted| wanted != inode(&meta)) {
         return Err(NoLines::OtherBuild(path.to_owned()));
     }
     *build_id = own.or(build_id.take());

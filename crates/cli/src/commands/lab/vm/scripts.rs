@@ -13,7 +13,7 @@ use std::process::Command;
 
 macro_rules! scripts {
     ($($name:literal)*) => {
-        [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $name)))),*]
+        [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/", $name)))),*]
     };
 }
 
