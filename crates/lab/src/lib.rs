@@ -49,18 +49,18 @@ pub use recorder::{
     NullRecorder, Progress, RecordError, RecordedPhase, Recorder, Recording, Silent, Step, Whom,
 };
 pub use result::{
-    Captured, Cpu, ExperimentResult, FailedRun, GrowthResult, Mark, RunResult, StepResult, Summary,
-    SummaryStep, ThreadGroup,
+    Captured, Cpu, ExperimentResult, FailedRun, GrowthResult, Mark, RunResult, StepResult, Stopped, Summary,
+    SummaryStep, SurfaceResult, ThreadGroup,
 };
 pub use run::verify::{Verified, VerifyOptions, verify};
 pub use run::{RunOptions, planned_hz, resume, run, runs_to_come};
 pub use sample::Sampled;
 pub use spec::{
     Accelerator, AcceleratorFigure, Action, Check, Compare, Destination, Engine, Experiment, Form, Measure,
-    Setup, Size, SizeSpec, StepSpec, Variant, Verb, accelerators,
+    Setup, Size, SizeSpec, StepSpec, Stop, Variant, Verb, accelerators,
 };
-pub use stats::{Growth, Interval, Model, Ratio, median, paired};
+pub use stats::{Growth, Interval, Law, Model, Ratio, Surface, median, paired};
 pub use user::cures::Cure;
 pub use user::library::{Library, LibraryError, LibraryInfo};
 pub use user::limits::{refusals as user_refusals, unknown as user_unknown};
-pub use verdict::{CheckResult, Compared, Outcome, check, compare, functions_grow, table};
+pub use verdict::{CheckResult, Compared, Outcome, check, compare, functions_grow, predict, table};

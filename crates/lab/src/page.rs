@@ -5,8 +5,8 @@
 use crate::latency::Percentile;
 use crate::result::{Captured, ExperimentResult, RunResult, StepResult};
 use crate::spec::Measure;
-use crate::stats::{Interval, Ratio, median, median_interval, paired};
-use crate::verdict::{growth_line, trust};
+use crate::stats::{Interval, Ratio, median, median_interval, paired_at};
+use crate::verdict::{growth_line, surface_line, trust};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct LabPage<'a> {
     pub seed: String,
     /// How far the figures can be relied on, in sentences.
     pub trust: Vec<String>,
-    /// Each law of growth in a sentence, in the order of the result's.
+    /// Each law of growth in a sentence: of two factors together first, then in the order of the result's.
     pub growth: Vec<String>,
     /// The figure that answers first.
     pub figures: Vec<PageFigure>,
@@ -108,7 +108,7 @@ pub struct StageShare {
 }
 
 /// What every step may have, the figure that answers apart.
-const MEASURES: [Measure; 9] = [
+const MEASURES: [Measure; 10] = [
     Measure::CpuSPerGb,
     Measure::MbPerS,
     Measure::CpuMsPerOperation,
@@ -118,6 +118,7 @@ const MEASURES: [Measure; 9] = [
     Measure::LatencyUs(Percentile::P99),
     Measure::ReadAmplification,
     Measure::WriteAmplification,
+    Measure::PeakMb,
 ];
 
 impl<'a> LabPage<'a> {
@@ -131,7 +132,12 @@ impl<'a> LabPage<'a> {
     ) -> Result<LabPage<'a>, E> {
         Ok(LabPage {
             trust: trust(result),
-            growth: result.growth.iter().map(growth_line).collect(),
+            growth: result
+                .surfaces
+                .iter()
+                .map(surface_line)
+                .chain(result.growth.iter().map(growth_line))
+                .collect(),
             figures: figures(result),
             stages: stage_bars(result, shares)?,
             seed: result.seed.to_string(),
@@ -180,7 +186,7 @@ fn figure(result: &ExperimentResult, step: &str, measure: &Measure) -> Option<Pa
         let figures: Vec<f64> = runs.iter().map(|dot| dot.value).collect();
         let pair = |(repetition, value): (u32, f64)| Some((value, *of_reference.get(&repetition)?));
         let pairs: Vec<(f64, f64)> = values(label).into_iter().filter_map(pair).collect();
-        let ratio = if *label == reference { None } else { paired(&pairs) };
+        let ratio = if *label == reference { None } else { paired_at(&pairs, result.outside()) };
         let runs = dots(result, label, step, measure);
         Some(PageCell { cell: (*label).to_owned(), runs, median: median_interval(&figures)?, ratio })
     };

@@ -9,7 +9,7 @@ use crate::plan::{PlannedRun, order};
 use crate::pool::PoolChoice;
 use crate::result::RunResult;
 use crate::sample::Sampled;
-use crate::spec::{Experiment, Size, SizeSpec};
+use crate::spec::{Experiment, Size, SizeSpec, Stop};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,6 +43,9 @@ pub struct Plan {
     /// Files of the user that are written, in a sample beside the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sampled>,
+    /// When enough repetitions were made; those of `size_spec` are the most then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Stop>,
     /// The recorded host that settings were taken from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<Likeness>,

@@ -314,6 +314,67 @@ fn results_are_checked_compared_and_resumed() {
     assert!(line.contains("no results of an experiment in nowhere"), "{line}");
 }
 
+#[test]
+fn laws_of_growth_need_sizes_and_predict_at_others() {
+    let folder = TempDir::new().expect("a folder");
+    let here = folder.path();
+    fs::create_dir(here.join("out")).expect("a folder");
+    fs::write(here.join("out/result.json"), include_str!("../lab/result.json")).expect("a file");
+    let told = call(here, "lab result out --at n=10000").ok();
+    assert!(told.contains("At n = 10000") && told.contains("predicted from the others"), "{told}");
+    let wrong = [
+        ("lab result out --at threads=2", "no law was fitted by threads, but by n"),
+        ("lab result out --at n=many", "write FACTOR=N"),
+        ("lab show encryption --grow threads=1,2", "threads has 2 sizes; a law needs 3 or more"),
+        ("lab show encryption --grow recordsize=16K,64K,1M", "write bytes as a number"),
+        ("lab show encryption --grow threads=4", "must be a factor with several sizes"),
+    ];
+    for (command, says) in wrong {
+        let line = call(here, command).failed(2);
+        assert!(line.contains(says), "{command}: {line}");
+    }
+    let shown = call(here, "lab show snapshot-destroy --grow n=10,20,40 --grow threads=1,2,4").ok();
+    assert!(shown.contains("Each of 18 cells"), "{shown}");
+}
+
+#[test]
+fn repetitions_end_when_they_are_enough() {
+    let test = "repetitions_end_when_they_are_enough";
+    if libzpool().is_none() {
+        return skip(test, "no libzpool is installed");
+    }
+    let folder = TempDir::new().expect("a folder");
+    let here = folder.path();
+    // gzip-9 takes many times the CPU of no compression: the first look sees it.
+    fs::write(
+        here.join("small.toml"),
+        SMALL.replace("[compare]", "[stop]\nwithin = 0.1\nmost = 8\n[compare]"),
+    )
+    .expect("a file");
+    let shown = call(here, "lab show small.toml").ok();
+    assert!(shown.contains("8 of each cell") && shown.contains("After 5, 7, 8 runs"), "{shown}");
+    let ran = call(here, "lab run small.toml --no-record -o out").ok();
+    assert!(ran.contains("It was enough after 5 of at most 8 runs of each cell"), "{ran}");
+    assert!(ran.contains("Memory at most, in any step: gzip-9 "), "{ran}");
+    assert!(!call(here, "lab check out").err.contains("unfinished"));
+    let result = |folder: &str| {
+        let text = fs::read_to_string(here.join(folder).join("result.json")).expect("the result");
+        serde_json::from_str::<serde_json::Value>(&text).expect("JSON")
+    };
+    assert_eq!(result("out")["stop"]["after"], 5);
+    assert_eq!(result("out")["runs"].as_array().expect("a list").len(), 10);
+    // What goes on ends alike.
+    fs::remove_file(here.join("out/result.json")).expect("a file");
+    fs::remove_file(here.join("out/cells/0003.json")).expect("a file");
+    call(here, "lab resume out").ok();
+    assert_eq!(result("out")["runs"].as_array().expect("a list").len(), 10);
+    // As many as are asked for, whatever the experiment says.
+    let shown = call(here, "lab show small.toml --repeats 3").ok();
+    assert!(shown.contains("3 of each cell") && !shown.contains("That is at most"), "{shown}");
+    let line = call(here, "lab show small.toml --enough 0").failed(2);
+    assert!(line.contains("--enough 0: stop: within is 0"), "{line}");
+}
+
 #[track_caller]
 fn every_sample_has_a_stage(folder: &Path, capture: &str) {
     let found = call(folder, &format!("knowledge unknown --json out/{capture}.zwhy")).json();

@@ -17,6 +17,9 @@ pub struct PhaseClocks {
     pub read_bytes: u64,
     pub written_bytes: u64,
     pub threads: Vec<ThreadGroup>,
+    /// The most memory that the process held at once, in bytes, where that is OpenZFS's own.
+    #[serde(default)]
+    pub peak_bytes: Option<u64>,
 }
 
 impl PhaseClocks {
@@ -81,6 +84,7 @@ impl Snapshot {
             read_bytes: end.read_bytes.saturating_sub(self.read_bytes),
             written_bytes: end.written_bytes.saturating_sub(self.written_bytes),
             threads: used_between(&self.threads, &end.threads),
+            peak_bytes: None,
         }
     }
 }
@@ -91,7 +95,7 @@ fn seconds(time: libc::timeval) -> f64 {
 
 pub fn field(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|l| l.strip_prefix(name));
-    line.and_then(|v| v.trim().parse().ok()).unwrap_or(0)
+    line.and_then(|v| v.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 /// Thread → name and CPU seconds. Threads that end while this reads are left out.

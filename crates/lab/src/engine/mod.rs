@@ -5,6 +5,7 @@
 
 pub mod child;
 pub mod clocks;
+pub mod memory;
 pub mod parent;
 pub mod protocol;
 

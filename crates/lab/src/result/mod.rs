@@ -10,8 +10,8 @@ pub use summary::{Summary, SummaryStep, summarise};
 
 use crate::like::Likeness;
 use crate::sample::Sampled;
-use crate::spec::{Check, Engine, Measure, Setup, Size, SizeSpec};
-use crate::stats::Growth;
+use crate::spec::{Check, Engine, Measure, Setup, Size, SizeSpec, Stop};
+use crate::stats::{self, Growth, Surface};
 use crate::user::cures::Cure;
 use crate::user::library::LibraryInfo;
 use crate::verdict::CheckResult;
@@ -53,6 +53,9 @@ pub struct ExperimentResult {
     /// The recorded host that settings were taken from, with what could not be taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<Likeness>,
+    /// The rule by which repetitions ended, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Stopped>,
     pub seed: u64,
     /// Unix time.
     pub started_s: u64,
@@ -77,8 +80,19 @@ pub struct ExperimentResult {
     /// How much the later runs took, as a factor of the earlier ones, where that is no accident.
     pub drift: Option<f64>,
     pub growth: Vec<GrowthResult>,
+    /// Where two factors were asked to grow: how the figure grows with both.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub surfaces: Vec<SurfaceResult>,
     pub expected: Vec<Check>,
     pub checks: Vec<CheckResult>,
+}
+
+/// When enough repetitions were made.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stopped {
+    pub rule: Stop,
+    /// Repetitions after which it was enough; `None` where the most of the rule were not.
+    pub after: Option<u32>,
 }
 
 /// A figure of one step.
@@ -139,6 +153,19 @@ pub struct GrowthResult {
     pub points: Vec<(f64, Interval)>,
 }
 
+/// How the figure grows with two factors at once, others held.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SurfaceResult {
+    /// The other factors.
+    pub of: String,
+    pub factors: [String; 2],
+    pub step: String,
+    pub measure: Measure,
+    pub fit: Surface,
+    /// Both sizes and the median cost with its interval.
+    pub points: Vec<(f64, f64, Interval)>,
+}
+
 impl ExperimentResult {
     /// Reads what [`ExperimentResult::write`] wrote.
     ///
@@ -178,6 +205,11 @@ impl ExperimentResult {
     /// When the file cannot be written.
     pub fn write_rows(&self, folder: &Path) -> Result<PathBuf, LabError> {
         rows::write(self, folder)
+    }
+
+    /// Probability that the interval of a ratio misses: where the runs were looked at several times, the part of one look.
+    pub fn outside(&self) -> f64 {
+        self.stop.map_or(stats::OUTSIDE, |stopped| stopped.rule.outside())
     }
 
     /// Labels of the cells, as they are summarised.

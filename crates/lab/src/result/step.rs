@@ -28,6 +28,10 @@ pub struct StepResult {
     pub device_written_bytes: u64,
     /// CPU of OpenZFS threads alive at the end of the step and of the application, by name, most first.
     pub threads: Vec<ThreadGroup>,
+    /// The most memory that the process which runs OpenZFS held at once in the step, buffers of the application included.
+    /// `None` where OpenZFS is in a kernel, whose memory belongs to all pools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peak_bytes: Option<u64>,
     /// How much counters of OpenZFS changed, `arcstats.hits`; those that did not are left out.
     pub counters: BTreeMap<String, i64>,
     /// Counters of the lab that the engine cannot count.

@@ -205,6 +205,7 @@ fn step_result(end: StepEnd) -> StepResult {
         device_read_bytes: clocks.read_bytes,
         device_written_bytes: clocks.written_bytes,
         threads: clocks.threads,
+        peak_bytes: clocks.peak_bytes,
         counters,
         not_counted,
         marks: Vec::new(),

@@ -13,14 +13,14 @@ use crate::error::LabError;
 use crate::like::Likeness;
 use crate::pool::{PoolChoice, PoolEngine};
 use crate::recorder::{Progress, Recorder};
-use crate::result::{Cpu, ExperimentResult, FailedRun, Figure, SCHEMA, summarise};
+use crate::result::{Cpu, ExperimentResult, FailedRun, Figure, SCHEMA, Stopped, summarise};
 use crate::sample::{self, Sampled};
 use crate::scratch::Scratch;
-use crate::spec::{self, Content, Experiment, Measure, Size, SizeSpec, Variant};
+use crate::spec::{self, Content, Experiment, Measure, Size, SizeSpec, Stop, Variant};
 use crate::stats;
 use crate::store::{Plan, Store};
 use crate::user::engine::UserEngine;
-use crate::verdict::{answer, check, grows, offload, saved};
+use crate::verdict::{answer, check, enough, grows, offload, saved, surfaces};
 use cell::OneRun;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +32,8 @@ pub struct RunOptions {
     pub size: Size,
     /// Overrides what the experiment says for this size.
     pub size_spec: Option<SizeSpec>,
+    /// When enough repetitions were made; those of the size are the most then.
+    pub stop: Option<Stop>,
     /// Folder for the captures and the results; made if it does not exist.
     pub out: PathBuf,
     /// Folder for the pool: new or empty. `None`: `scratch` inside `out`.
@@ -67,6 +69,7 @@ impl RunOptions {
         RunOptions {
             size: Size::default(),
             size_spec: None,
+            stop: None,
             out: out.into(),
             scratch: None,
             library: None,
@@ -109,6 +112,7 @@ pub fn run(
         experiment,
         size: options.size,
         size_spec: size,
+        stop: options.stop,
         seed: options.seed.unwrap_or(now.as_nanos() as u64),
         started_s: now.as_secs(),
         command: options.command.clone(),
@@ -205,10 +209,12 @@ pub fn runs_to_come(folder: &Path) -> Result<usize, LabError> {
         return Ok(0);
     }
     let (store, plan) = Store::open(folder)?;
-    let failed: Vec<usize> = ExperimentResult::read(folder)?.failed.iter().map(|run| run.position).collect();
-    let order = plan.order().map_err(|what| LabError::Spec { origin: plan.experiment.name.clone(), what })?;
-    let is_open = |at: &usize| store.finished(*at).is_none() && !failed.contains(at);
-    Ok((0..order.len()).filter(is_open).count())
+    let result = ExperimentResult::read(folder)?;
+    let cells = variants(&plan.experiment)?.len();
+    // Where a rule ended them, the result has the repetitions that were made.
+    let made = result.stop.and_then(|stopped| stopped.after).unwrap_or(plan.size_spec.repetitions);
+    let failed = |at: &usize| result.failed.iter().any(|run| run.position == *at);
+    Ok((0..cells * made as usize).filter(|at| store.finished(*at).is_none() && !failed(at)).count())
 }
 
 fn most_space(engine: &dyn Engine, variants: &[Variant], bytes: crate::Bytes) -> crate::Bytes {
@@ -242,6 +248,9 @@ impl Session<'_> {
         let labels: Vec<String> = variants.iter().map(|v| v.label.clone()).collect();
         let mut first_failure = None;
         for (position, planned) in order.iter().enumerate() {
+            if self.is_enough(&mut result, &labels, position) {
+                break;
+            }
             if let Some(run) = self.store.finished(position) {
                 result.runs.push(run);
                 continue;
@@ -292,6 +301,7 @@ impl Session<'_> {
         match first_failure {
             Some(error) if result.runs.is_empty() => Err(error),
             _ => {
+                self.is_enough(&mut result, &labels, order.len());
                 self.conclude(&mut result, &labels);
                 result.write(&self.options.out)?;
                 result.write_rows(&self.options.out)?;
@@ -303,12 +313,30 @@ impl Session<'_> {
         }
     }
 
+    /// Looks whether the repetitions that are complete before the run at `position` are enough, where a rule wants a look
+    /// there; notes it in the result. Finished runs decide as they did, so that an experiment that goes on ends alike.
+    fn is_enough(&self, result: &mut ExperimentResult, labels: &[String], position: usize) -> bool {
+        let Some(Stopped { rule, after: None }) = result.stop else { return false };
+        let made = (position / labels.len()) as u32;
+        if !position.is_multiple_of(labels.len()) || !rule.looks().contains(&made) {
+            return false;
+        }
+        result.summary = summarise(labels, &result.runs);
+        let is_enough = enough(&self.plan.experiment.compare, &rule, result);
+        if is_enough {
+            result.stop = Some(Stopped { rule, after: Some(made) });
+            result.size_spec.repetitions = made;
+        }
+        is_enough
+    }
+
     /// Everything that is computed from the runs.
     fn conclude(&self, result: &mut ExperimentResult, labels: &[String]) {
         result.summary = summarise(labels, &result.runs);
         result.noise = noise(result);
         result.drift = drift(result, labels);
         result.growth = grows(result);
+        result.surfaces = surfaces(&self.plan.experiment.grow, result);
         (result.answer, result.as_expected) = answer(&self.plan.experiment.compare, result);
         for sentence in offload(result).into_iter().chain(saved(result)) {
             result.answer += &format!(" {sentence}");
@@ -335,6 +363,7 @@ impl Session<'_> {
             size_spec: self.plan.size_spec,
             data: self.plan.sample.clone(),
             like: self.plan.like.clone(),
+            stop: self.plan.stop.map(|rule| Stopped { rule, after: None }),
             seed: self.plan.seed,
             started_s: self.plan.started_s,
             library: self.engine.info().clone(),
@@ -352,6 +381,7 @@ impl Session<'_> {
             drift: None,
             stage: experiment.compare.stage.clone(),
             growth: Vec::new(),
+            surfaces: Vec::new(),
             expected: experiment.checks.clone(),
             checks: Vec::new(),
         }

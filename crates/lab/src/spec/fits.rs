@@ -2,6 +2,8 @@
 
 use super::{Experiment, StepSpec, Verb, names};
 
+/// Sizes from which on a law can be told.
+pub const SIZES: usize = 3;
 /// More runs than this are a mistake in the file rather than a wish.
 const MAX_RUNS: u64 = 10_000;
 
@@ -44,8 +46,41 @@ impl Experiment {
                 ));
             }
         }
+        self.check_grow()?;
+        if let Some(stop) = &self.stop {
+            stop.check()?;
+            if labels.len() < 2 {
+                return Err("stop: there is one cell only, and no ratio that could be known".into());
+            }
+        }
         self.check_compare()?;
         self.checks.iter().try_for_each(|check| check.fits(&labels, &self.step_names()))
+    }
+
+    /// A law needs sizes.
+    fn check_grow(&self) -> Result<(), String> {
+        if self.grow.len() > 2 {
+            return Err("grow: at most two factors can grow together".into());
+        }
+        for (at, name) in self.grow.iter().enumerate() {
+            let Some(values) = self.factors.get(name).filter(|_| !self.grow[..at].contains(name)) else {
+                return Err(format!("grow: {name} must be a factor with several sizes, named once"));
+            };
+            let texts = || values.iter().filter_map(super::setup::text_of);
+            let size = |text: &String| text.parse::<f64>().is_ok_and(|size| size.is_finite() && size > 0.0);
+            if let Some(other) = texts().find(|text| !size(text)) {
+                return Err(format!(
+                    "grow: {name} has {other:?}, which is no number above 0; write bytes as a number, 131072 for 128K"
+                ));
+            }
+            if texts().count() < SIZES {
+                return Err(format!(
+                    "grow: {name} has {} sizes; a law needs {SIZES} or more",
+                    texts().count()
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Every setting must be one that is known, or a word that a step uses.

@@ -25,6 +25,8 @@ pub enum Measure {
     /// Bytes read from the disks for each byte that the application read.
     ReadAmplification,
     WriteAmplification,
+    /// Millions of bytes that the process held at most.
+    PeakMb,
     /// How much a counter of OpenZFS grew, `arcstats.demand_hit_predictive_prefetch`, for each block that the
     /// application touched.
     CounterPerBlock(String),
@@ -33,7 +35,7 @@ pub enum Measure {
 }
 
 /// Names without an argument.
-const PLAIN: [(&str, Measure); 7] = [
+const PLAIN: [(&str, Measure); 8] = [
     ("cpu_s_per_gb", Measure::CpuSPerGb),
     ("mb_per_s", Measure::MbPerS),
     ("cpu_ms_per_operation", Measure::CpuMsPerOperation),
@@ -41,6 +43,7 @@ const PLAIN: [(&str, Measure); 7] = [
     ("wall_s", Measure::WallS),
     ("read_amplification", Measure::ReadAmplification),
     ("write_amplification", Measure::WriteAmplification),
+    ("peak_mb", Measure::PeakMb),
 ];
 
 impl Measure {
@@ -65,6 +68,7 @@ impl Measure {
             }
             Measure::ReadAmplification => each(step.device_read_bytes as f64, step.bytes),
             Measure::WriteAmplification => each(step.device_written_bytes as f64, step.bytes),
+            Measure::PeakMb => step.peak_bytes.map(|bytes| bytes as f64 / 1e6),
             Measure::CounterPerBlock(name) => each(step.counter(name)?, step.blocks),
             Measure::Counter(name) => step.counter(name),
         }
@@ -82,6 +86,7 @@ impl Measure {
             Measure::ThreadBusy(comm) => format!("CPUs in {comm}"),
             Measure::ReadAmplification => "bytes read from the disks per byte".into(),
             Measure::WriteAmplification => "bytes written to the disks per byte".into(),
+            Measure::PeakMb => "MB of memory at most".into(),
             Measure::CounterPerBlock(name) => format!("{name} per block"),
             Measure::Counter(name) => name.clone(),
         }
@@ -103,6 +108,7 @@ impl Measure {
             Measure::MbPerS => "speed",
             Measure::WallS | Measure::LatencyUs(_) => "time",
             Measure::ReadAmplification | Measure::WriteAmplification => "traffic",
+            Measure::PeakMb => "memory",
             Measure::CounterPerBlock(_) | Measure::Counter(_) => "count",
         }
     }
@@ -187,6 +193,7 @@ mod tests {
         for text in [
             "cpu_s_per_gb",
             "read_amplification",
+            "peak_mb",
             "thread dbuf_evict",
             "latency_us p99.9",
             "counter arcstats.hits",

@@ -13,14 +13,17 @@ pub mod names;
 mod offload;
 mod setup;
 mod step;
+mod stop;
 mod values;
 
 pub use accelerator::{Accelerator, Figure as AcceleratorFigure, accelerators};
 pub use check::Check;
+pub use fits::SIZES;
 pub use measure::Measure;
 pub use offload::{Offload, Provider, SETTINGS as OFFLOAD_SETTINGS};
 pub use setup::{Content, Device, Fsync, Layout, Setup, Way};
 pub use step::{Action, Age, Destination, Form, Order, Step, StepSpec, Verb};
+pub use stop::Stop;
 
 use crate::{Bytes, LabError};
 use serde::{Deserialize, Serialize};
@@ -53,6 +56,12 @@ pub struct Experiment {
     #[serde(alias = "phases")]
     pub steps: Vec<StepSpec>,
     pub size: Sizes,
+    /// Factors whose sizes grow: with two of them the law of both together is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grow: Vec<String>,
+    /// When enough repetitions of the full size were made; without it they are as many as `size` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Stop>,
     pub compare: Compare,
     #[serde(default)]
     pub checks: Vec<Check>,

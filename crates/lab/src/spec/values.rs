@@ -62,7 +62,7 @@ pub fn check(property: &str, value: &str) -> Result<(), String> {
 /// A compression with its level: `gzip-9`, `zstd-19`, `zstd-fast-100`.
 fn is_level(property: &str, value: &str) -> bool {
     let level = |name: &str| value.strip_prefix(name)?.parse::<u32>().ok();
-    let fast = |n: u32| (1..=10).contains(&n) || (n % 10 == 0 && n <= 100) || n == 500 || n == 1000;
+    let fast = |n: u32| (1..=10).contains(&n) || (n.is_multiple_of(10) && n <= 100) || n == 500 || n == 1000;
     property == "compression"
         && (level("gzip-").is_some_and(|n| (1..=9).contains(&n))
             || level("zstd-").is_some_and(|n| (1..=19).contains(&n))

@@ -67,9 +67,9 @@ impl Growth {
 }
 
 /// A more complicated law is taken when its error is below this part of a simpler one's.
-const CLEARLY_BETTER: f64 = 0.8;
+pub(super) const CLEARLY_BETTER: f64 = 0.8;
 /// Costs below zero are no costs; this stands for none.
-const NOTHING: f64 = 1e-12;
+pub(super) const NOTHING: f64 = 1e-12;
 
 /// `points`: size and cost, several for each size where there are repetitions. `None` with fewer than three
 /// sizes.

@@ -7,11 +7,13 @@ mod drift;
 mod growth;
 mod ratio;
 mod student;
+mod surface;
 
 pub use bootstrap::{Interval, median, median_interval};
 pub use drift::drifts;
 pub use growth::{Growth, Model, fit};
-pub use ratio::{Ratio, paired, unpaired};
+pub use ratio::{OUTSIDE, Ratio, paired, paired_at, unpaired};
+pub use surface::{Law, Surface, fit_surface};
 
 /// Geometric standard deviation of repetitions as a factor: 1.05 is about 5 % noise. `None` below two.
 pub fn noise(values: &[f64]) -> Option<f64> {

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// Probability of calling two equal cells different: runs are compared often, so it is small.
 const FALSE_ALARM: f64 = 0.01;
 /// Outside the 95 % interval.
-const OUTSIDE: f64 = 0.05;
+pub const OUTSIDE: f64 = 0.05;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// The ratio with its 95 % interval.
+    /// The ratio with its 95 % interval; where runs were looked at several times, of all looks together.
     pub times: Interval,
     /// Runs of the cell that has fewer.
     pub runs: usize,
@@ -22,10 +22,15 @@ pub struct Ratio {
 /// Of runs that were made one beside the other: what slows a host for a while slows both.
 /// `None` without a pair; with one pair the interval has no end.
 pub fn paired(pairs: &[(f64, f64)]) -> Option<Ratio> {
+    paired_at(pairs, OUTSIDE)
+}
+
+/// The same with an interval that misses with another probability: of several looks at growing runs.
+pub fn paired_at(pairs: &[(f64, f64)], outside: f64) -> Option<Ratio> {
     let logs: Vec<f64> =
         pairs.iter().filter(|(a, b)| *a > 0.0 && *b > 0.0).map(|(a, b)| (a / b).ln()).collect();
     let error = (logs.len() > 1).then(|| (variance(&logs) / logs.len() as f64).sqrt());
-    ratio(mean_of(&logs)?, error, logs.len() as f64 - 1.0, logs.len())
+    ratio(mean_of(&logs)?, error, logs.len() as f64 - 1.0, logs.len(), outside)
 }
 
 /// Of runs of two experiments (Welch's interval).
@@ -35,25 +40,25 @@ pub fn unpaired(of: &[f64], to: &[f64]) -> Option<Ratio> {
     let difference = mean_of(&of)? - mean_of(&to)?;
     let runs = of.len().min(to.len());
     if runs < 2 {
-        return ratio(difference, None, 0.0, runs);
+        return ratio(difference, None, 0.0, runs, OUTSIDE);
     }
     let part = |logs: &[f64]| variance(logs) / logs.len() as f64;
     let (a, b) = (part(&of), part(&to));
     let below = a * a / (of.len() as f64 - 1.0) + b * b / (to.len() as f64 - 1.0);
     let freedom = if below > 0.0 { (a + b).powi(2) / below } else { (of.len() + to.len()) as f64 - 2.0 };
-    ratio(difference, Some((a + b).sqrt()), freedom, runs)
+    ratio(difference, Some((a + b).sqrt()), freedom, runs, OUTSIDE)
 }
 
 fn mean_of(logs: &[f64]) -> Option<f64> {
     (!logs.is_empty()).then(|| mean(logs))
 }
 
-fn ratio(log: f64, error: Option<f64>, freedom: f64, runs: usize) -> Option<Ratio> {
+fn ratio(log: f64, error: Option<f64>, freedom: f64, runs: usize, outside: f64) -> Option<Ratio> {
     let around =
         |outside: f64| error.map_or(f64::MAX.ln(), |error| error * student::quantile(outside, freedom));
-    let reach = around(OUTSIDE);
+    let reach = around(outside);
     let times = Interval { value: log.exp(), low: (log - reach).exp(), high: (log + reach).exp() };
-    Some(Ratio { times, runs, is_shown: log.abs() > around(FALSE_ALARM) })
+    Some(Ratio { times, runs, is_shown: log.abs() > around(FALSE_ALARM.min(outside)) })
 }
 
 #[cfg(test)]

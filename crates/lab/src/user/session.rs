@@ -11,7 +11,8 @@ use super::nvlist::c_string;
 use super::pool::{self, Pool};
 use super::{cures, offload, shim, snapshots, streams, tune};
 use crate::Bytes;
-use crate::engine::clocks::Snapshot;
+use crate::engine::clocks::{PhaseClocks, Snapshot};
+use crate::engine::memory;
 use crate::engine::protocol::{ChildPlan, Failure, UserPlan};
 use crate::engine::{Measured, Session};
 use crate::io::Target;
@@ -36,6 +37,8 @@ struct UserSession {
     stream: PathBuf,
     /// Of the step that is measured.
     begun: (Snapshot, Counters),
+    /// The peak of memory is that of the step.
+    peaks: bool,
     /// When the step before it ended.
     ended: Counters,
 }
@@ -86,6 +89,7 @@ pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<c
         release: own.library.info.release,
         stream: plan.scratch.join(STREAM),
         begun,
+        peaks: false,
         ended,
     };
     Ok((Box::new(session), done))
@@ -212,14 +216,16 @@ impl Session for UserSession {
         // OpenZFS also writes between steps: what a provider did there counts for the next one, its death above all.
         // The clocks come last, so that reading the counters is no work of the step.
         let counters = Counters::read().but("offload", &self.ended);
+        self.peaks = memory::reset_peak();
         self.begun = (Snapshot::take(), counters);
     }
 
     fn end(&mut self) -> Measured {
         let (clocks, counters) = (Snapshot::take(), Counters::read());
         let (begun, counted) = &self.begun;
+        let peak_bytes = memory::peak().filter(|_| self.peaks);
         let measured = Measured {
-            clocks: begun.until(&clocks),
+            clocks: PhaseClocks { peak_bytes, ..begun.until(&clocks) },
             counters: counted.until(&counters),
             not_counted: BTreeSet::new(),
         };

@@ -3,7 +3,7 @@
 use super::table::law;
 use crate::result::ExperimentResult;
 use crate::spec::Compare;
-use crate::stats::{Ratio, paired};
+use crate::stats::{Ratio, paired_at};
 
 /// The sentence, and whether the figures come in the expected order.
 ///
@@ -61,6 +61,10 @@ fn growth(compare: &Compare, result: &ExperimentResult) -> String {
             curves.map(|g| format!("{} {}", g.of, law(&g.fit)).trim().to_owned()).collect();
         format!("{} in {}, by {factor}: {}.", compare.measure.unit(), compare.step, told.join(", "))
     };
+    let both: Vec<String> = result.surfaces.iter().map(|one| super::surface_law(one) + ".").collect();
+    if !both.is_empty() {
+        return both.join(" ");
+    }
     factors.into_iter().map(of_factor).collect::<Vec<_>>().join(" ")
 }
 
@@ -69,13 +73,15 @@ struct Cell {
     label: String,
     values: std::collections::BTreeMap<u32, f64>,
     median: f64,
+    /// Probability that the interval of a ratio misses.
+    outside: f64,
 }
 
 impl Cell {
     fn of(compare: &Compare, result: &ExperimentResult, label: &str) -> Option<Cell> {
         let values = result.values(label, &compare.step, &compare.measure);
         let median = crate::stats::median(&values.values().copied().collect::<Vec<f64>>())?;
-        Some(Cell { label: label.to_owned(), values, median })
+        Some(Cell { label: label.to_owned(), values, median, outside: result.outside() })
     }
 
     /// What it takes more than `base`; `None` where the median is no more.
@@ -84,13 +90,14 @@ impl Cell {
             |(repetition, value): (&u32, &f64)| Some((*repetition, value - base.values.get(repetition)?));
         let values: std::collections::BTreeMap<u32, f64> = self.values.iter().filter_map(more).collect();
         let median = crate::stats::median(&values.values().copied().collect::<Vec<f64>>())?;
-        (median > 0.0).then(|| Cell { label: self.label.clone(), values, median })
+        let outside = self.outside;
+        (median > 0.0).then(|| Cell { label: self.label.clone(), values, median, outside })
     }
 
     /// Repetition by repetition, as they were made one beside the other.
     fn ratio_to(&self, other: &Cell) -> Option<Ratio> {
         let pair = |(repetition, value): (&u32, &f64)| Some((*value, *other.values.get(repetition)?));
-        paired(&self.values.iter().filter_map(pair).collect::<Vec<_>>())
+        paired_at(&self.values.iter().filter_map(pair).collect::<Vec<_>>(), self.outside)
     }
 }
 
@@ -140,7 +147,7 @@ fn above(compare: &Compare, cells: &[Cell]) -> String {
 }
 
 /// The expected labels first, then all others as they come.
-fn ordered_labels<'a>(compare: &'a Compare, result: &'a ExperimentResult) -> Vec<&'a str> {
+pub(super) fn ordered_labels<'a>(compare: &'a Compare, result: &'a ExperimentResult) -> Vec<&'a str> {
     let expected = compare.largest_first.iter().map(String::as_str);
     let others = result.labels().filter(|label| !compare.largest_first.iter().any(|e| e == label));
     expected.chain(others).collect()
@@ -164,7 +171,8 @@ mod tests {
 
     fn cell(label: &str, values: &[f64]) -> Cell {
         let median = crate::stats::median(values).unwrap();
-        Cell { label: label.into(), values: (1..).zip(values.iter().copied()).collect(), median }
+        let values = (1..).zip(values.iter().copied()).collect();
+        Cell { label: label.into(), values, median, outside: crate::stats::OUTSIDE }
     }
 
     fn compare(above: Option<&str>) -> Compare {

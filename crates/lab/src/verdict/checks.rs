@@ -3,7 +3,7 @@
 use super::{growth_line, number};
 use crate::result::{ExperimentResult, GrowthResult};
 use crate::spec::Check;
-use crate::stats::{Interval, Ratio, median_interval, paired};
+use crate::stats::{Interval, Ratio, median_interval, paired_at};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ fn ratio(check: &Check, to: &str, result: &ExperimentResult) -> Option<(bool, St
     let other = result.values(to, to_step, &check.measure);
     let pairs: Vec<(f64, f64)> =
         of.iter().filter_map(|(repetition, value)| Some((*value, *other.get(repetition)?))).collect();
-    let Ratio { times, runs, .. } = paired(&pairs)?;
+    let Ratio { times, runs, .. } = paired_at(&pairs, result.outside())?;
     let apart = |bound: Option<f64>, beyond: bool| match bound {
         Some(_) if runs > 1 => beyond,
         _ => true,

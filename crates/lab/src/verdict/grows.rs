@@ -4,8 +4,7 @@ use crate::result::{ExperimentResult, GrowthResult, RunResult};
 use crate::stats::{Interval, fit, median_interval};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Sizes from which on a law can be told.
-pub const SIZES: usize = 3;
+pub use crate::spec::SIZES;
 
 /// One curve for each factor with enough numbers as values, and each combination of the others.
 pub fn grows(result: &ExperimentResult) -> Vec<GrowthResult> {

@@ -1,11 +1,11 @@
 //! The result as a table for a terminal: one row a cell, plain text, no colour.
 
 use super::checks::Outcome;
-use super::number;
+use super::{number, surface_line};
 use crate::Engine;
 use crate::like::Likeness;
-use crate::result::{ExperimentResult, GrowthResult, SummaryStep, ThreadGroup};
-use crate::stats::{Growth, Interval, Model};
+use crate::result::{ExperimentResult, GrowthResult, RunResult, Stopped, SummaryStep, ThreadGroup};
+use crate::stats::{Growth, Interval, Model, median};
 use std::fmt::Write;
 
 /// Threads below this share of a step are not worth a column.
@@ -29,6 +29,12 @@ pub fn table(result: &ExperimentResult) -> String {
     for sentence in trust(result) {
         let _ = writeln!(out, "{sentence}");
     }
+    if let Some(sentence) = memory(result) {
+        let _ = writeln!(out, "{sentence}");
+    }
+    for surface in &result.surfaces {
+        let _ = writeln!(out, "{}", surface_line(surface));
+    }
     for growth in &result.growth {
         let _ = writeln!(out, "{}", growth_line(growth));
     }
@@ -47,6 +53,29 @@ pub fn table(result: &ExperimentResult) -> String {
         let _ = writeln!(out, "  - {distortion}");
     }
     out
+}
+
+/// `Memory at most, in any step: lz4 412 MB, off 398 MB (…).` `None` where there is nothing to tell it of.
+fn memory(result: &ExperimentResult) -> Option<String> {
+    if result.engine == Engine::Pool {
+        return Some(
+            "The peak of memory was not measured: a kernel's OpenZFS shares its memory with all pools."
+                .into(),
+        );
+    }
+    let most = |run: &RunResult| run.steps.iter().filter_map(|step| step.peak_bytes).max();
+    let of_cell = |label: &str| {
+        let own = result.runs.iter().filter(|run| run.variant == label).filter_map(most);
+        let middle = median(&own.map(|bytes| bytes as f64 / 1e6).collect::<Vec<f64>>())?;
+        Some(format!("{label} {} MB", number(middle)))
+    };
+    let cells: Vec<String> = result.labels().filter_map(of_cell).collect();
+    (!cells.is_empty()).then(|| {
+        format!(
+            "Memory at most, in any step: {} (the process that runs OpenZFS, its ARC and the application's buffers).",
+            cells.join(", ")
+        )
+    })
 }
 
 /// A row for each cell: the steps that move data by throughput and CPU, those that take or destroy
@@ -123,6 +152,7 @@ pub fn trust(result: &ExperimentResult) -> Vec<String> {
         n if n < 5 => format!("Medians of {n} runs; five pairs (--repeats 5) make a narrower interval."),
         n => format!("Medians of {n} runs, ratios of pairs with their 95 % interval."),
     }];
+    out.extend(result.stop.map(|stopped| stop(&stopped)));
     if let Some(data) = &result.data {
         out.push(format!(
             "The data is a sample of {} pieces, {}, of {} files below {}.",
@@ -144,6 +174,21 @@ pub fn trust(result: &ExperimentResult) -> Vec<String> {
         ));
     }
     out
+}
+
+/// Whether the repetitions were enough by the rule, and what it does to the intervals.
+fn stop(Stopped { rule, after }: &Stopped) -> String {
+    let looks: Vec<String> = rule.looks().iter().map(u32::to_string).collect();
+    let enough = match after {
+        Some(made) => {
+            format!("It was enough after {made} of at most {} runs of each cell: {rule}.", rule.most)
+        }
+        None => format!("{} runs of each cell were not enough. Enough is when {rule}.", rule.most),
+    };
+    format!(
+        "{enough} The intervals hold for all looks together (after {} runs), 95 % of the time.",
+        looks.join(", ")
+    )
 }
 
 fn megabytes(bytes: crate::Bytes) -> String {
@@ -176,6 +221,8 @@ pub fn growth_line(growth: &GrowthResult) -> String {
 pub fn law(fit: &Growth) -> String {
     let Interval { value, low, high } = fit.exponent;
     let law = match fit.model {
+        // No law falls; what does is no constant either.
+        Model::Constant if high < 0.0 => "falls as it grows".to_owned(),
         Model::Constant => "is constant".to_owned(),
         model => format!("grows as {}", model.name()),
     };

@@ -37,7 +37,7 @@ enum Command {
     /// Go on with an experiment that was cut off; finished runs stay as they are.
     Resume(runs::ResumeArgs),
     /// Print the result of an experiment again.
-    Result(FolderArgs),
+    Result(verdict::ResultArgs),
     /// Say whether an experiment showed what it was expected to show; exit status 1 when not.
     Check(FolderArgs),
     /// Read the pools back that lab run --keep kept, and compare every byte; exit status 1 when one is wrong.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zwhy_lab::{
     Action, Bytes, Destination, Engine, Estimate, Experiment, Form, Library, Likeness, Pace, PoolChoice,
-    Remark, Size, SizeSpec, Variant, estimate_at, remarks, user_refusals, user_unknown,
+    Remark, Size, SizeSpec, Stop, Variant, estimate_at, remarks, user_refusals, user_unknown,
 };
 use zwhy_report::{Align, Grid};
 
@@ -33,12 +33,17 @@ pub struct Chosen {
     /// Spoil what is not brought back from the provider. Short for --set provider_strict=1.
     #[arg(long, requires = "provider")]
     strict: bool,
-    /// Sizes of a factor, to see how the cost grows with it: n=100,200,400,800.
+    /// Sizes of a factor, to see how the cost grows with it: n=100,200,400,800. Twice: how it grows with both together, as
+    /// with their product.
     #[arg(long, value_name = "FACTOR=N1,N2,N3")]
-    grow: Option<String>,
+    grow: Vec<String>,
     /// Runs of each cell; five make an interval.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeats: Option<u32>,
+    /// Repeat until each ratio is told apart from 1 or known to within so many percent: after 5 runs of each cell at
+    /// least, and at most --repeats (20).
+    #[arg(long, value_name = "PERCENT")]
+    enough: Option<f64>,
     /// Data of one run, such as 256M.
     #[arg(long, value_name = "SIZE")]
     bytes: Option<String>,
@@ -68,11 +73,16 @@ enum EngineName {
     Vm,
 }
 
+/// The option that names sizes.
+const GROW: &str = "--grow";
+
 /// An experiment as it shall run.
 pub struct Wanted {
     pub experiment: Experiment,
     pub size: Size,
     pub size_spec: SizeSpec,
+    /// Its repetitions are the most then.
+    pub stop: Option<Stop>,
     pub pool: PoolChoice,
     /// The engine pool, in a VM.
     pub in_vm: bool,
@@ -98,9 +108,12 @@ impl Chosen {
         let mut words = vec!["lab".to_owned(), "run".to_owned(), experiment];
         words.extend(self.quick.then(|| "--quick".to_owned()));
         let mut add = |name: &str, value: String| words.extend([name.to_owned(), value]);
-        self.set.iter().chain(&self.grow).for_each(|setting| add("--set", setting.clone()));
+        self.given().for_each(|(option, setting)| add(option, setting.clone()));
         wanted.like.iter().flat_map(Likeness::settings).for_each(|setting| add("--set", setting));
         add("--repeats", wanted.size_spec.repetitions.to_string());
+        if let Some(stop) = &wanted.stop {
+            add("--enough", (stop.within * 100.0).to_string());
+        }
         add("--bytes", wanted.size_spec.bytes.to_string());
         Ok(words)
     }
@@ -139,6 +152,10 @@ impl Chosen {
         if let Some(repetitions) = self.repeats {
             size_spec.repetitions = repetitions;
         }
+        let stop = self.stop(&experiment)?;
+        if let Some(stop) = &stop {
+            size_spec.repetitions = stop.most;
+        }
         if let Some(bytes) = &self.bytes {
             size_spec.bytes = bytes.parse::<Bytes>().map_err(|what| usage(format!("--bytes: {what}")))?;
             if size_spec.bytes < Bytes(1 << 20) {
@@ -148,12 +165,28 @@ impl Chosen {
                 )));
             }
         }
-        Ok(Wanted { experiment, size, size_spec, pool, in_vm, like })
+        Ok(Wanted { experiment, size, size_spec, stop, pool, in_vm, like })
+    }
+
+    /// When repetitions are enough: as the command says, or as the experiment does of its full size.
+    fn stop(&self, experiment: &Experiment) -> Result<Option<Stop>> {
+        let Some(percent) = self.enough else {
+            return Ok(experiment.stop.filter(|_| !self.quick && self.repeats.is_none()));
+        };
+        let mut stop = Stop::within(percent / 100.0);
+        stop.most = self.repeats.unwrap_or(stop.most);
+        stop.check().map_err(|what| usage_about("lab", format!("--enough {percent}: {what}")))?;
+        if experiment.variants().map_err(usage)?.len() < 2 {
+            return Err(usage(
+                "--enough: there is one cell only, and no ratio that could be known; use --repeats",
+            ));
+        }
+        Ok(Some(stop))
     }
 
     /// Each option that changes settings, with what it says.
     fn given(&self) -> impl Iterator<Item = (&'static str, &String)> {
-        self.set.iter().map(|s| ("--set", s)).chain(self.grow.iter().map(|s| ("--grow", s)))
+        self.set.iter().map(|s| ("--set", s)).chain(self.grow.iter().map(|s| (GROW, s)))
     }
 
     /// Settings that were changed so, with the option that did it.
@@ -182,6 +215,9 @@ impl Chosen {
                 usage_about("lab", format!("{setting:?} is no setting with its values; write NAME=V1,V2"))
             })?;
             settings.push((name.trim(), values));
+            if option == GROW && !experiment.grow.iter().any(|known| known == name.trim()) {
+                experiment.grow.push(name.trim().to_owned());
+            }
             said.push(format!("{option} {setting}"));
         }
         if settings.is_empty() {
@@ -217,7 +253,7 @@ pub fn list() -> Result<ExitCode> {
 }
 
 pub fn show(args: &ShowArgs) -> Result<ExitCode> {
-    let Wanted { experiment, size_spec, pool, in_vm, like, .. } = args.chosen.wanted(None)?;
+    let Wanted { experiment, size_spec, stop, pool, in_vm, like, .. } = args.chosen.wanted(None)?;
     let variants = experiment.variants().map_err(usage)?;
     let mut lines = vec![
         experiment.title.clone(),
@@ -242,6 +278,10 @@ pub fn show(args: &ShowArgs) -> Result<ExitCode> {
         true => cost_in_vm(&estimate, size_spec, &vm::Machine::of(&variants, &estimate)),
         false => cost(&estimate, size_spec),
     });
+    lines.extend(stop.map(|stop| {
+        let looks: Vec<String> = stop.looks().iter().map(u32::to_string).collect();
+        format!("That is at most. After {} runs of each cell it ends if {stop}.", looks.join(", "))
+    }));
     lines.extend(match in_vm {
         true => vec![
             "It runs in a VM with a kernel and OpenZFS of its own; this host's kernel and pools are not touched, and root \

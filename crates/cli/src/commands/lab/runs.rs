@@ -73,7 +73,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     if wanted.in_vm {
         return run_in_vm(&wanted, args);
     }
-    let Wanted { mut experiment, size, size_spec, pool, like, .. } = wanted;
+    let Wanted { mut experiment, size, size_spec, stop, pool, like, .. } = wanted;
     if args.data.is_some() {
         experiment.write_sample().map_err(|what| usage(format!("--data: {what}")))?;
     }
@@ -86,6 +86,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut options = RunOptions::new(&args.output, ChildProgram::this([super::CHILD]));
     options.size = size;
     options.size_spec = Some(size_spec);
+    options.stop = stop;
     options.scratch.clone_from(&args.scratch);
     options.library.clone_from(&args.library);
     options.pool = pool;

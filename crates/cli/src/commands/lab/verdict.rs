@@ -4,6 +4,7 @@ use super::{FolderArgs, print_text};
 use crate::failure::usage;
 use crate::output;
 use anyhow::Result;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use zwhy_lab::{ExperimentResult, Outcome};
@@ -20,11 +21,56 @@ pub struct CompareArgs {
     json: bool,
 }
 
-pub fn result(args: &FolderArgs) -> Result<ExitCode> {
+#[derive(clap::Args, Debug)]
+pub struct ResultArgs {
+    #[command(flatten)]
+    folder: FolderArgs,
+    #[command(flatten)]
+    at: AtArgs,
+}
+
+/// Sizes to predict the cost at.
+#[derive(clap::Args, Debug)]
+pub struct AtArgs {
+    /// Say what the laws of --grow predict at this size: n=10000. Where two factors grew, once for each.
+    #[arg(long = "at", value_name = "FACTOR=N")]
+    at: Vec<String>,
+}
+
+impl AtArgs {
+    /// # Errors
+    /// A size that is none.
+    fn sizes(&self) -> Result<BTreeMap<String, f64>> {
+        let size = |text: &String| {
+            let (name, size) = text.split_once('=')?;
+            let size = size.trim().parse::<f64>().ok().filter(|size| size.is_finite() && *size > 0.0)?;
+            Some((name.trim().to_owned(), size))
+        };
+        let wrong = |text: &String| {
+            usage(format!("--at {text}: write FACTOR=N with a number above 0, as in n=10000"))
+        };
+        self.at.iter().map(|text| size(text).ok_or_else(|| wrong(text))).collect()
+    }
+}
+
+/// What the laws of a result predict, after an empty line; nothing where no sizes are asked for.
+fn predicted(result: &ExperimentResult, at: &BTreeMap<String, f64>) -> Result<String> {
+    if at.is_empty() {
+        return Ok(String::new());
+    }
+    let told = zwhy_lab::predict(result, at).map_err(|what| usage(format!("--at: {what}")))?;
+    Ok(format!("\n{}\n", told.join("\n")))
+}
+
+pub fn result(args: &ResultArgs) -> Result<ExitCode> {
+    let sizes = args.at.sizes()?;
+    let ResultArgs { folder: args, .. } = args;
     let result = ExperimentResult::read(&args.folder)?;
-    match args.json {
-        true => output::print(&(serde_json::to_string_pretty(&result)? + "\n"))?,
-        false => print_text(&zwhy_lab::table(&result))?,
+    let predicted = predicted(&result, &sizes)?;
+    if args.json {
+        output::print(&(serde_json::to_string_pretty(&result)? + "\n"))?;
+    } else {
+        print_text(&(zwhy_lab::table(&result) + &predicted))?;
     }
     Ok(ExitCode::SUCCESS)
 }
