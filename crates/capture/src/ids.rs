@@ -2,6 +2,7 @@
 //!
 //! XXH3-64 with seed 0 over length-prefixed parts; the layout is part of the format.
 
+use crate::shipped::FrameRow;
 use twox_hash::XxHash3_64;
 use zwhy_profile::{Frame, FrameId, Profile, StackId, Thread};
 
@@ -18,14 +19,25 @@ fn hash(parts: &[&[u8]]) -> u64 {
 }
 
 pub fn frame(profile: &Profile, f: Frame) -> u64 {
-    let text = |id| profile.strings.get(id).as_bytes();
+    let text = |id| profile.strings.get(id);
+    frame_row(&FrameRow {
+        function: text(f.function),
+        module: text(f.module),
+        kind: f.kind,
+        file: text(f.file),
+        line: f.line,
+        reason: text(f.reason),
+    })
+}
+
+pub fn frame_row(f: &FrameRow<'_>) -> u64 {
     hash(&[
-        text(f.function),
-        text(f.module),
-        text(f.file),
+        f.function.as_bytes(),
+        f.module.as_bytes(),
+        f.file.as_bytes(),
         &f.line.to_le_bytes(),
         f.kind.name().as_bytes(),
-        text(f.reason),
+        f.reason.as_bytes(),
     ])
 }
 

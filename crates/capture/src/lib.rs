@@ -23,6 +23,7 @@ mod raw_entries;
 mod redact;
 mod row_counts;
 mod series;
+mod shipped;
 mod sums;
 mod table;
 mod writer;
@@ -37,6 +38,7 @@ pub use raw_entries::each_entry;
 pub use redact::Redactor;
 pub use row_counts::{recorded_rows, row_counts};
 pub use series::{Series, SeriesKind, SeriesRow};
+pub use shipped::{FrameRow, day_of, shipped_host, shipped_key, stack_row_id};
 pub use sums::write_sums;
 pub use writer::{Writer, part_folder};
 

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use zwhy_capture::{CaptureError, each_entry};
+use zwhy_capture::{CaptureError, each_entry, shipped_key};
 use zwhy_evidence::CaptureFacts;
 
 /// Between two looks for files to send; after an error, too.
@@ -150,8 +150,9 @@ impl Shipper {
     fn send(&mut self, entry: &Entry) -> Result<(), AgentError> {
         let start_ms = start_ms(&entry.path)?.unwrap_or(entry.start_unix_s * 1e3) as i64;
         let (host, store, put) = (&self.host, &mut self.store, &mut self.put);
+        let name = format!("{:08}", entry.number);
         each_entry(&entry.path, |table, part, bytes| -> Result<(), AgentError> {
-            let key = key(table, host, start_ms, entry.number, part);
+            let key = shipped_key(table, host, start_ms, &name, part);
             if !put.contains(&key) {
                 store.put(&key, bytes)?;
                 put.insert(key);
@@ -173,46 +174,9 @@ fn start_ms(path: &Path) -> Result<Option<f64>, AgentError> {
     Ok(start.map(|start| (start * 1e3).round()))
 }
 
-fn key(table: &str, host: &str, start_ms: i64, number: u64, part: u32) -> String {
-    let day = zwhy_live::moment(start_ms as f64 / 1e3);
-    let day = day.split(' ').next().unwrap_or_default();
-    let end = if table == "facts" { "json" } else { "parquet" };
-    format!("{table}/host={}/day={day}/start_ms={start_ms}/{number:08}-{part:06}.{end}", escaped(host))
-}
-
-/// A host's name as a part of a key: letters, digits, `-` and `_`, and dots within; all else as in an address (`%2F`).
-fn escaped(host: &str) -> String {
-    let mut out = String::new();
-    for (at, byte) in host.bytes().enumerate() {
-        match byte {
-            b'-' | b'_' => out.push(char::from(byte)),
-            b'.' if at > 0 => out.push('.'),
-            byte if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    if out.is_empty() { "unknown".to_owned() } else { out }
-}
-
 #[cfg(test)]
 mod unit {
     use super::*;
-
-    #[test]
-    fn keys_stay_within_the_store() {
-        let key = |host| key("samples", host, 1_795_375_953_123, 42, 7);
-        assert_eq!(
-            key("db7.example"),
-            "samples/host=db7.example/day=2026-11-22/start_ms=1795375953123/00000042-000007.parquet"
-        );
-        for host in ["../../etc", "a/b", "..", "", "a\nb", "a=b", "ü", "%2F"] {
-            let key = key(host);
-            let part = key.split('/').nth(1).unwrap();
-            assert_eq!(key.split('/').count(), 5, "{key}");
-            let plain = |b: u8| b.is_ascii_alphanumeric() || b"=-_.%".contains(&b);
-            assert!(part.bytes().all(plain) && !part.ends_with("=..") && part != "host=", "{key}");
-        }
-    }
 
     #[test]
     fn a_file_is_sent_or_dropped_and_never_both() {
