@@ -2,8 +2,13 @@
  * The interface of a provider for `zwhy lab run offload --set provider=./my.so`.
  *
  * A provider is a shared object that exports zwhy_offload_provider(). Verbs and results are those of DPUSM
- * (github.com/hpc/dpusm). Calls are synchronous, come from several threads at once, and get plain memory: a provider with
- * memory of its own copies in and out by itself. Nothing that is passed in may be used after the call returned.
+ * (github.com/hpc/dpusm). Calls are synchronous and come from several threads at once. Nothing that is passed in may be
+ * used after the call returned.
+ *
+ * There are two kinds of verbs. Those of the first get plain memory and give it back, each by itself. Those of the second
+ * work on blocks that the provider holds: data is put there by the first stage that is handed over, goes from stage to
+ * stage as the number of its block, and is got when the host needs it. A provider may have some verbs of each kind; where
+ * it has both for a stage, blocks are used.
  */
 #ifndef ZWHY_OFFLOAD_PROVIDER_H
 #define ZWHY_OFFLOAD_PROVIDER_H
@@ -15,7 +20,8 @@
 extern "C" {
 #endif
 
-#define ZWHY_OFFLOAD_VERSION 2
+/* Providers made for version 2 still work: they have the verbs down to file_write. */
+#define ZWHY_OFFLOAD_VERSION 3
 
 /* In the order of DPUSM's numbers (include/dpusm/common.h). */
 enum zwhy_result {
@@ -46,6 +52,22 @@ struct zwhy_row {
 	unsigned char **columns;
 };
 
+/* Bytes of a block in the provider; `zeros` zero bytes follow that are not stored. */
+struct zwhy_part {
+	uint64_t block;
+	size_t offset, size, zeros;
+};
+
+/* As zwhy_row. Only data columns are given; each ends in zeros up to `size`. */
+struct zwhy_block_row {
+	int parity, data;
+	size_t size;
+	const struct zwhy_part *columns;
+};
+
+/* How blocks are compressed: the zlib format (RFC 1950). */
+enum zwhy_codec { ZWHY_GZIP };
+
 /* A verb that is NULL is not implemented. As with DPUSM, who reconstructs rows generates them, too. */
 struct zwhy_provider {
 	uint32_t version; /* ZWHY_OFFLOAD_VERSION */
@@ -70,6 +92,23 @@ struct zwhy_provider {
 	 * file system has that. It may lie in the cache of a disk: OpenZFS asks the file itself to be on disk.
 	 */
 	enum zwhy_result (*file_write)(int file, const void *from, size_t size, int64_t offset);
+
+	/*
+	 * Since version 3: blocks that stay in the provider. All of these three, or none. A block is known by a number of
+	 * the provider's choice until it is dropped, also after all other verbs failed.
+	 */
+	enum zwhy_result (*put)(const void *from, size_t size, uint64_t *block);
+	enum zwhy_result (*get)(uint64_t block, size_t offset, void *to, size_t size);
+	void (*drop)(uint64_t block);
+	/* Make a block of at most `room` bytes; *size is that of the result. */
+	enum zwhy_result (*compress_block)(enum zwhy_codec codec, int level, const struct zwhy_part *from, size_t room,
+	    uint64_t *block, size_t *size); /* 0: it does not fit, and there is no block */
+	enum zwhy_result (*decompress_block)(enum zwhy_codec codec, const struct zwhy_part *from, size_t room,
+	    uint64_t *block, size_t *size);
+	enum zwhy_result (*checksum_block)(enum zwhy_checksum kind, uint64_t words[4], const struct zwhy_part *from);
+	/* Makes one block of the parity columns, one after the other. */
+	enum zwhy_result (*raidz_gen_block)(const struct zwhy_block_row *row, uint64_t *block);
+	enum zwhy_result (*file_write_block)(int file, const struct zwhy_part *from, int64_t offset);
 };
 
 const struct zwhy_provider *zwhy_offload_provider(void);

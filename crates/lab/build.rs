@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-const SOURCES: [&str; 11] = [
+const SOURCES: [&str; 14] = [
     "src/user/shim/shim.c",
     "src/user/shim/pages.c",
     "src/user/shim/offload.c",
@@ -15,13 +15,21 @@ const SOURCES: [&str; 11] = [
     "src/user/shim/offload_raidz.c",
     "src/user/shim/offload_remote.c",
     "src/user/shim/offload_replay.c",
+    "src/user/shim/offload_resident.c",
+    "src/user/shim/offload_row.c",
+    "src/user/shim/offload_touch.c",
 ];
 
 /// What providers outside of the lab are compiled against.
 const INTERFACE: &str = "plugins";
 
 fn main() {
-    let headers = ["src/user/shim/shim.h", "src/user/shim/offload.h", "plugins/zwhy_offload.h"];
+    let headers = [
+        "src/user/shim/shim.h",
+        "src/user/shim/offload.h",
+        "src/user/shim/offload_row.h",
+        "plugins/zwhy_offload.h",
+    ];
     for source in SOURCES.into_iter().chain(headers) {
         println!("cargo:rerun-if-changed={source}");
     }

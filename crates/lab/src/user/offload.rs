@@ -83,36 +83,43 @@ fn parity(layout: Layout) -> usize {
     }
 }
 
+/// Through these OpenZFS touches the bytes of a block; in the order of offload_touch.c.
+const TOUCHING: [&str; 7] = [
+    "abd_iterate_func",
+    "abd_iterate_func2",
+    "abd_copy_from_buf_off",
+    "abd_copy_to_buf_off",
+    "abd_zero_off",
+    "zio_buf_free",
+    "zio_data_buf_free",
+];
+
 /// The interposers stand before functions of libzpool, and call them.
 pub fn hand_over(zpool: &Zpool) {
-    type Raidz = unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        c_int,
-        *mut c_void,
-        *mut c_void,
-    );
+    type Raidz = unsafe extern "C" fn(*mut c_void, *mut c_void);
+    type Rows = unsafe extern "C" fn(*mut c_void, c_int);
+    type Touch = unsafe extern "C" fn(*const *mut c_void);
     type Checksum = unsafe extern "C" fn(*mut c_void, *mut c_void);
     let address = |name| zpool.address(name).unwrap_or(std::ptr::null_mut());
     // abd_raidz_gen_iterate takes an offset since 2.3, which brought this function too.
     let has_offset = c_int::from(zpool.address("dmu_write_abd").is_some());
     // Its name before 2.2.
     let sha256 = zpool.address("abd_checksum_sha256").unwrap_or_else(|| address("abd_checksum_SHA256"));
-    // SAFETY: the functions of offload_raidz.c and offload_checksum.c, which have these signatures; all that is handed
-    // over are functions of libzpool.
+    // SAFETY: the functions of offload_raidz.c, offload_row.c, offload_touch.c and offload_checksum.c, which have these
+    // signatures; all that is handed over are functions of libzpool.
     unsafe {
         if let Some(found) = shim::function(c"zwhy_shim_raidz") {
             std::mem::transmute::<*mut c_void, Raidz>(found)(
                 address("vdev_raidz_math_generate"),
                 address("vdev_raidz_math_reconstruct"),
-                address("abd_iterate_func2"),
-                address("abd_raidz_gen_iterate"),
-                has_offset,
-                address("abd_copy_to_buf_off"),
-                address("abd_copy_from_buf_off"),
             );
+        }
+        if let Some(found) = shim::function(c"zwhy_shim_rows") {
+            std::mem::transmute::<*mut c_void, Rows>(found)(address("abd_raidz_gen_iterate"), has_offset);
+        }
+        if let Some(found) = shim::function(c"zwhy_shim_touch") {
+            let functions = TOUCHING.map(address);
+            std::mem::transmute::<*mut c_void, Touch>(found)(functions.as_ptr());
         }
         if let Some(found) = shim::function(c"zwhy_shim_checksum") {
             std::mem::transmute::<*mut c_void, Checksum>(found)(address("abd_fletcher_4_native"), sha256);

@@ -155,35 +155,44 @@ pub const RECEIVE: [&str; 6] =
 
 const RECEIVING: &str = "receive the stream";
 
-/// file system, snapshot, first record, force, (2.2 and later: heal,) resumable, properties, hidden properties, origin,
-/// cookie, file, offset
-type Begin21 = unsafe extern "C" fn(
-    *const c_char,
-    *const c_char,
-    *mut u64,
-    c_int,
-    c_int,
-    *mut NvlistRaw,
-    *mut NvlistRaw,
-    *const c_char,
-    *mut u64,
-    *mut c_void,
-    *mut i64,
-) -> c_int;
-type Begin22 = unsafe extern "C" fn(
-    *const c_char,
-    *const c_char,
-    *mut u64,
-    c_int,
-    c_int,
-    c_int,
-    *mut NvlistRaw,
-    *mut NvlistRaw,
-    *const c_char,
-    *mut u64,
-    *mut c_void,
-    *mut i64,
-) -> c_int;
+/// What `dmu_recv_begin` is called with.
+struct Begin {
+    to: *const c_char,
+    snapshot: *const c_char,
+    record: *mut u64,
+    shown: *mut NvlistRaw,
+    hidden: *mut NvlistRaw,
+    cookie: *mut u64,
+    file: *mut c_void,
+    offset: *mut i64,
+}
+
+/// Calls `dmu_recv_begin`: file system, snapshot, first record, force, (heal,) resumable, properties, hidden properties,
+/// origin, cookie, file, offset. Only 2.2 and later heal.
+macro_rules! dmu_recv_begin {
+    ($function:expr, $with:expr $(, $heal:expr)?) => {{
+        type Call = unsafe extern "C" fn(
+            *const c_char,
+            *const c_char,
+            *mut u64,
+            c_int,
+            $(dmu_recv_begin!(@type $heal),)?
+            c_int,
+            *mut NvlistRaw,
+            *mut NvlistRaw,
+            *const c_char,
+            *mut u64,
+            *mut c_void,
+            *mut i64,
+        ) -> c_int;
+        let with: &Begin = $with;
+        std::mem::transmute::<*mut c_void, Call>($function)(
+            with.to, with.snapshot, with.record, 0, $($heal,)? 0, with.shown, with.hidden, null(), with.cookie,
+            with.file, with.offset,
+        )
+    }};
+    (@type $heal:expr) => { c_int };
+}
 
 /// Receives the stream in `path` as the dataset [`COPY`], with the properties that the set-up has.
 pub fn receive(
@@ -212,38 +221,21 @@ pub fn receive(
     };
     let (shown, hidden) =
         encryption.as_ref().map_or((null_mut(), null_mut()), |(a, b)| (a.as_ptr(), b.as_ptr()));
+    let with = Begin {
+        to: to.as_ptr(),
+        snapshot: snapshot.as_ptr(),
+        record: record.as_mut_ptr(),
+        shown,
+        hidden,
+        cookie: cookie.as_mut_ptr(),
+        file: stream.file,
+        offset: &raw mut offset,
+    };
     // SAFETY: the signature is that of the release; texts, record and cookie live until dmu_recv_end returned.
     let error = unsafe {
-        let (to, snapshot, record, cookie) =
-            (to.as_ptr(), snapshot.as_ptr(), record.as_mut_ptr(), cookie.as_mut_ptr());
         match release {
-            Release::V2_1 => std::mem::transmute::<*mut c_void, Begin21>(begin)(
-                to,
-                snapshot,
-                record,
-                0,
-                0,
-                shown,
-                hidden,
-                null(),
-                cookie,
-                stream.file,
-                &mut offset,
-            ),
-            _ => std::mem::transmute::<*mut c_void, Begin22>(begin)(
-                to,
-                snapshot,
-                record,
-                0,
-                0,
-                0,
-                shown,
-                hidden,
-                null(),
-                cookie,
-                stream.file,
-                &mut offset,
-            ),
+            Release::V2_1 => dmu_recv_begin!(begin, &with),
+            _ => dmu_recv_begin!(begin, &with, 0),
         }
     };
     check(error, RECEIVING, "dmu_recv_begin")?;

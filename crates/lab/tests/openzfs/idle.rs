@@ -89,12 +89,19 @@ impl Shim {
 
     /// Hands `original` over as each function of libzpool.
     fn hand_over(&self) {
-        type Raidz = unsafe extern "C" fn(Seven, Seven, Seven, Seven, c_int, Seven, Seven);
+        type Raidz = unsafe extern "C" fn(Seven, Seven);
+        type Rows = unsafe extern "C" fn(Seven, c_int);
+        type Touch = unsafe extern "C" fn(*const Seven);
         type Checksum = unsafe extern "C" fn(Seven, Seven);
-        // SAFETY: the functions of offload_raidz.c and offload_checksum.c, which have these signatures.
+        // SAFETY: the functions of offload_raidz.c, offload_row.c, offload_touch.c and offload_checksum.c, which have
+        // these signatures.
         unsafe {
             let raidz = std::mem::transmute::<*const c_void, Raidz>(self.address("zwhy_shim_raidz"));
-            raidz(original, original, original, original, 1, original, original);
+            raidz(original, original);
+            let rows = std::mem::transmute::<*const c_void, Rows>(self.address("zwhy_shim_rows"));
+            rows(original, 1);
+            let touch = std::mem::transmute::<*const c_void, Touch>(self.address("zwhy_shim_touch"));
+            touch([original as Seven; 7].as_ptr());
             let checksum = std::mem::transmute::<*const c_void, Checksum>(self.address("zwhy_shim_checksum"));
             checksum(original, original);
         }
@@ -140,7 +147,13 @@ fn of_libzpool(shim: &Shim) -> u64 {
     shim.hand_over();
     let alone = of_one(&|| call(std::hint::black_box(original)));
     let hooks = [
+        "abd_iterate_func",
         "abd_iterate_func2",
+        "abd_copy_from_buf_off",
+        "abd_copy_to_buf_off",
+        "abd_zero_off",
+        "zio_buf_free",
+        "zio_data_buf_free",
         "abd_raidz_gen_iterate",
         "vdev_raidz_math_generate",
         "vdev_raidz_math_reconstruct",

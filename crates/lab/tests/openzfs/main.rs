@@ -10,6 +10,7 @@ mod idle;
 mod offload;
 mod offload_model;
 mod offload_results;
+mod offload_stays;
 mod signatures;
 mod whole;
 
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
                 offload::TESTS,
                 offload_model::TESTS,
                 offload_results::TESTS,
+                offload_stays::TESTS,
                 idle::TESTS,
                 broken::TESTS,
                 files::TESTS,

@@ -254,7 +254,7 @@ fn files_of_disks_are_written_by_the_provider() {
 }
 
 /// Compiles a provider from the repository, or from a text.
-fn compile(source: &Path, folder: &Path, name: &str) -> PathBuf {
+pub fn compile(source: &Path, folder: &Path, name: &str) -> PathBuf {
     compile_as(&[], source, folder, name)
 }
 

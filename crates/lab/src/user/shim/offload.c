@@ -34,6 +34,38 @@ void offload_fall_back(enum verb verb, enum zwhy_result why)
 		offload_gone = 1;
 }
 
+/* By a provider that moves data in and out for each call. */
+void offload_moved(enum verb verb, size_t in, size_t out)
+{
+	if (offload_setup.provider != PLUGIN && offload_setup.provider != REMOTE)
+		return;
+	offload_count[verb].link_in += (int64_t)in;
+	offload_count[verb].link_out += (int64_t)out;
+}
+
+/* On the way to the disks a block is compressed, gets its checksum and its parity, and is written; back it is verified and
+ * decompressed. */
+int offload_is_used_after(enum verb verb)
+{
+	const int *on = offload_setup.on;
+	int model = offload_setup.provider == MODEL;
+	if (!model && !offload_keeps())
+		return 0;
+	const struct zwhy_provider *has = offload_provider;
+	int sums = on[CHECKSUM] && (model || has->checksum_block);
+	int rows = on[RAIDZ_GEN] && offload_setup.parity > 0 && !model && has->raidz_gen_block;
+	int writes = on[FILE_WRITE] && !model && has->file_write_block;
+	int decompresses = on[DECOMPRESS] && (model || has->decompress_block);
+	switch (verb) {
+	case COMPRESS:
+		return sums || rows || writes;
+	case CHECKSUM:
+		return rows || writes || decompresses;
+	default:
+		return writes;
+	}
+}
+
 static int64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
@@ -83,108 +115,234 @@ static int by_software(enum verb verb, unsigned char *to, unsigned long *to_size
 				: zlib_decompress(to, to_size, from, size);
 }
 
+/* A call of zlib. */
+struct job {
+	enum verb verb;
+	unsigned char *to;
+	unsigned long room, made;
+	const unsigned char *from;
+	unsigned long size;
+	int level;
+	int zlib;      /* its result */
+	size_t stayed; /* bytes that were in the provider */
+};
+
+static void in_software(struct job *job)
+{
+	job->made = job->room;
+	job->zlib = by_software(job->verb, job->to, &job->made, job->from, job->size, job->level);
+}
+
+size_t offload_remake(const struct offload_source *source, unsigned char *to, size_t room)
+{
+	unsigned long made = room;
+	int zlib = by_software(COMPRESS, to, &made, source->plain, source->size, source->level);
+	return zlib == ZLIB_OK ? made : 0;
+}
+
+/* What the host has in one piece. */
+static struct offload_pieces piece(const void *at, size_t size)
+{
+	return (struct offload_pieces){ at, size, 0 };
+}
+
 /* Real output at no cost: what software made of the same input before. */
-static void replay(enum verb verb, unsigned char *to, unsigned long *to_size, const unsigned char *from,
-    unsigned long size, int level, int *zlib)
+static void replay(struct job *job)
 {
 	uint64_t key[2];
-	if (verb == DECOMPRESS)
-		offload_block_key(from, size, key);
+	if (job->verb == DECOMPRESS)
+		offload_block_key(job->from, job->size, key);
 	else
-		offload_key(from, size, level, key);
-	int there = verb == DECOMPRESS && offload_takes_over(CHECKSUM, key);
-	if (!offload_recall(verb, key, to, to_size, zlib)) {
-		*zlib = by_software(verb, to, to_size, from, size, level);
-		offload_learn(verb, key, to, *zlib == ZLIB_OK ? *to_size : 0, *zlib);
-		if (*zlib == ZLIB_OK && verb == COMPRESS) {
-			/* The way back, so that what was written is read as cheaply. */
-			offload_block_key(to, *to_size, key);
-			offload_learn(DECOMPRESS, key, from, size, ZLIB_OK);
-		}
-	}
-	if (offload_setup.provider != MODEL)
+		offload_key(job->from, job->size, job->level, key);
+	job->made = job->room;
+	if (offload_recall(job->verb, key, job->to, &job->made, &job->zlib))
 		return;
-	if (verb == COMPRESS && *zlib == ZLIB_OK && offload_setup.on[CHECKSUM]) {
-		offload_block_key(to, *to_size, key);
-		offload_stays(COMPRESS, key);
+	in_software(job);
+	offload_learn(job->verb, key, job->to, job->zlib == ZLIB_OK ? job->made : 0, job->zlib);
+	if (job->zlib == ZLIB_OK && job->verb == COMPRESS) {
+		/* The way back, so that what was written is read as cheaply. */
+		offload_block_key(job->to, job->made, key);
+		offload_learn(DECOMPRESS, key, job->from, job->size, ZLIB_OK);
 	}
-	offload_wait_for_device(verb, size, *zlib == ZLIB_OK ? *to_size : 0, !there);
 }
 
-static enum zwhy_result by_provider(enum verb verb, unsigned char *to, unsigned long *to_size,
-    const unsigned char *from, unsigned long size, int level, int *zlib)
+static void in_model(struct job *job)
 {
-	size_t out = *to_size;
+	struct offload_pieces from = piece(job->from, job->size), to = piece(job->to, job->made);
+	struct offload_part part;
+	int there = job->verb == DECOMPRESS && offload_find(1U << CHECKSUM, &from, job->size, &part);
+	offload_host_writes(job->to, job->room);
+	if (job->verb == COMPRESS && job->zlib == ZLIB_OK && offload_is_used_after(COMPRESS))
+		offload_stays(COMPRESS, &to, job->made, NULL, 0);
+	job->stayed = there ? job->size : 0;
+	offload_wait_for_device(job->verb, job->size, job->zlib == ZLIB_OK ? job->made : 0, !there);
+}
+
+static enum zwhy_result on_copies(struct job *job)
+{
+	size_t out = job->room;
 	enum zwhy_result result = ZWHY_NOT_IMPLEMENTED;
-	if (verb == COMPRESS && offload_provider->compress)
-		result = offload_provider->compress(to, &out, from, size, level);
-	if (verb == DECOMPRESS && offload_provider->decompress)
-		result = offload_provider->decompress(to, &out, from, size);
-	if (result == ZWHY_OK && out > *to_size)
+	if (job->verb == COMPRESS && offload_provider->compress)
+		result = offload_provider->compress(job->to, &out, job->from, job->size, job->level);
+	if (job->verb == DECOMPRESS && offload_provider->decompress)
+		result = offload_provider->decompress(job->to, &out, job->from, job->size);
+	if (result == ZWHY_OK && out > job->room)
 		return ZWHY_BAD_RESULT;
-	*zlib = out > 0 ? ZLIB_OK : ZLIB_BUFFER_ERROR;
-	*to_size = out;
+	job->zlib = out > 0 ? ZLIB_OK : ZLIB_BUFFER_ERROR;
+	job->made = out;
+	if (result == ZWHY_OK)
+		offload_moved(job->verb, job->size, out);
 	return result;
-}
-
-static enum zwhy_result ask(enum verb verb, unsigned char *to, unsigned long *to_size, const unsigned char *from,
-    unsigned long size, int level, int *zlib)
-{
-	if (offload_setup.answers != ZWHY_OK)
-		return offload_setup.answers;
-	switch (offload_setup.provider) {
-	case SOFTWARE:
-		*zlib = by_software(verb, to, to_size, from, size, level);
-		return ZWHY_OK;
-	case IDEAL:
-	case MODEL:
-		replay(verb, to, to_size, from, size, level, zlib);
-		return ZWHY_OK;
-	default:
-		return by_provider(verb, to, to_size, from, size, level, zlib);
-	}
 }
 
 /*
  * The provider works on copies, which are spoilt when it has answered, and nothing is brought back but the bytes that it
  * said to have made.
  */
-static enum zwhy_result ask_strictly(enum verb verb, unsigned char *to, unsigned long *to_size,
-    const unsigned char *from, unsigned long size, int level, int *zlib)
+static enum zwhy_result on_spoilt_copies(struct job *job)
 {
-	size_t room = *to_size;
-	unsigned char *in = malloc(size + room), *out = in + size;
+	struct job copy = *job;
+	unsigned char *in = malloc(job->size + job->room);
 	if (!in)
 		return ZWHY_ERROR;
-	memcpy(in, from, size);
-	offload_poison(out, room);
-	offload_poison(to, room);
-	enum zwhy_result result = ask(verb, out, to_size, in, size, level, zlib);
-	if (result == ZWHY_OK && *zlib == ZLIB_OK)
-		memcpy(to, out, *to_size);
-	offload_poison(in, size + room);
+	copy.from = in;
+	copy.to = in + job->size;
+	memcpy(in, job->from, job->size);
+	offload_poison(copy.to, job->room);
+	offload_poison(job->to, job->room);
+	enum zwhy_result result = on_copies(&copy);
+	job->made = copy.made;
+	job->zlib = copy.zlib;
+	if (result == ZWHY_OK && job->zlib == ZLIB_OK)
+		memcpy(job->to, copy.to, job->made);
+	offload_poison(in, job->size + job->room);
 	free(in);
 	return result;
+}
+
+/* --- On blocks of the provider ------------------------------------------------------------------------------------ */
+
+/* OpenZFS stores smaller blocks in the block pointer, and reads them for that at once. */
+enum { SECTOR = 512 };
+
+/*
+ * What another process compressed is made again by the same zlib, if that process is lost. Of other providers nobody knows
+ * whether software would make the same bytes: these are brought back before their checksum is in the block pointer.
+ */
+static enum zwhy_result leave_compressed(struct job *job, struct offload_held *held)
+{
+	const struct offload_source source = { .plain = job->from, .size = job->size, .level = job->level };
+	struct offload_pieces to = piece(job->to, job->made);
+	int stays = offload_is_used_after(COMPRESS) && job->made > SECTOR;
+	if (stays && offload_setup.provider == REMOTE) {
+		offload_owes(COMPRESS, job->to, job->made, held, 0, &source);
+		return ZWHY_OK;
+	}
+	enum zwhy_result result = offload_get(COMPRESS, held, 0, job->to, job->made);
+	if (stays && result == ZWHY_OK)
+		offload_stays(COMPRESS, &to, job->made, held, 0);
+	return result;
+}
+
+/* The block of the source; it may be there from the stage before. */
+static enum zwhy_result move_in(struct job *job, struct offload_part *from)
+{
+	struct offload_pieces pieces = piece(job->from, job->size);
+	if (job->verb == DECOMPRESS && offload_find(1U << CHECKSUM, &pieces, job->size, from)) {
+		job->stayed = job->size;
+		return ZWHY_OK;
+	}
+	enum zwhy_result result = offload_put(job->verb, job->from, job->size, &from->held);
+	if (result == ZWHY_OK)
+		from->of = (struct zwhy_part){ offload_number(from->held), 0, job->size, 0 };
+	return result;
+}
+
+static enum zwhy_result ask_for_block(struct job *job, const struct offload_part *from, struct offload_held **made)
+{
+	uint64_t block = 0;
+	size_t size = 0;
+	enum zwhy_result result = job->verb == COMPRESS
+	    ? offload_provider->compress_block(ZWHY_GZIP, job->level, &from->of, job->room, &block, &size)
+	    : offload_provider->decompress_block(ZWHY_GZIP, &from->of, job->room, &block, &size);
+	if (result != ZWHY_OK)
+		return result;
+	job->made = size;
+	job->zlib = size > 0 ? ZLIB_OK : ZLIB_BUFFER_ERROR;
+	*made = size > 0 ? offload_hold(block) : NULL;
+	return size > job->room ? ZWHY_BAD_RESULT : size > 0 && !*made ? ZWHY_ERROR : ZWHY_OK;
+}
+
+static enum zwhy_result on_blocks(struct job *job)
+{
+	struct offload_part from = { .held = NULL };
+	struct offload_held *made = NULL;
+	enum zwhy_result result = move_in(job, &from);
+	offload_host_writes(job->to, job->room);
+	if (offload_setup.strict)
+		offload_poison(job->to, job->room);
+	if (result == ZWHY_OK)
+		result = ask_for_block(job, &from, &made);
+	if (result == ZWHY_OK && made)
+		result = job->verb == COMPRESS ? leave_compressed(job, made)
+					       : offload_get(DECOMPRESS, made, 0, job->to, job->made);
+	else if (result == ZWHY_OK && job->verb == COMPRESS && offload_is_used_after(COMPRESS))
+		offload_source_stays(job->from, job->size, from.held);
+	offload_release(made);
+	offload_release(from.held);
+	return result;
+}
+
+/* --- Both --------------------------------------------------------------------------------------------------------- */
+
+static int has_block_verb(enum verb verb)
+{
+	return offload_keeps() && (verb == COMPRESS ? offload_provider->compress_block != NULL
+						    : offload_provider->decompress_block != NULL);
+}
+
+static enum zwhy_result ask(struct job *job)
+{
+	if (offload_setup.answers != ZWHY_OK)
+		return offload_setup.answers;
+	switch (offload_setup.provider) {
+	case SOFTWARE:
+		in_software(job);
+		return ZWHY_OK;
+	case IDEAL:
+		replay(job);
+		return ZWHY_OK;
+	case MODEL:
+		replay(job);
+		in_model(job);
+		return ZWHY_OK;
+	default:
+		if (has_block_verb(job->verb))
+			return on_blocks(job);
+		return offload_setup.strict ? on_spoilt_copies(job) : on_copies(job);
+	}
 }
 
 static int stage(enum verb verb, unsigned char *to, unsigned long *to_size, const unsigned char *from,
     unsigned long size, int level)
 {
-	int zlib = ZLIB_OK;
-	unsigned long room = *to_size;
+	struct job job = { .verb = verb, .to = to, .room = *to_size, .from = from, .size = size, .level = level };
+	struct offload_count *count = &offload_count[verb];
 	int64_t begin = offload_thread_ns();
-	enum zwhy_result result = offload_setup.strict ? ask_strictly(verb, to, to_size, from, size, level, &zlib)
-						       : ask(verb, to, to_size, from, size, level, &zlib);
-	offload_count[verb].ns += offload_thread_ns() - begin;
+	offload_host_reads(from, size);
+	enum zwhy_result result = ask(&job);
+	count->ns += offload_thread_ns() - begin;
 	if (result != ZWHY_OK) {
 		offload_fall_back(verb, result);
-		*to_size = room;
-		return by_software(verb, to, to_size, from, size, level);
+		in_software(&job);
+	} else {
+		count->calls++;
+		count->in += (int64_t)size;
+		count->stayed += (int64_t)job.stayed;
+		count->out += job.zlib == ZLIB_OK ? (int64_t)job.made : 0;
 	}
-	offload_count[verb].calls++;
-	offload_count[verb].in += (int64_t)size;
-	offload_count[verb].out += zlib == ZLIB_OK ? (int64_t)*to_size : 0;
-	return zlib;
+	*to_size = job.made;
+	return job.zlib;
 }
 
 EXPORT int compress2(unsigned char *to, unsigned long *to_size, const unsigned char *from, unsigned long size,
@@ -256,6 +414,9 @@ static void take_verb(take_fn *take, void *into, const char *table, const struct
 	take(into, table, "waited_ns", count->waited_ns);
 	take(into, table, "queued_ns", count->queued_ns);
 	take(into, table, "bytes_stayed", count->stayed);
+	take(into, table, "link_bytes_in", count->link_in);
+	take(into, table, "link_bytes_out", count->link_out);
+	take(into, table, "remade", count->remade);
 	take(into, table, "late_ns", count->late_ns);
 	take(into, table, "differences", count->differences);
 	take(into, table, "unequal_columns", count->unequal);

@@ -32,8 +32,10 @@ struct offload_setup {
 
 struct offload_count {
 	_Atomic int64_t calls, in, out, ns, fallbacks, learnt, replayed, differences, unequal;
-	/* Bytes that were in the modelled device already, from the stage before. */
-	_Atomic int64_t stayed;
+	/* Bytes of `in` that were in the device already, from the stage before; those that went over its link. */
+	_Atomic int64_t stayed, link_in, link_out;
+	/* Results that were lost with the provider before they were brought back, and made again from their source. */
+	_Atomic int64_t remade;
 	/* Of the modelled device: see offload_wait_for_device(). */
 	_Atomic int64_t waited_ns, queued_ns, late_ns;
 };
@@ -56,6 +58,8 @@ static inline int offload_asks(enum verb verb)
 }
 /* Software does it; where the provider itself is at fault, it is not asked again. */
 void offload_fall_back(enum verb verb, enum zwhy_result why);
+/* Counts what a provider without blocks of its own moved in and out by one call. */
+void offload_moved(enum verb verb, size_t in, size_t out);
 int64_t offload_thread_ns(void);
 int64_t offload_now_ns(void);
 
@@ -78,12 +82,6 @@ void offload_block_key(const unsigned char *data, size_t size, uint64_t key[2]);
 /* Finds what was learnt of the same input; 0 when there is nothing that fits. */
 int offload_recall(enum verb verb, const uint64_t key[2], void *to, size_t *to_size, int *zlib);
 void offload_learn(enum verb verb, const uint64_t key[2], const void *data, size_t size, int zlib);
-/*
- * What a verb left in the modelled device, or brought there, stays for the next stage of the block: that takes it over and
- * moves nothing in.
- */
-void offload_stays(enum verb verb, const uint64_t key[2]);
-int offload_takes_over(enum verb from, const uint64_t key[2]);
 /* The caller sleeps for as long as the modelled device takes; `moves_in`: not what is there already. */
 void offload_wait_for_device(enum verb verb, size_t in, size_t out, int moves_in);
 
@@ -91,10 +89,94 @@ void offload_wait_for_device(enum verb verb, size_t in, size_t out, int moves_in
 typedef ssize_t offload_pwrite(int, const void *, size_t, off64_t);
 ssize_t offload_file_write(int file, const void *data, size_t size, off64_t offset, offload_pwrite *software);
 
-/* ABDs of libzpool from and to plain memory: (memory, abd, offset, size) and the other way round. */
-typedef void offload_copy_to(void *, void *, size_t, size_t);
-typedef void offload_copy_from(void *, const void *, size_t, size_t);
-extern offload_copy_to *offload_to_buffer;
-extern offload_copy_from *offload_from_buffer;
+/* --- Blocks that stay in the provider: offload_resident.c --------------------------------------------------------- */
+
+/* A block that the provider holds for somebody; a use of it ends with offload_release(). NULL: of the modelled device. */
+struct offload_held;
+
+/* Bytes of the host: the first piece, and whether that is not all. */
+struct offload_pieces {
+	const unsigned char *at;
+	size_t span;
+	int scattered;
+};
+
+/* What is found in the provider. */
+struct offload_part {
+	struct zwhy_part of;
+	struct offload_held *held;
+};
+
+/* Data columns from which parity was made, to make it again. */
+struct offload_row {
+	_Atomic int uses;
+	int data;
+	struct {
+		const unsigned char *at;
+		size_t size;
+	} column[MAX_COLUMNS];
+};
+
+/* What a result was made from: plain data for compression, or a row for its parity of that number. */
+struct offload_source {
+	const unsigned char *plain;
+	size_t size;
+	int level, parity;
+	struct offload_row *row;
+};
+
+/* How many blocks are in the provider, and of how many of these the host lacks the bytes. */
+extern _Atomic int offload_residents, offload_owed;
+
+/* The provider keeps blocks between two stages. */
+static inline int offload_keeps(void)
+{
+	return offload_provider && offload_provider->put;
+}
+
+/* Whether some stage after `verb` could use what that leaves in the provider. */
+int offload_is_used_after(enum verb verb);
+
+struct offload_held *offload_hold(uint64_t block);
+uint64_t offload_number(const struct offload_held *held);
+void offload_release(struct offload_held *held);
+/* Over the link, which is counted for the verb. */
+enum zwhy_result offload_put(enum verb verb, const void *from, size_t size, struct offload_held **held);
+enum zwhy_result offload_get(enum verb verb, const struct offload_held *held, size_t offset, void *to, size_t size);
+
+/* The block stays, and the host has its bytes, too. */
+void offload_stays(enum verb from, const struct offload_pieces *of, size_t size, struct offload_held *held, size_t offset);
+/* The block stays, and the host's bytes are not right until they are brought back. */
+void offload_owes(enum verb from, void *at, size_t size, struct offload_held *held, size_t offset,
+    const struct offload_source *source);
+/* The source of a block that did not compress, and goes on as it is. */
+void offload_source_stays(const void *at, size_t size, struct offload_held *held);
+/* How many of these there are. */
+extern _Atomic int offload_pendings;
+/* The bytes that get their checksum now. */
+void offload_next_is(const struct offload_pieces *of, size_t size);
+/* `from`: a bit for each verb that may have left it. Found parts are to be released. */
+int offload_find(unsigned from, const struct offload_pieces *of, size_t size, struct offload_part *part);
+/* Compresses as the provider does, and returns the size. */
+size_t offload_remake(const struct offload_source *source, unsigned char *to, size_t room);
+
+/* The host is about to do this to its bytes. */
+void offload_host_reads(const void *at, size_t size);
+void offload_host_writes(const void *at, size_t size);
+void offload_host_frees(const void *at, size_t size);
+void offload_all_back(void);
+
+/* --- ABDs of libzpool: offload_touch.c --------------------------------------------------------------------------- */
+
+struct offload_pieces offload_pieces(void *abd, size_t size);
+/* From and to plain memory. */
+void offload_to_buffer(void *to, void *abd, size_t offset, size_t size);
+void offload_from_buffer(void *abd, const void *from, size_t offset, size_t size);
+/* The host is about to do this to its bytes. */
+void offload_abd_reads(void *abd, size_t size);
+void offload_abd_writes(void *abd, size_t size);
+/* Some thread watches which ABDs a row of RAID-Z has: offload_raidz.c. */
+extern _Atomic int offload_watching;
+void offload_watch_two(const void *a, size_t a_used, const void *b, size_t b_used);
 
 #endif

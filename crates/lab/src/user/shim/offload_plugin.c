@@ -1,9 +1,38 @@
 /* The provider of somebody else: a shared object with the interface of plugins/zwhy_offload.h. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "offload.h"
+
+/* Version 2 ended before the verbs on blocks. */
+enum { OLDEST = 2 };
+
+/* With all fields of today: those that its version did not have are NULL. */
+static const struct zwhy_provider *known(const struct zwhy_provider *provider)
+{
+	static struct zwhy_provider own;
+	memcpy(&own, provider, provider->version == OLDEST ? offsetof(struct zwhy_provider, put) : sizeof(own));
+	return &own;
+}
+
+/* Why it cannot be used; NULL: it can. */
+static const char *refused(const struct zwhy_provider *provider)
+{
+	int generates = provider->raidz_gen || provider->raidz_gen_block;
+	int keeps = (provider->put != NULL) + (provider->get != NULL) + (provider->drop != NULL);
+	int uses = provider->compress_block || provider->decompress_block || provider->checksum_block ||
+	    provider->raidz_gen_block || provider->file_write_block;
+	if (provider->raidz_rec && !generates)
+		return "reconstructs rows of RAID-Z but does not generate them: DPUSM wants both";
+	if (keeps != 0 && keeps != 3)
+		return "has some of put, get and drop: a provider that keeps blocks has all three";
+	if (uses && keeps == 0)
+		return "has verbs on blocks, but no put, get and drop to bring them in and out";
+	return NULL;
+}
 
 const struct zwhy_provider *offload_plugin(const char *path, const char **why)
 {
@@ -21,12 +50,12 @@ const struct zwhy_provider *offload_plugin(const char *path, const char **why)
 		snprintf(text, sizeof(text), "%s has no function zwhy_offload_provider", path);
 	else if (!provider)
 		snprintf(text, sizeof(text), "%s found no device: zwhy_offload_provider gave none", path);
-	else if (provider->version != ZWHY_OFFLOAD_VERSION)
+	else if (provider->version < OLDEST || provider->version > ZWHY_OFFLOAD_VERSION)
 		snprintf(text, sizeof(text), "%s is made for version %u of zwhy_offload.h, this is %d", path,
 		    provider->version, ZWHY_OFFLOAD_VERSION);
-	else if (provider->raidz_rec && !provider->raidz_gen)
-		snprintf(text, sizeof(text), "%s reconstructs rows of RAID-Z but does not generate them: DPUSM wants both", path);
+	else if (refused(known(provider)))
+		snprintf(text, sizeof(text), "%s %s", path, refused(known(provider)));
 	else
-		return provider;
+		return known(provider);
 	return NULL;
 }

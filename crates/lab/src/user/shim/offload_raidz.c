@@ -2,22 +2,17 @@
  * RAID-Z parity and reconstruction by a provider, at vdev_raidz_math_generate() and vdev_raidz_math_reconstruct()
  * (module/zfs/vdev_raidz_math.c, 2.1 to 2.4).
  *
- * Where a row keeps its columns differs by release, and no header is at hand. So the first rows are computed by OpenZFS
- * while the calls that it makes for them are watched: the buffers they are given stand in the row, at equal distances.
- * A row in which they are not found so is left to OpenZFS (NOT_IMPLEMENTED).
+ * A row whose columns are not found (offload_row.c) is left to OpenZFS: NOT_IMPLEMENTED.
  */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "offload.h"
+#include "offload_row.h"
 
-/* Rows of 2.1.11 take 304 bytes for each column, and a header. */
-enum { ROW_BYTES = 512 + MAX_COLUMNS * 512, ALIGN = 64 };
+enum { ALIGN = 64 };
 
-typedef long seven_words(long, long, long, long, long, long, long);
 typedef int generate_fn(void *, void *);
 /* Map, row, whether each parity column is valid, the numbers of the lost data columns, and how many these are. */
 typedef int reconstruct_fn(void *, void *, const int *, const int *, int);
@@ -25,162 +20,7 @@ typedef int reconstruct_fn(void *, void *, const int *, const int *, int);
 static struct {
 	generate_fn *generate;
 	reconstruct_fn *reconstruct;
-	seven_words *iterate2, *iterate_parity;
-	int has_offset; /* abd_raidz_gen_iterate() takes one, since 2.3 */
 } libzpool;
-
-offload_copy_to *offload_to_buffer;
-offload_copy_from *offload_from_buffer;
-
-/* The ABDs that were seen while a row was computed, and how far each was used. */
-static __thread struct {
-	int on, count;
-	const void *abds[MAX_COLUMNS];
-	size_t used[MAX_COLUMNS];
-} seen;
-
-/* Some thread watches: asked first, as memory of a thread takes tens of instructions to find. */
-static _Atomic int watching;
-
-/*
- * Where a row keeps the ABD of column i: first + i * stride; 0 while that is not known. The column's size stands before
- * it: an ABD may be larger, as padding is written with it.
- */
-static struct {
-	pthread_mutex_t lock;
-	_Atomic size_t stride;
-	size_t first, size_before;
-} row_layout = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static int place_of(const void *abd)
-{
-	int i = 0;
-	while (i < seen.count && seen.abds[i] != abd)
-		i++;
-	return i;
-}
-
-static void note(const void *abd, long used)
-{
-	int i = place_of(abd);
-	if (!abd || i == MAX_COLUMNS)
-		return;
-	if (i == seen.count) {
-		seen.abds[seen.count++] = abd;
-		seen.used[i] = 0;
-	}
-	if (seen.used[i] < (size_t)used)
-		seen.used[i] = (size_t)used;
-}
-
-/* abd, abd, offset in each, size, a function and its argument. */
-EXPORT long abd_iterate_func2(long a, long b, long c, long d, long e, long f, long g)
-{
-	if (!libzpool.iterate2)
-		abort();
-	if (watching && seen.on) {
-		note((const void *)a, c + e);
-		note((const void *)b, d + e);
-	}
-	return libzpool.iterate2(a, b, c, d, e, f, g);
-}
-
-/* The ABDs of the parity as a list, the ABD of one data column, (offset,) size of each kind, parity and a function. */
-EXPORT long abd_raidz_gen_iterate(long a, long b, long c, long d, long e, long f, long g)
-{
-	if (!libzpool.iterate_parity)
-		abort();
-	if (watching && seen.on) {
-		long offset = libzpool.has_offset ? c : 0, parity = libzpool.has_offset ? d : c;
-		long data = libzpool.has_offset ? e : d;
-		for (int i = 0; i < offload_setup.parity; i++)
-			note(((const void **)a)[i], offset + parity);
-		note((const void *)b, offset + data);
-	}
-	return libzpool.iterate_parity(a, b, c, d, e, f, g);
-}
-
-/* The first field of a row, rr_cols: an int since 2.2, 64 bits before; the low half is the number. */
-static int columns_of(const void *row)
-{
-	int columns;
-	memcpy(&columns, row, sizeof(columns));
-	return columns;
-}
-
-static uint32_t word_at(const void *row, size_t offset)
-{
-	uint32_t word;
-	memcpy(&word, (const char *)row + offset, sizeof(word));
-	return word;
-}
-
-/* The distance before each ABD at which all columns say how far they were used; 0: none. */
-static size_t find_size(const void *row, const size_t *at, const int *place, int columns)
-{
-	for (size_t before = sizeof(uint32_t); before < at[1] - at[0] && before <= at[0]; before += sizeof(uint32_t)) {
-		int same = 0;
-		while (same < columns && word_at(row, at[same] - before) == seen.used[place[same]])
-			same++;
-		if (same == columns)
-			return before;
-	}
-	return 0;
-}
-
-/* Looks for the seen ABDs in the row: each once, at equal distances, with its size before it. */
-static void find_layout(const void *row)
-{
-	int columns = columns_of(row), found = 0, place[MAX_COLUMNS];
-	size_t at[MAX_COLUMNS];
-	if (columns != seen.count || columns < 2)
-		return;
-	for (size_t offset = 0; offset < ROW_BYTES && found < columns; offset += sizeof(void *)) {
-		const void *word;
-		memcpy(&word, (const char *)row + offset, sizeof(word));
-		place[found] = place_of(word);
-		if (place[found] < seen.count)
-			at[found++] = offset;
-	}
-	for (int i = 2; i < found; i++)
-		if (at[i] - at[i - 1] != at[1] - at[0])
-			return;
-	size_t before = found == columns ? find_size(row, at, place, columns) : 0;
-	if (before) {
-		row_layout.first = at[0];
-		row_layout.size_before = before;
-		row_layout.stride = at[1] - at[0];
-	}
-}
-
-static size_t offset_of(int i)
-{
-	return row_layout.first + (size_t)i * row_layout.stride;
-}
-
-static void *column(const void *row, int i)
-{
-	void *abd;
-	memcpy(&abd, (const char *)row + offset_of(i), sizeof(abd));
-	return abd;
-}
-
-static size_t size_of(const void *row, int i)
-{
-	return word_at(row, offset_of(i) - row_layout.size_before);
-}
-
-/* Memory of a thread for the columns of a row, one after the other. */
-static unsigned char *row_memory(size_t size)
-{
-	static __thread unsigned char *memory;
-	static __thread size_t room;
-	if (size > room) {
-		free(memory);
-		room = posix_memalign((void **)&memory, ALIGN, size) == 0 ? size : 0;
-	}
-	return room >= size ? memory : NULL;
-}
 
 /* The row in plain memory: columns one after the other, short ones with zeros at their end. */
 struct plain {
@@ -192,18 +32,18 @@ struct plain {
 /* Memory for the row; no data yet. */
 static enum zwhy_result lay_out(const void *row, struct plain *plain)
 {
-	int columns = columns_of(row), parity = offload_setup.parity;
+	int columns = offload_columns(row), parity = offload_setup.parity;
 	if (columns > MAX_COLUMNS || columns <= parity || parity < 1)
 		return ZWHY_NOT_SUPPORTED;
-	size_t size = size_of(row, 0), step = (size + ALIGN - 1) / ALIGN * ALIGN;
-	unsigned char *memory = row_memory(step * (size_t)columns);
+	size_t size = offload_column_size(row, 0), step = (size + ALIGN - 1) / ALIGN * ALIGN;
+	unsigned char *memory = offload_row_memory(step * (size_t)columns);
 	if (!memory)
 		return ZWHY_ERROR;
 	plain->unequal = 0;
 	for (int i = 0; i < columns; i++) {
-		if (size_of(row, i) > size)
+		if (offload_column_size(row, i) > size)
 			return ZWHY_NOT_SUPPORTED;
-		plain->unequal |= i >= parity && size_of(row, i) < size;
+		plain->unequal |= i >= parity && offload_column_size(row, i) < size;
 		plain->columns[i] = memory + (size_t)i * step;
 	}
 	plain->row = (struct zwhy_row){ parity, columns - parity, size, plain->columns };
@@ -212,17 +52,17 @@ static enum zwhy_result lay_out(const void *row, struct plain *plain)
 
 static size_t bring_in(const void *row, const struct plain *plain, int i)
 {
-	size_t own = size_of(row, i);
+	size_t own = offload_column_size(row, i);
 	if (own > 0)
-		offload_to_buffer(plain->columns[i], column(row, i), 0, own);
+		offload_to_buffer(plain->columns[i], offload_column(row, i), 0, own);
 	memset(plain->columns[i] + own, 0, plain->row.size - own);
 	return own;
 }
 
 static void bring_back(const void *row, const struct plain *plain, int i)
 {
-	if (size_of(row, i) > 0)
-		offload_from_buffer(column(row, i), plain->columns[i], 0, size_of(row, i));
+	if (offload_column_size(row, i) > 0)
+		offload_from_buffer(offload_column(row, i), plain->columns[i], 0, offload_column_size(row, i));
 }
 
 static int contains(const int *numbers, int count, int number)
@@ -250,6 +90,146 @@ static int makes(const struct task *task)
 {
 	return task->lost ? task->losts : offload_setup.parity;
 }
+
+/* --- On blocks of the provider ----------------------------------------------------------------------------------- */
+
+/* Where the data columns of a row are in the provider. */
+struct placed {
+	int parity, data;
+	size_t size, bytes, stayed;
+	struct zwhy_part of[MAX_COLUMNS];
+	struct offload_pieces pieces[MAX_COLUMNS];
+	struct offload_held *held[MAX_COLUMNS];
+};
+
+static void release(struct placed *row)
+{
+	for (int i = 0; i < row->data; i++)
+		offload_release(row->held[i]);
+}
+
+/* Columns that the stage before left there are found; the others are moved in together. */
+static enum zwhy_result place(const void *row, struct placed *to)
+{
+	int lacks[MAX_COLUMNS], lacking = 0;
+	size_t size = 0;
+	for (int i = 0; i < to->data; i++) {
+		void *abd = offload_column(row, to->parity + i);
+		size_t own = offload_column_size(row, to->parity + i);
+		struct offload_part part = { .held = NULL };
+		to->bytes += own;
+		if (own > to->size)
+			return ZWHY_NOT_SUPPORTED;
+		if (own > 0)
+			to->pieces[i] = offload_pieces(abd, own);
+		if (own > 0 && offload_find(1U << COMPRESS | 1U << CHECKSUM, &to->pieces[i], own, &part)) {
+			to->of[i] = part.of;
+			to->held[i] = part.held;
+			to->stayed += own;
+		} else if (own > 0) {
+			lacks[lacking++] = i;
+			to->of[i] = (struct zwhy_part){ 0, size, own, 0 };
+			size += own;
+		}
+		to->of[i].zeros += to->size - own;
+	}
+	unsigned char *memory = lacking > 0 ? offload_row_memory(size) : NULL;
+	if (lacking == 0)
+		return ZWHY_OK;
+	if (!memory)
+		return ZWHY_ERROR;
+	for (int i = 0; i < lacking; i++)
+		offload_to_buffer(memory + to->of[lacks[i]].offset, offload_column(row, to->parity + lacks[i]), 0,
+		    to->of[lacks[i]].size);
+	struct offload_held *held = NULL;
+	enum zwhy_result result = offload_put(RAIDZ_GEN, memory, size, &held);
+	for (int i = 0; i < lacking && result == ZWHY_OK; i++) {
+		struct zwhy_part *part = &to->of[lacks[i]];
+		part->block = offload_number(held);
+		if (offload_is_used_after(RAIDZ_GEN) && !to->pieces[lacks[i]].scattered)
+			offload_stays(RAIDZ_GEN, &to->pieces[lacks[i]], part->size, held, part->offset);
+	}
+	to->held[lacks[0]] = held;
+	return result;
+}
+
+/* What the parity was made from; NULL where that is not in one piece each. */
+static struct offload_row *source_of(const struct placed *row)
+{
+	struct offload_row *source = calloc(1, sizeof(*source));
+	for (int i = 0; source && i < row->data; i++) {
+		if (row->pieces[i].scattered) {
+			free(source);
+			return NULL;
+		}
+		source->column[i].at = row->pieces[i].at;
+		source->column[i].size = row->pieces[i].span;
+	}
+	if (source) {
+		source->data = row->data;
+		source->uses = 1;
+	}
+	return source;
+}
+
+/* Parity stays where the provider writes it to its disk; otherwise the host's code does, and has it brought back. */
+static enum zwhy_result leave_parity(const void *row, const struct placed *placed, struct offload_held *held)
+{
+	struct offload_row *source = offload_is_used_after(RAIDZ_GEN) ? source_of(placed) : NULL;
+	enum zwhy_result result = ZWHY_OK;
+	for (int p = 0; p < placed->parity && result == ZWHY_OK; p++) {
+		size_t size = offload_column_size(row, p), at = (size_t)p * placed->size;
+		struct offload_pieces to = offload_pieces(offload_column(row, p), size);
+		unsigned char *memory = to.scattered ? offload_row_memory(size) : (unsigned char *)to.at;
+		offload_host_writes(to.at, to.span);
+		if (offload_setup.strict && memory)
+			offload_poison(memory, size);
+		if (source && !to.scattered) {
+			offload_owes(RAIDZ_GEN, memory, size, held, at, &(struct offload_source){ .row = source, .parity = p });
+			continue;
+		}
+		result = memory ? offload_get(RAIDZ_GEN, held, at, memory, size) : ZWHY_ERROR;
+		if (result == ZWHY_OK && to.scattered)
+			offload_from_buffer(offload_column(row, p), memory, 0, size);
+	}
+	if (source && --source->uses == 0)
+		free(source);
+	return result;
+}
+
+static int is_unequal(const struct placed *row)
+{
+	for (int i = 0; i < row->data; i++)
+		if (row->of[i].zeros > 0)
+			return 1;
+	return 0;
+}
+
+static enum zwhy_result generate_on_blocks(const void *row, size_t *bytes, size_t *stayed)
+{
+	struct placed placed = { .parity = offload_setup.parity };
+	uint64_t block = 0;
+	placed.data = offload_columns(row) - placed.parity;
+	if (offload_columns(row) > MAX_COLUMNS || placed.data < 1)
+		return ZWHY_NOT_SUPPORTED;
+	placed.size = offload_column_size(row, 0);
+	enum zwhy_result result = place(row, &placed);
+	const struct zwhy_block_row asked = { placed.parity, placed.data, placed.size, placed.of };
+	if (result == ZWHY_OK)
+		result = offload_provider->raidz_gen_block(&asked, &block);
+	if (result == ZWHY_OK) {
+		struct offload_held *held = offload_hold(block);
+		result = held ? leave_parity(row, &placed, held) : ZWHY_ERROR;
+		offload_release(held);
+		offload_count[RAIDZ_GEN].unequal += is_unequal(&placed);
+	}
+	*bytes = placed.bytes;
+	*stayed = placed.stayed;
+	release(&placed);
+	return result;
+}
+
+/* --- On copies --------------------------------------------------------------------------------------------------- */
 
 /* With `strict` the host's columns are no good until they are brought back. */
 static void spoil(const void *row, const struct plain *plain, const struct task *task)
@@ -280,39 +260,62 @@ static enum zwhy_result by_provider(void *row, const struct task *task, size_t *
 		return result;
 	for (int i = 0; i < makes(task); i++)
 		bring_back(row, &plain, made(task, i));
+	offload_moved(task->verb, *bytes, plain.row.size * (size_t)makes(task));
 	offload_count[task->verb].unequal += plain.unequal;
 	return ZWHY_OK;
 }
 
+/* The host's code reads all columns, and writes those that it makes. */
+static void bring_all_back(const void *row, const struct task *task)
+{
+	if (!offload_row_known() || offload_columns(row) > MAX_COLUMNS) {
+		offload_all_back();
+		return;
+	}
+	for (int i = 0; i < offload_columns(row); i++)
+		offload_abd_reads(offload_column(row, i), offload_column_size(row, i));
+	for (int i = 0; i < makes(task); i++)
+		offload_abd_writes(offload_column(row, made(task, i)), offload_column_size(row, made(task, i)));
+}
+
 static int by_libzpool(void *map, void *row, const struct task *task)
 {
-	return task->lost ? libzpool.reconstruct(map, row, task->valid, task->lost, task->losts)
+	if (offload_residents)
+		bring_all_back(row, task);
+	return task->verb == RAIDZ_REC ? libzpool.reconstruct(map, row, task->valid, task->lost, task->losts)
 			  : libzpool.generate(map, row);
 }
 
 /* Lets OpenZFS compute the row again and compares. */
 static int differs(void *map, void *row, const struct task *task)
 {
-	size_t size = size_of(row, 0), all = size * (size_t)makes(task);
+	size_t size = offload_column_size(row, 0), all = size * (size_t)makes(task);
 	unsigned char *ours = calloc(2, all), *theirs = ours + all;
 	if (!ours)
 		return 0;
 	for (int i = 0; i < makes(task); i++)
-		offload_to_buffer(ours + (size_t)i * size, column(row, made(task, i)), 0, size_of(row, made(task, i)));
+		offload_to_buffer(ours + (size_t)i * size, offload_column(row, made(task, i)), 0, offload_column_size(row, made(task, i)));
 	by_libzpool(map, row, task);
 	for (int i = 0; i < makes(task); i++)
-		offload_to_buffer(theirs + (size_t)i * size, column(row, made(task, i)), 0, size_of(row, made(task, i)));
+		offload_to_buffer(theirs + (size_t)i * size, offload_column(row, made(task, i)), 0, offload_column_size(row, made(task, i)));
 	int different = memcmp(ours, theirs, all) != 0;
 	free(ours);
 	return different;
 }
 
+static int has_block_verb(const struct task *task)
+{
+	return !task->lost && offload_keeps() && offload_provider->raidz_gen_block;
+}
+
 static int is_done_by(const struct task *task)
 {
+	if (has_block_verb(task))
+		return 1;
 	return offload_provider && (task->lost ? (void *)offload_provider->raidz_rec : (void *)offload_provider->raidz_gen);
 }
 
-static enum zwhy_result ask(void *map, void *row, const struct task *task, size_t *bytes, int *done)
+static enum zwhy_result ask(void *map, void *row, const struct task *task, size_t *bytes, size_t *stayed, int *done)
 {
 	if (offload_setup.answers != ZWHY_OK)
 		return offload_setup.answers;
@@ -320,20 +323,18 @@ static enum zwhy_result ask(void *map, void *row, const struct task *task, size_
 		*done = by_libzpool(map, row, task);
 		return ZWHY_OK;
 	}
-	return is_done_by(task) && row_layout.stride ? by_provider(row, task, bytes) : ZWHY_NOT_IMPLEMENTED;
+	if (!is_done_by(task) || !offload_row_known())
+		return ZWHY_NOT_IMPLEMENTED;
+	return has_block_verb(task) ? generate_on_blocks(row, bytes, stayed) : by_provider(row, task, bytes);
 }
 
 /* OpenZFS computes a row while it is watched, until the layout is known. */
 static int watched(void *map, void *row)
 {
-	pthread_mutex_lock(&row_layout.lock);
-	seen.count = 0;
-	watching = seen.on = 1;
-	int done = libzpool.generate(map, row);
-	watching = seen.on = 0;
-	if (!row_layout.stride)
-		find_layout(row);
-	pthread_mutex_unlock(&row_layout.lock);
+	const struct task task = { .verb = RAIDZ_GEN };
+	offload_watch_begins();
+	int done = by_libzpool(map, row, &task);
+	offload_watch_ends(row);
 	return done;
 }
 
@@ -342,9 +343,9 @@ static int stage(void *map, void *row, const struct task *task)
 	struct offload_count *count = &offload_count[task->verb];
 	/* OpenZFS only asks whether the row was left to it (INT_MAX). */
 	int done = 0;
-	size_t bytes = 0;
+	size_t bytes = 0, stayed = 0;
 	int64_t begin = offload_thread_ns();
-	enum zwhy_result result = ask(map, row, task, &bytes, &done);
+	enum zwhy_result result = ask(map, row, task, &bytes, &stayed, &done);
 	count->ns += offload_thread_ns() - begin;
 	if (result != ZWHY_OK) {
 		offload_fall_back(task->verb, result);
@@ -352,45 +353,51 @@ static int stage(void *map, void *row, const struct task *task)
 	}
 	count->calls++;
 	count->in += (int64_t)bytes;
-	if (row_layout.stride)
-		count->out += (int64_t)(size_of(row, 0) * (size_t)makes(task));
-	if (offload_setup.check && row_layout.stride && differs(map, row, task))
+	count->stayed += (int64_t)stayed;
+	if (offload_row_known())
+		count->out += (int64_t)(offload_column_size(row, 0) * (size_t)makes(task));
+	if (offload_setup.check && offload_row_known() && differs(map, row, task))
 		count->differences++;
 	return done;
 }
 
-EXPORT int vdev_raidz_math_generate(void *map, void *row)
+static __attribute__((noinline)) int generate(void *map, void *row)
 {
 	const struct task task = { .verb = RAIDZ_GEN };
+	/* Also where only reconstruction is handed over: that needs the layout too. */
+	if (offload_provider && !offload_row_known())
+		return watched(map, row);
+	return offload_asks(RAIDZ_GEN) ? stage(map, row, &task) : by_libzpool(map, row, &task);
+}
+
+static __attribute__((noinline)) int reconstruct(void *map, void *row, const int *valid, const int *lost, int losts)
+{
+	const struct task task = { .verb = RAIDZ_REC, .lost = lost, .valid = valid, .losts = losts };
+	return offload_asks(RAIDZ_REC) && losts > 0 ? stage(map, row, &task) : by_libzpool(map, row, &task);
+}
+
+/* Calls that are not handed over pass by these two in few instructions. */
+EXPORT int vdev_raidz_math_generate(void *map, void *row)
+{
 	if (!libzpool.generate)
 		abort();
-	if (offload_setup.parity == 0 || offload_setup.provider == NONE)
+	if (offload_setup.parity == 0 || !(offload_provider || offload_asks(RAIDZ_GEN)))
 		return libzpool.generate(map, row);
-	/* Also where only reconstruction is handed over: that needs the layout too. */
-	if (offload_provider && !row_layout.stride)
-		return watched(map, row);
-	return offload_asks(RAIDZ_GEN) ? stage(map, row, &task) : libzpool.generate(map, row);
+	return generate(map, row);
 }
 
 EXPORT int vdev_raidz_math_reconstruct(void *map, void *row, const int *valid, const int *lost, int losts)
 {
-	const struct task task = { .verb = RAIDZ_REC, .lost = lost, .valid = valid, .losts = losts };
 	if (!libzpool.reconstruct)
 		abort();
-	if (offload_setup.parity == 0 || losts == 0 || !offload_asks(RAIDZ_REC))
+	if (offload_setup.parity == 0 || !(offload_provider || offload_asks(RAIDZ_REC)))
 		return libzpool.reconstruct(map, row, valid, lost, losts);
-	return stage(map, row, &task);
+	return reconstruct(map, row, valid, lost, losts);
 }
 
 /* Hands the functions of libzpool over: RTLD_NEXT does not reach a library that is opened later. */
-EXPORT void zwhy_shim_raidz(generate_fn *generate, reconstruct_fn *reconstruct, seven_words *iterate2,
-    seven_words *iterate_parity, int has_offset, offload_copy_to *to_buffer, offload_copy_from *from_buffer)
+EXPORT void zwhy_shim_raidz(generate_fn *generate, reconstruct_fn *reconstruct)
 {
 	libzpool.generate = generate;
 	libzpool.reconstruct = reconstruct;
-	libzpool.iterate2 = iterate2;
-	libzpool.iterate_parity = iterate_parity;
-	libzpool.has_offset = has_offset;
-	offload_to_buffer = to_buffer;
-	offload_from_buffer = from_buffer;
 }

@@ -87,42 +87,6 @@ void offload_learn(enum verb verb, const uint64_t key[2], const void *data, size
 	offload_count[verb].learnt++;
 }
 
-/* --- What stays in the modelled device ---------------------------------------------------------------------- */
-
-/* More than the pipeline has under way at once; older ones have left the device. */
-enum { STAYING = 256 };
-static struct {
-	pthread_mutex_t lock;
-	struct {
-		uint64_t key[2];
-		enum verb verb;
-		int taken;
-	} block[STAYING];
-	unsigned next;
-} staying = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-void offload_stays(enum verb verb, const uint64_t key[2])
-{
-	pthread_mutex_lock(&staying.lock);
-	unsigned at = staying.next++ % STAYING;
-	memcpy(staying.block[at].key, key, sizeof(staying.block[at].key));
-	staying.block[at].verb = verb;
-	staying.block[at].taken = 0;
-	pthread_mutex_unlock(&staying.lock);
-}
-
-int offload_takes_over(enum verb from, const uint64_t key[2])
-{
-	int found = 0;
-	pthread_mutex_lock(&staying.lock);
-	for (unsigned at = 0; at < STAYING && at < staying.next && !found; at++)
-		if (!staying.block[at].taken && staying.block[at].verb == from &&
-		    memcmp(staying.block[at].key, key, sizeof(staying.block[at].key)) == 0)
-			found = staying.block[at].taken = 1;
-	pthread_mutex_unlock(&staying.lock);
-	return found;
-}
-
 /* --- The modelled device: the caller sleeps while link and engine work ------------------------------------- */
 
 enum { MAX_ENGINES = 64 };
@@ -167,7 +131,8 @@ void offload_wait_for_device(enum verb verb, size_t in, size_t out, int moves_in
 	struct offload_count *count = &offload_count[verb];
 	double link = offload_setup.link_bytes_per_ns, plain = (double)(in > out ? in : out);
 	int64_t queued = 0;
-	count->stayed += moves_in ? 0 : (int64_t)in;
+	count->link_in += moves_in ? (int64_t)in : 0;
+	count->link_out += (int64_t)out;
 	pthread_mutex_lock(&device.lock);
 	int64_t begin = offload_now_ns();
 	int64_t at = moves_in ? turn(begin, &device.link_free[0], takes((double)in, link), &queued) : begin;

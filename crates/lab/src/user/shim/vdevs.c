@@ -133,6 +133,7 @@ static int misaligned(int fd, const void *data)
 EXPORT ssize_t pread64(int fd, void *data, size_t size, off64_t offset)
 {
 	ORIGINAL(pread64);
+	offload_host_writes(data, size);
 	int64_t end = modelled_end(fd, size);
 	ssize_t got = original(fd, data, size, offset);
 	if (end)
@@ -153,6 +154,7 @@ static __typeof__(pwrite64) *original_pwrite64;
 
 static ssize_t write_by_software(int fd, const void *data, size_t size, off64_t offset)
 {
+	offload_host_reads(data, size);
 	ssize_t put = original_pwrite64(fd, data, size, offset);
 	void *copy;
 	if (put >= 0 || !misaligned(fd, data) || posix_memalign(&copy, DIRECT_ALIGN, size) != 0)

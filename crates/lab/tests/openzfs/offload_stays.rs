@@ -1,0 +1,122 @@
+//! Blocks stay in the provider from one stage to the next: in another process and in a plugin, until the host needs them.
+
+use crate::harness::Test;
+use crate::offload::{compile, count, play, play_steps, step};
+use zwhy_lab::StepResult;
+
+pub const TESTS: &[Test] = &[
+    ("a_block_is_moved_into_another_process_once", a_block_is_moved_into_another_process_once),
+    ("blocks_that_die_with_the_provider_are_made_again", blocks_that_die_with_the_provider_are_made_again),
+    (
+        "the_example_keeps_blocks_and_an_older_plugin_copies",
+        the_example_keeps_blocks_and_an_older_plugin_copies,
+    ),
+];
+
+const VERBS: [&str; 6] = ["compress", "decompress", "checksum", "raidz_gen", "raidz_rec", "file_write"];
+
+/// What is not in the provider yet goes over the link, and nothing else does.
+fn each_byte_is_counted(step: &StepResult, verbs: &[&str]) {
+    for verb in verbs {
+        let of = |what: &str| count(step, &format!("offload_{verb}.{what}"));
+        let moved = of("bytes_in") - of("bytes_stayed");
+        // What a provider refuses was moved in to ask it.
+        match of("fallbacks") {
+            0 => assert_eq!(of("link_bytes_in"), moved, "{}: {verb}", step.name),
+            _ => assert!(of("link_bytes_in") >= moved, "{}: {verb}", step.name),
+        }
+    }
+}
+
+fn a_block_is_moved_into_another_process_once() {
+    let fixed = "provider = \"remote\"\nprovider_strict = 1\nzia_checksum = 1\ncompression = \"gzip-6\"\n\
+                 recordsize = \"128K\"\nlayout = \"raidz2\"\ndisks = 5";
+    let result = play("zia_file_write = [0, 1]", fixed);
+    for cell in ["zia_file_write=0", "zia_file_write=1"] {
+        let write = step(&result, cell, "overwrite");
+        let of = |name: &str| count(write, &format!("offload_{name}"));
+        each_byte_is_counted(write, &VERBS);
+        // All that was compressed there gets its checksum and its parity there.
+        let compressed = of("compress.bytes_out");
+        assert!(compressed > 1 << 20, "{cell}: {compressed}");
+        assert!(of("checksum.bytes_stayed") >= compressed, "{cell}");
+        assert!(of("raidz_gen.bytes_stayed") >= compressed, "{cell}");
+        // But for blocks that hold their own checksum, which is written into them when it is known.
+        assert!(of("raidz_gen.link_bytes_in") * 50 < of("raidz_gen.bytes_in"), "{cell}");
+        assert_eq!(of("file_write.bytes_stayed") > 0, cell.ends_with('1'), "{cell}");
+        // Parity is brought back for the host to write it, and not where the provider does.
+        let parity = of("raidz_gen.bytes_out");
+        match cell.ends_with('1') {
+            true => assert!(of("raidz_gen.link_bytes_out") < parity, "{cell}"),
+            false => assert_eq!(of("raidz_gen.link_bytes_out"), parity, "{cell}"),
+        }
+        // What was verified there is decompressed there.
+        let read = step(&result, cell, "read");
+        each_byte_is_counted(read, &VERBS);
+        assert!(count(read, "offload_decompress.calls") >= 64, "{cell}");
+        assert_eq!(count(read, "offload_decompress.link_bytes_in"), 0, "{cell}");
+    }
+}
+
+fn blocks_that_die_with_the_provider_are_made_again() {
+    let deaths = [5, 22, 41, 60, 83, 120];
+    let fixed = "provider = \"remote\"\nprovider_strict = 1\nzia_checksum = 1\nzia_file_write = 1\n\
+                 compression = \"gzip-6\"\nrecordsize = \"128K\"\nlayout = \"raidz2\"\ndisks = 5";
+    let factor = format!("provider_dies_after = {deaths:?}");
+    let result = play_steps(&factor, fixed, "4M", &["write", "overwrite", "reimport", "read", "verify"]);
+    let mut remade = 0;
+    for run in &result.runs {
+        let all = |name: &str| run.steps.iter().map(|step| count(step, name)).sum::<i64>();
+        assert_eq!(all("offload.switched_off"), 1, "{}", run.variant);
+        assert_eq!(run.steps.iter().flat_map(|s| &s.marks).filter(|m| m.name == "provider").count(), 1);
+        remade += VERBS.iter().map(|verb| all(&format!("offload_{verb}.remade"))).sum::<i64>();
+    }
+    assert_eq!(result.runs.len(), deaths.len());
+    assert!(remade > 0, "no provider had blocks that the host lacked when it died");
+}
+
+/// A provider as they were before blocks could stay.
+const OLDER: &str = "#include \"zwhy_offload.h\"\n#include <string.h>\n\
+    static enum zwhy_result sum(enum zwhy_checksum kind, uint64_t words[4], const void *from, size_t size)\n\
+    { const unsigned char *at = from; memset(words, 0, 32); if (kind != ZWHY_FLETCHER4) return ZWHY_NOT_SUPPORTED;\n\
+      for (size_t i = 0; i < size; i += 4) { uint32_t word; memcpy(&word, at + i, 4); words[0] += word;\n\
+      words[1] += words[0]; words[2] += words[1]; words[3] += words[2]; } return ZWHY_OK; }\n\
+    static enum zwhy_result gen(const struct zwhy_row *row)\n\
+    { memset(row->columns[0], 0, row->size); for (int i = 1; i <= row->data; i++) {\n\
+      for (size_t at = 0; at < row->size; at++) { row->columns[0][at] ^= row->columns[i][at]; } }\n\
+      return ZWHY_OK; }\n\
+    /* What stands behind the verbs of version 2 is none of it. */\n\
+    static struct { struct zwhy_provider own; } older = { { .version = 2, .checksum = sum, .raidz_gen = gen,\n\
+      .put = (void *)1, .checksum_block = (void *)1 } };\n\
+    const struct zwhy_provider *zwhy_offload_provider(void) { return &older.own; }\n";
+
+fn the_example_keeps_blocks_and_an_older_plugin_copies() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("older.c");
+    std::fs::write(&source, OLDER).unwrap();
+    let older = compile(&source, dir.path(), "older.so");
+    let example = compile("example.c".as_ref(), dir.path(), "example.so");
+    let fixed = "provider_check = 1\nprovider_strict = 1\nzia_checksum = 1\ncompression = \"off\"\n\
+                 recordsize = \"32K\"\nio_size = \"32K\"\nlayout = \"raidz1\"\ndisks = 5";
+    let factors = format!("provider = [{older:?}, {example:?}]");
+    let result = play_steps(&factors, fixed, "8M", &["write", "reimport", "read", "verify"]);
+    assert_eq!(result.runs.len(), 2);
+    for run in &result.runs {
+        let keeps = run.variant.contains("example");
+        for name in ["write", "read"] {
+            let step = run.step(name).unwrap();
+            each_byte_is_counted(step, &["checksum", "raidz_gen"]);
+            for verb in ["checksum", "raidz_gen"] {
+                assert_eq!(count(step, &format!("offload_{verb}.differences")), 0, "{}", run.variant);
+            }
+        }
+        let write = run.step("write").unwrap();
+        let of = |what: &str| count(write, &format!("offload_raidz_gen.{what}"));
+        assert!(of("calls") >= 256, "{}", run.variant);
+        match keeps {
+            // All but blocks that hold their own checksum, which is written into them when it is known.
+            true => assert!(of("link_bytes_in") * 50 < of("bytes_in"), "{}", of("link_bytes_in")),
+            false => assert_eq!(of("bytes_stayed"), 0, "it copies for each stage"),
+        }
+    }
+}
