@@ -106,9 +106,10 @@ async function open(): Promise<void> {
   const early = stacks && isLarge(stacks) ? graph("flame", stacks.what) : null;
   answer.value = await load(packed("answer", "answer"), unpacked(readAnswer));
   root.textContent = "";
+  compare.value = await whole("compare", "comparison", readCompare, null);
+  if (!stacks) setFlame("cpu", { kind: "absent" });
   render(<App />, root);
   await painted();
-  compare.value = await whole("compare", "comparison", readCompare, null);
   setFlame("cpu", await (early ?? graph("flame", "flame graph")));
   await painted();
   settled.value = true;

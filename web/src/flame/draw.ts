@@ -116,7 +116,8 @@ export class Painter {
     pixels: Uint32Array,
   ): readonly Run[] {
     const { levels } = model.layout;
-    const all = () => rasteriseAll(levels, rows, view, w, paint, pixels, runFrom).runs;
+    const strip = { rows, view, width: w, paint, pixels };
+    const all = () => rasteriseAll(levels, strip, runFrom).runs;
     if (!paint.lit) return all();
     const of = [levels, paint.entry, paint.dimmed, view.x0, view.x1, w, runFrom, ...rows];
     const known = this.under;
@@ -126,7 +127,7 @@ export class Painter {
       const runs = all();
       this.under = { of, runs, pixels: pixels.slice(0, w * rows.length) };
     }
-    rasteriseLit(rows, view, w, paint, pixels);
+    rasteriseLit(strip);
     return this.under?.runs ?? [];
   }
 

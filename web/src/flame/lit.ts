@@ -15,8 +15,8 @@ export interface Lamps {
 }
 
 export interface Lit extends Lamps {
-  /** The lit boxes of each level. */
-  readonly levels: readonly Level[];
+  /** The lit boxes of a level, made when it is first drawn: most of a deep graph is out of view. */
+  readonly level: (depth: number) => Level;
 }
 
 /** Whether a node is lit; all are where nothing is sought. */
@@ -110,41 +110,40 @@ export interface Lightable {
 }
 
 /** The boxes of `nodes`, which are those that the lamps light, in preorder. */
-export function light(graph: Lightable, lamps: Lamps, nodes: Uint32Array): Lit {
-  const { data, layout, weight } = graph;
+export function light({ data, layout, weight }: Lightable, lamps: Lamps, nodes: Uint32Array): Lit {
   const { level } = data;
-  const starts = startsOf(layout);
   const depth = layout.levels.length;
-  /** Where each level begins among all lit boxes, and one past the last. */
+  /** Where each level begins among all lit nodes, and one past the last. */
   const begin = new Uint32Array(depth + 1);
   for (let j = 0; j < nodes.length; j++) begin[level[nodes[j]] + 1]++;
   for (let at = 0; at < depth; at++) begin[at + 1] += begin[at];
   const next = begin.slice();
-  const x0 = new Float64Array(nodes.length);
-  const x1 = new Float64Array(nodes.length);
-  const cum = new Float64Array(nodes.length + depth);
   const lit = new Uint32Array(nodes.length);
   for (let j = 0; j < nodes.length; j++) {
     const node = nodes[j];
-    const width = weight[node];
-    if (width === 0) continue;
-    const at = level[node];
-    const k = next[at]++;
-    lit[k] = node;
-    x0[k] = starts[node];
-    x1[k] = starts[node] + width;
-    // A level has one sum more than lit boxes, so those of level n begin n places later.
-    cum[k + at + 1] = cum[k + at] + width;
+    if (weight[node] > 0) lit[next[level[node]]++] = node;
   }
-  const levels = layout.levels.map((_, at) => {
-    const [from, to] = [begin[at], next[at]];
-    return {
-      count: to - from,
-      x0: x0.subarray(from, to),
-      x1: x1.subarray(from, to),
-      cum: cum.subarray(from + at, to + at + 1),
-      node: lit.subarray(from, to),
-    };
-  });
-  return { ...lamps, levels };
+  const made: Level[] = [];
+  const make = (at: number) => boxesOf(lit.subarray(begin[at], next[at]), startsOf(layout), weight);
+  return {
+    ...lamps,
+    level: (at) => {
+      made[at] ??= make(at);
+      return made[at];
+    },
+  };
+}
+
+function boxesOf(node: Uint32Array, starts: Float64Array, weight: Float64Array): Level {
+  const count = node.length;
+  const x0 = new Float64Array(count);
+  const x1 = new Float64Array(count);
+  const cum = new Float64Array(count + 1);
+  for (let k = 0; k < count; k++) {
+    const width = weight[node[k]];
+    x0[k] = starts[node[k]];
+    x1[k] = x0[k] + width;
+    cum[k + 1] = cum[k] + width;
+  }
+  return { count, x0, x1, cum, node };
 }

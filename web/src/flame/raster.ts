@@ -43,9 +43,20 @@ export interface Raster {
   readonly runs: readonly Run[];
 }
 
+/** What is drawn where: `rows` are level numbers from top to bottom, each a row of `width` pixels. */
+export interface Strip {
+  readonly rows: readonly number[];
+  readonly view: View;
+  readonly width: number;
+  readonly paint: Paint;
+  readonly pixels: Uint32Array;
+}
+
 /** Boxes at least this wide end with a line that sets them off from the next. */
 const SEPARATED = 4;
 const STRIPE_EVERY = 4;
+
+const RED_BLUE = 0xff00ff;
 
 /**
  * Mixes `share` 0..1 of `over` into `under`, channel by channel, each rounded to the nearest.
@@ -53,13 +64,15 @@ const STRIPE_EVERY = 4;
  * As signed numbers, opaque colours are small ones, which engines hand over without allocating.
  */
 function mixed(under: number, over: number, share: number): number {
-  const q = Math.floor(share * 255 + 0.5) | 0;
+  const q = (share * 255 + 0.5) | 0;
   const p = 255 - q;
-  // In whole numbers: (2n + 255) / 510, cut, is n / 255 rounded.
-  const r = ((2 * ((under & 255) * p + (over & 255) * q) + 255) / 510) | 0;
-  const g = ((2 * (((under >>> 8) & 255) * p + ((over >>> 8) & 255) * q) + 255) / 510) | 0;
-  const b = ((2 * (((under >>> 16) & 255) * p + ((over >>> 16) & 255) * q) + 255) / 510) | 0;
-  return 0xff000000 | (b << 16) | (g << 8) | r;
+  // Red and blue in one number, 16 bits each. A sum s of at most 255 * 255 is divided by 255 and rounded in whole
+  // numbers: with n = s + 128 as (n + (n >> 8)) >> 8.
+  const rb = Math.imul(under & RED_BLUE, p) + Math.imul(over & RED_BLUE, q) + 0x800080;
+  const g = ((under >>> 8) & 255) * p + ((over >>> 8) & 255) * q + 128;
+  return (
+    0xff000000 | (((rb + ((rb >>> 8) & RED_BLUE)) >>> 8) & RED_BLUE) | ((g + (g >>> 8)) & 0xff00)
+  );
 }
 
 /** As `mixed`, for colours as the palette has them. */
@@ -67,15 +80,17 @@ export function mix(under: Pixel, over: Pixel, share: number): Pixel {
   return mixed(under, over, share) >>> 0;
 }
 
-/** First box whose right edge is beyond x, looking near `from` first. */
-function gallop(x1: Float64Array, from: number, count: number, x: number): number {
-  let step = 1;
-  let high = from;
+/** First box whose right edge is beyond x, looking near `from` first: `guess` boxes on, then twice as many. */
+function gallop(x1: Float64Array, from: number, count: number, x: number, guess: number): number {
+  let low = from;
+  let step = guess + 1;
+  let high = from + guess;
   while (high < count && x1[high] <= x) {
-    high = from + step;
+    low = high + 1;
+    high = low + step;
     step *= 2;
   }
-  return firstAbove(x1, from, Math.min(count, high + 1), x);
+  return firstAbove(x1, low, Math.min(count, high + 1), x);
 }
 
 class RowPainter {
@@ -88,20 +103,29 @@ class RowPainter {
   private readonly signed: Int32Array;
   /** `over` draws over what is there, else over the background. */
   constructor(
-    private readonly view: View,
-    private readonly width: number,
-    private readonly paint: Paint,
+    private readonly strip: Strip,
     private readonly colour: Uint32Array,
-    private readonly pixels: Uint32Array,
     private readonly runFrom: number,
     private readonly over: boolean,
   ) {
-    this.background = paint.background | 0;
+    this.background = strip.paint.background | 0;
     this.signed = Int32Array.from(colour, (one) => one | 0);
   }
 
-  row(level: Level, row: number): void {
-    const { view, width, pixels } = this;
+  /** Draws the rows from their levels; a row without a level stays as it is. */
+  draw(levelOf: (depth: number) => Level | undefined): Raster {
+    const { rows, view, width } = this.strip;
+    if (view.x1 > view.x0 && width > 0) {
+      rows.forEach((depth, row) => {
+        const level = levelOf(depth);
+        if (level) this.row(level, row);
+      });
+    }
+    return this;
+  }
+
+  private row(level: Level, row: number): void {
+    const { view, width, pixels } = this.strip;
     const { x0, x1, node, count } = level;
     const span = (view.x1 - view.x0) / width;
     const scale = 1 / span;
@@ -110,6 +134,8 @@ class RowPainter {
     let p = 0;
     /** Whether `weight` is that left of the pixel p already, from the pixel before. */
     let known = false;
+    /** How many boxes ended in the pixel before. */
+    let many = 0;
     while (p < width && k < count && x0[k] < view.x1) {
       this.visited++;
       const left = (x0[k] - view.x0) * scale;
@@ -127,19 +153,21 @@ class RowPainter {
       } else {
         if (!known) this.weight = upTo(level, k, view.x0 + p * span);
         // The first box that goes on beyond this pixel is the first of the next.
-        const last = gallop(x1, k, count, view.x0 + (p + 1) * span);
+        // It has about as many as the pixel before.
+        const last = gallop(x1, k, count, view.x0 + (p + 1) * span, many);
+        many = last - k;
         pixels[base + p] = this.blend(level, k, last, view.x0 + (p + 1) * span, span, base + p);
         p++;
         k = last;
         known = true;
         continue;
       }
-      k = gallop(x1, k, count, view.x0 + p * span);
+      k = gallop(x1, k, count, view.x0 + p * span, 0);
     }
   }
 
   private fill(node: number, base: number, from: number, to: number, wide: number, cut: boolean) {
-    const { paint, pixels } = this;
+    const { paint, pixels } = this.strip;
     const entry = paint.entry(node);
     const colour = this.colour[entry];
     pixels.fill(colour, base + from, base + to);
@@ -160,9 +188,10 @@ class RowPainter {
     span: number,
     pixel: number,
   ): number {
-    const { paint, weight: begin } = this;
+    const { weight: begin } = this;
+    const { paint, pixels } = this.strip;
     const { cum, node, count } = level;
-    const under = this.over ? this.pixels[pixel] | 0 : this.background;
+    const under = this.over ? pixels[pixel] | 0 : this.background;
     this.weight = upTo(level, last, x);
     const covered = this.weight - begin;
     if (covered <= 0) return under;
@@ -182,65 +211,26 @@ function boxAt(cum: Float64Array, amount: number, k: number, last: number, count
   return Math.min(found, count - 1);
 }
 
-/** Draws all boxes, dimmed where some are lit; see `rasterise`. */
-export function rasteriseAll(
-  levels: readonly Level[],
-  rows: readonly number[],
-  view: View,
-  width: number,
-  paint: Paint,
-  pixels: Uint32Array,
-  runFrom: number,
-): Raster {
+/**
+ * Draws all boxes of `levels`, dimmed where some are lit. Runs at least `runFrom` pixels wide come back for their
+ * labels.
+ */
+export function rasteriseAll(levels: readonly Level[], strip: Strip, runFrom: number): Raster {
+  const { rows, width, paint, pixels } = strip;
   pixels.fill(paint.background, 0, width * rows.length);
   const colour = paint.lit ? paint.dimmed : paint.colour;
-  const painter = new RowPainter(view, width, paint, colour, pixels, runFrom, false);
-  return drawn(painter, levels, rows, view, width);
+  return new RowPainter(strip, colour, runFrom, false).draw((depth) => levels[depth]);
 }
 
-/** Draws the boxes that are lit over `pixels` as `rasteriseAll` left them. */
-export function rasteriseLit(
-  rows: readonly number[],
-  view: View,
-  width: number,
-  paint: Paint,
-  pixels: Uint32Array,
-): Raster {
-  const wide = Number.POSITIVE_INFINITY;
-  const painter = new RowPainter(view, width, paint, paint.colour, pixels, wide, true);
-  return drawn(painter, paint.lit?.levels ?? [], rows, view, width);
+/** Draws the boxes that are lit over the pixels as `rasteriseAll` left them. */
+export function rasteriseLit(strip: Strip): Raster {
+  const { lit, colour } = strip.paint;
+  const painter = new RowPainter(strip, colour, Number.POSITIVE_INFINITY, true);
+  return painter.draw((depth) => lit?.level(depth));
 }
 
-function drawn(
-  painter: RowPainter,
-  levels: readonly Level[],
-  rows: readonly number[],
-  view: View,
-  width: number,
-): Raster {
-  if (view.x1 > view.x0 && width > 0) {
-    rows.forEach((depth, row) => {
-      const level = levels[depth];
-      if (level) painter.row(level, row);
-    });
-  }
-  return { visited: painter.visited, runs: painter.runs };
-}
-
-/**
- * Draws `rows` (level numbers from top to bottom) of `levels` into `pixels`, one row of `width`
- * pixels each. Runs at least `runFrom` pixels wide come back for their labels.
- */
-export function rasterise(
-  levels: readonly Level[],
-  rows: readonly number[],
-  view: View,
-  width: number,
-  paint: Paint,
-  pixels: Uint32Array,
-  runFrom: number,
-): Raster {
-  const all = rasteriseAll(levels, rows, view, width, paint, pixels, runFrom);
-  const lit = rasteriseLit(rows, view, width, paint, pixels);
-  return { visited: all.visited + lit.visited, runs: all.runs };
+/** Both, one after the other. */
+export function rasterise(levels: readonly Level[], strip: Strip, runFrom: number): Raster {
+  const all = rasteriseAll(levels, strip, runFrom);
+  return { visited: all.visited + rasteriseLit(strip).visited, runs: all.runs };
 }

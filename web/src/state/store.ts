@@ -1,6 +1,6 @@
 // The state of the page and the few ways to change it. The URL hash is the only copy that lasts.
 
-import { computed, signal } from "@preact/signals";
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { CompareData } from "../data/compare";
 import type { FactTable, TimelineData } from "../data/extras";
 import type { Listed } from "../data/inputs";
@@ -26,6 +26,13 @@ export type Part<T> =
 /** Empty where the file holds one. */
 export const inputs = signal<readonly Listed[]>([]);
 export const page = signal<PageState>(parseHash(window.location.hash));
+const fields = new Map<string, ReadonlySignal<unknown>>();
+/** A field of the state of the page; who reads it here is told when it changes, and not when others do. */
+export function field<K extends keyof PageState>(key: K): PageState[K] {
+  const one = fields.get(key) ?? computed(() => page.value[key]);
+  fields.set(key, one);
+  return one.value as PageState[K];
+}
 /** When each sample of the CPU flame graph was taken. */
 export const samples = signal<SampleData | null>(null);
 export const timeline = signal<TimelineData | null>(null);
@@ -54,7 +61,7 @@ export const events = computed(() =>
 
 /** The kind that is shown: what the address says if the report has it. */
 export const event = computed<FlameEvent>(() =>
-  events.value.includes(page.value.event) ? page.value.event : (events.value[0] ?? "cpu"),
+  events.value.includes(field("event")) ? field("event") : (events.value[0] ?? "cpu"),
 );
 
 export const flame = computed(() => flames[event.value].value);
@@ -66,7 +73,7 @@ prefersDark.addEventListener("change", () => {
 });
 
 export const dark = computed(() =>
-  page.value.theme === "auto" ? systemDark.value : page.value.theme === "dark",
+  field("theme") === "auto" ? systemDark.value : field("theme") === "dark",
 );
 
 function steps(): number {

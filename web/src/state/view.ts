@@ -20,14 +20,13 @@ import type { Paint, View } from "../flame/raster";
 import { changesNothing, type Reshape, reshape } from "../flame/reshape";
 import { matchLabels, parseQuery, weightWithin } from "../flame/search";
 import { selected } from "../flame/select";
-import { dark, event, flame, page, samples } from "./store";
+import { dark, event, field, flame, samples } from "./store";
 
 /** The whole of the samples, as the file has them. */
 export const base = computed<FlameModel | null>(() =>
   flame.value.kind === "ready" ? flame.value.value : null,
 );
 
-const time = computed(() => page.value.time);
 /** Times are known of the CPU samples alone, and not of a comparison. */
 export const timed = computed(() =>
   event.value === "cpu" && base.value && !base.value.comparison ? samples.value : null,
@@ -36,8 +35,8 @@ export const timed = computed(() =>
 /** The samples of the selected time, over the same tree. */
 const ofTime = computed<FlameModel | null>(() => {
   const m = base.value;
-  if (!m || !timed.value || !time.value) return m;
-  return reweigh(m, selected(m.data, m.tree, timed.value, time.value));
+  if (!m || !timed.value || !field("time")) return m;
+  return reweigh(m, selected(m.data, m.tree, timed.value, field("time")));
 });
 
 function regex(text: string): RegExp | null {
@@ -45,32 +44,25 @@ function regex(text: string): RegExp | null {
   return q.kind === "regex" ? q.regex : null;
 }
 
-const shape = computed(() => page.value.shape);
-const of = computed(() => page.value.of);
-const focus = computed(() => page.value.focus);
-const without = computed(() => page.value.without);
-const hide = computed(() => page.value.hide);
-const collapse = computed(() => page.value.collapse);
-const merge = computed(() => page.value.merge);
-
-const colour = computed(() => page.value.colour);
-
-const asked = computed<Reshape>(() => ({
-  // What is around one function needs one; in order of time stacks are as they are.
-  shape: shape.value === "callers" || shape.value === "callees" ? shape.value : "stacks",
-  of: sandwiched.value || shape.value === "time" ? "" : of.value,
-  rooted: false,
-  focus: regex(focus.value),
-  without: regex(without.value),
-  hide: regex(hide.value),
-  collapse: collapse.value,
-  merge: merge.value,
-}));
+const asked = computed<Reshape>(() => {
+  const shape = field("shape");
+  return {
+    // What is around one function needs one; in order of time stacks are as they are.
+    shape: shape === "callers" || shape === "callees" ? shape : "stacks",
+    of: sandwiched.value || shape === "time" ? "" : field("of"),
+    rooted: false,
+    focus: regex(field("focus")),
+    without: regex(field("without")),
+    hide: regex(field("hide")),
+    collapse: field("collapse"),
+    merge: field("merge"),
+  };
+});
 
 /** Callers and callees of one function are shown, above and below it. */
-export const sandwiched = computed(() => shape.value === "sandwich" && of.value !== "");
+export const sandwiched = computed(() => field("shape") === "sandwich" && field("of") !== "");
 /** Stacks are shown in order of time. */
-export const inTime = computed(() => shape.value === "time" && timed.value !== null);
+export const inTime = computed(() => field("shape") === "time" && timed.value !== null);
 
 /** Whether stacks are shown as they were sampled. */
 export const plain = computed(
@@ -78,7 +70,9 @@ export const plain = computed(
 );
 
 const half = (m: FlameModel, side: "callers" | "callees") =>
-  buildModel(reshape(m.data, m.tree, { ...asked.value, shape: side, of: of.value, rooted: true }));
+  buildModel(
+    reshape(m.data, m.tree, { ...asked.value, shape: side, of: field("of"), rooted: true }),
+  );
 
 /** What is drawn: the selected samples in the shape that was asked for. null also where it would be too much. */
 export const model = computed<FlameModel | null>(() => {
@@ -87,7 +81,7 @@ export const model = computed<FlameModel | null>(() => {
   if (sandwiched.value) return half(m, "callees");
   if (inTime.value && base.value && timed.value) {
     const { data, tree } = base.value;
-    const ordered = chart(data, tree, timed.value, time.value, asked.value);
+    const ordered = chart(data, tree, timed.value, field("time"), asked.value);
     return ordered && buildModel(ordered);
   }
   return buildModel(reshape(m.data, m.tree, asked.value));
@@ -100,29 +94,25 @@ export const callers = computed<FlameModel | null>(() => {
 });
 
 /** Whether the root lies on top: callees hang below their function. */
-export const icicle = computed(() => sandwiched.value || page.value.icicle);
-
-const zoom = computed(() => page.value.zoom);
-const range = computed(() => page.value.range);
-const queryText = computed(() => page.value.query);
-const stageName = computed(() => page.value.stage);
+export const icicle = computed(() => sandwiched.value || field("icicle"));
 
 /** The zoomed node, or the root when the hash names one that is not there. */
 export const zoomed = computed(() => {
   const m = model.value;
-  return m && zoom.value < m.data.nodes && m.weight[zoom.value] > 0 ? zoom.value : 0;
+  return m && field("zoom") < m.data.nodes && m.weight[field("zoom")] > 0 ? field("zoom") : 0;
 });
 
 export const cursor = computed(() => {
   const m = model.value;
-  return m && page.value.node < m.data.nodes ? page.value.node : 0;
+  return m && field("node") < m.data.nodes ? field("node") : 0;
 });
 
 export const view = computed<View>(() => {
   const m = model.value;
   if (!m) return { x0: 0, x1: 0 };
-  if (range.value) {
-    return { x0: range.value[0] * m.layout.width, x1: range.value[1] * m.layout.width };
+  const range = field("range");
+  if (range) {
+    return { x0: range[0] * m.layout.width, x1: range[1] * m.layout.width };
   }
   return spanOf(m, zoomed.value);
 });
@@ -132,7 +122,7 @@ export const depth = computed(() => {
   return m ? Math.max(1, levelsWithin(m.layout, view.value.x0, view.value.x1)) : 1;
 });
 
-export const query = computed(() => parseQuery(queryText.value));
+export const query = computed(() => parseQuery(field("query")));
 
 export interface Found {
   /** 1 for each label that matches. */
@@ -181,7 +171,7 @@ export async function prepareSearch(idle: () => Promise<void>): Promise<void> {
 
 function litOf(m: FlameModel): Lit | null {
   const sought = found.value;
-  const lamps = lampsOf(m.data, sought?.labels ?? null, stageName.value);
+  const lamps = lampsOf(m.data, sought?.labels ?? null, field("stage"));
   if (!lamps) return null;
   // What was found is of the main graph; the callers above it are another tree.
   const nodes = sought && m === model.value ? sought.nodes : litNodes(lamps);
@@ -205,12 +195,12 @@ export function moduleWeight(m: FlameModel): Float64Array {
 
 function entriesOf(m: FlameModel): Entries {
   if (m.comparison) return diffEntries(m.comparison.shareA, m.comparison.shareB);
-  return colour.value === "module" ? moduleEntries(m.data) : stageEntries(m.data);
+  return field("colour") === "module" ? moduleEntries(m.data) : stageEntries(m.data);
 }
 
 function paletteOf(m: FlameModel): Palette {
   if (m.comparison) return diffPalette(dark.value);
-  return colour.value === "module"
+  return field("colour") === "module"
     ? stagePalette(m.data.modules, moduleColour.value, dark.value)
     : stagePalette(m.data.stages, m.stageColour, dark.value);
 }

@@ -27,7 +27,7 @@ export function Commands({ commands }: { commands: readonly string[] }) {
       <div class="commands-copy">
         <Button onClick={() => void copy()}>
           {commands.length === 1 ? "Copy command" : "Copy commands"}
-        </Button>
+        </Button>{" "}
         <span role="status">{said.value}</span>
       </div>
     </div>

@@ -1,7 +1,7 @@
 // Counters beside the samples, on the same time axis: one row for what belongs together.
 
 import type { Curve } from "../data/extras";
-import { page, timeline } from "../state/store";
+import { field, timeline } from "../state/store";
 import { bytes, integer, visible } from "../text";
 
 const HEIGHT = 34;
@@ -45,7 +45,7 @@ const DASHES = ["", "7 4", "2 3", "9 3 2 3"];
 function Group(props: { name: string; curves: readonly Curve[]; duration: number }) {
   const { name, curves, duration } = props;
   const most = Math.max(...curves.flatMap((curve) => curve.v), 1e-9);
-  const { time } = page.value;
+  const time = field("time");
   const points = (curve: Curve) =>
     curve.t
       .map(

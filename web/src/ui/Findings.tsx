@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { EvidenceLine, Finding, RowAnswer } from "../data/answer";
 import { findingMarkdown } from "../data/exports";
 import { showStacks } from "../state/actions";
-import { go, page } from "../state/store";
+import { field, go } from "../state/store";
 import { model } from "../state/view";
 import { bytes, integer, percent, prose, times, visible } from "../text";
 import { Button } from "./Button";
@@ -29,7 +29,7 @@ export function Findings(props: { findings: readonly Finding[]; hasStages: boole
       </section>
     );
   }
-  const chosen = Math.min(page.value.finding, findings.length - 1);
+  const chosen = Math.min(field("finding"), findings.length - 1);
   return (
     <section class="findings" aria-labelledby="findings-title">
       <div>

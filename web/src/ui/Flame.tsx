@@ -11,7 +11,7 @@ import {
   zoomBack,
 } from "../state/actions";
 import { callersGraph, mainGraph } from "../state/graph";
-import { event, events, flame, page } from "../state/store";
+import { event, events, field, flame } from "../state/store";
 import { base, found, inTime, model, plain, query, sandwiched, zoomed } from "../state/view";
 import { integer, percent, visible } from "../text";
 import { Button } from "./Button";
@@ -30,6 +30,9 @@ export function scrollToFlame(): void {
 
 export function Flame() {
   const part = flame.value;
+  // Tools and an empty graph stand while the stacks are unpacked: what is left to do then is to draw them.
+  const waiting = part.kind === "waiting";
+  const weight = model.value?.weight[0] ?? 0;
   return (
     <section
       id={SECTION_ID}
@@ -40,21 +43,21 @@ export function Flame() {
     >
       <h2 id="flame-title">Flame graph</h2>
       <Events />
-      {part.kind === "waiting" && <p class="flame-waiting">Unpacking the stacks…</p>}
       {part.kind === "absent" && <p>This report was made without stacks.</p>}
       {part.kind === "failed" && (
         <p class="notice" role="alert">
           {part.message} The rest of the page does not depend on it.
         </p>
       )}
-      {model.value && <Tools />}
-      {base.value && (
+      {(waiting || model.value) && <Tools />}
+      {(waiting || base.value) && (
         <div class="more-tools">
           <Shapes />
           <Save />
         </div>
       )}
-      {model.value && (model.value.weight[0] > 0 ? <Content /> : <Nothing />)}
+      {(waiting || weight > 0) && <Content />}
+      {model.value && weight <= 0 && <Nothing />}
       {part.kind === "ready" && !model.value && <TooMany />}
     </section>
   );
@@ -71,7 +74,7 @@ function TooMany() {
 
 /** An empty graph says why, and how to get back. */
 function Nothing() {
-  const { time } = page.value;
+  const time = field("time");
   if (base.value?.weight[0] === 0) return <p>There are no samples.</p>;
   return (
     <div class="flame-waiting">
@@ -113,7 +116,7 @@ function Events() {
 }
 
 function Content() {
-  return page.value.mode === "table" ? (
+  return field("mode") === "table" ? (
     <>
       <OfWhat />
       <FunctionTable />
@@ -141,7 +144,7 @@ function Graphs() {
       {both && (
         <>
           <h3>
-            Callers of <code>{visible(page.value.of, 200)}</code>
+            Callers of <code>{visible(field("of"), 200)}</code>
           </h3>
           <FlameGraph graph={callersGraph} />
           <h3>What it calls</h3>
@@ -154,7 +157,7 @@ function Graphs() {
 }
 
 function Tools() {
-  const { mode, icicle, range } = page.value;
+  const [mode, icicle, range] = [field("mode"), field("icicle"), field("range")];
   const isTable = mode === "table";
   return (
     <div class="tools">
@@ -209,7 +212,7 @@ function SearchResult() {
           </>
         )}
       </p>
-      {f && f.names > 0 && page.value.mode === "flame" && (
+      {f && f.names > 0 && field("mode") === "flame" && (
         <div class="group" role="group" aria-label="Matches">
           <Button onClick={() => nextMatch(-1)} title="Previous match (N)">
             Previous

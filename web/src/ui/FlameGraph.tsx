@@ -29,6 +29,9 @@ function withFrame(work: () => void): () => void {
   return () => cancelAnimationFrame(frame);
 }
 
+/** The sheet of a graph that is not there yet, so that its frame has its height already where it is a deep one. */
+const HIGHEST = 900;
+
 export function FlameGraph({ graph }: { graph: Graph }) {
   const { model, view, depth, paint, cursor, icicle } = graph;
   const frame = useRef<HTMLDivElement>(null);
@@ -39,7 +42,7 @@ export function FlameGraph({ graph }: { graph: Graph }) {
   const pointer = useSignal<Pointer | null>(null);
   const focused = useSignal(false);
   const due = useRef(false);
-  const height = depth.value * ROW_HEIGHT;
+  const height = model.value ? depth.value * ROW_HEIGHT : HIGHEST;
 
   const scrollTo = (top: number) => {
     if (!frame.current) return;
@@ -49,7 +52,8 @@ export function FlameGraph({ graph }: { graph: Graph }) {
 
   useLayoutEffect(() => {
     const element = frame.current;
-    if (!element) return;
+    if (!element || !canvas.current) return;
+    painter.current = new Painter(canvas.current);
     const measure = () => {
       const { clientWidth, clientHeight } = element;
       size.value = { width: clientWidth, height: clientHeight, ratio: window.devicePixelRatio };
@@ -112,8 +116,7 @@ export function FlameGraph({ graph }: { graph: Graph }) {
       due.current = false;
       const now = scene();
       if (!now || now.width === 0 || !sheet.isConnected) return;
-      painter.current ??= new Painter(sheet);
-      painter.current.draw(now, now.width, now.visibleHeight, now.ratio);
+      painter.current?.draw(now, now.width, now.visibleHeight, now.ratio);
       sheet.dataset.drawn = "true";
     });
   });
@@ -153,6 +156,7 @@ export function FlameGraph({ graph }: { graph: Graph }) {
           pointer.value = null;
         }}
       >
+        {!m && <p class="flame-waiting">Unpacking the stacks…</p>}
         <div class="sheet" style={{ height: `${height}px` }}>
           <canvas
             ref={canvas}

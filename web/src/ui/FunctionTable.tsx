@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { comparedFunctions, type FlameModel, functionsOf, shareOf } from "../flame/model";
 import { findFunction } from "../state/actions";
 import type { Sort } from "../state/hash";
-import { go, page } from "../state/store";
+import { field, go } from "../state/store";
 import { found, model } from "../state/view";
 import { integer, percent, points, visible, weight } from "../text";
 import { Button } from "./Button";
@@ -36,7 +36,7 @@ export function FunctionTable() {
   const limit = useSignal(STEP);
   const m = model.value;
   if (!m) return null;
-  const all = rows(m, found.value?.labels ?? null, page.value.sort);
+  const all = rows(m, found.value?.labels ?? null, field("sort"));
   return (
     <>
       <table class="numbers functions">
@@ -79,7 +79,7 @@ export function FunctionTable() {
 }
 
 function SortHeader({ sort, text }: { sort: Sort; text: string }) {
-  const active = page.value.sort === sort;
+  const active = field("sort") === sort;
   const order = sort === "name" ? "ascending" : "descending";
   return (
     <th scope="col" class={sort === "name" ? "" : "n"} aria-sort={active ? order : "none"}>

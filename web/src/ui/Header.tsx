@@ -2,7 +2,7 @@
 
 import type { Source } from "../data/answer";
 import type { Theme } from "../state/hash";
-import { adjust, page } from "../state/store";
+import { adjust, field } from "../state/store";
 import { integer, sampled, seconds, visible } from "../text";
 import { Button } from "./Button";
 import { helpOpen } from "./Help";
@@ -28,7 +28,7 @@ function summary(source: Source): string[] {
 const NEXT: Record<Theme, Theme> = { auto: "light", light: "dark", dark: "auto" };
 
 export function Header({ source }: { source: Source | null }) {
-  const theme = page.value.theme;
+  const theme = field("theme");
   return (
     <header class="top">
       <h1>zwhy</h1>

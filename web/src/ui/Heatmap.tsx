@@ -6,7 +6,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type Heat, heat, PARTS } from "../flame/heat";
 import { BACKGROUND, pixelOf } from "../flame/palette";
 import { mix } from "../flame/raster";
-import { dark, page } from "../state/store";
+import { dark, field } from "../state/store";
 import { base, timed } from "../state/view";
 import { useBrush } from "./brush";
 
@@ -45,7 +45,7 @@ export function Heatmap({ duration }: { duration: number }) {
     () => (open.value && m && samples ? heat(m.data, samples, duration) : null),
     [m, samples, duration, open.value],
   );
-  const { time } = page.value;
+  const time = field("time");
   const theme = dark.value ? "dark" : "light";
   useLayoutEffect(() => {
     if (canvas.current && drawn) paint(canvas.current, drawn, time, theme);

@@ -2,7 +2,7 @@
 
 import { signal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { adjust, page } from "../state/store";
+import { adjust, field } from "../state/store";
 import { Button } from "./Button";
 
 export const helpOpen = signal(false);
@@ -60,7 +60,7 @@ export function Help() {
       <label class="check">
         <input
           type="checkbox"
-          checked={page.value.keys}
+          checked={field("keys")}
           onChange={(event) => adjust({ keys: event.currentTarget.checked })}
         />
         Single keys are shortcuts

@@ -1,12 +1,12 @@
 // The inputs that the file holds, each with the first line of its answer: a choice of what the page shows.
 
-import { inputs, openInput, page } from "../state/store";
+import { field, inputs, openInput } from "../state/store";
 import { visible } from "../text";
 import { Button } from "./Button";
 
 export function Inputs() {
   if (inputs.value.length < 2) return null;
-  const shown = page.value.input;
+  const shown = field("input");
   return (
     <nav class="inputs" aria-label="Inputs of this file">
       <ol>

@@ -2,7 +2,7 @@
 
 import { type FlameModel, shareOf } from "../flame/model";
 import { showStage } from "../state/actions";
-import { page } from "../state/store";
+import { field } from "../state/store";
 import { model, moduleColour, moduleWeight } from "../state/view";
 import { percent, visible } from "../text";
 import { Button } from "./Button";
@@ -20,7 +20,7 @@ export function Legend() {
       </p>
     );
   }
-  if (page.value.colour === "module") return <Modules m={m} />;
+  if (field("colour") === "module") return <Modules m={m} />;
   const rows = m.data.stages
     .map((stage, i) => ({ stage, share: shareOf(m, m.stageWeight[i]), colour: m.stageColour[i] }))
     .filter((row) => row.share > 0)
@@ -89,7 +89,7 @@ function LegendEntry({ stage, share, colour }: Entry) {
   }
   return (
     <Button
-      aria-pressed={page.value.stage === stage && page.value.query === ""}
+      aria-pressed={field("stage") === stage && field("query") === ""}
       onClick={() => showStage(stage)}
     >
       {swatch} <bdi>{visible(stage, 40)}</bdi> {part}

@@ -14,6 +14,7 @@ const MOST_LEVELS = 120;
 export function Minimap() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const held = useRef(false);
+  const shown = useRef<unknown>(null);
   const whole = useComputed(() => {
     const m = model.value;
     return !m || (view.value.x0 <= 0 && view.value.x1 >= m.layout.width);
@@ -23,13 +24,16 @@ export function Minimap() {
     const m = model.value;
     const brush = paint.value;
     const context = canvas.current?.getContext("2d", { alpha: false });
-    if (!m || !brush || !context || !canvas.current) return;
+    if (!m || !brush || !context || !canvas.current || shown.current === brush) return;
+    // A paint belongs to its graph: with the same one the picture is the same.
+    shown.current = brush;
     const levels = Math.min(MOST_LEVELS, m.layout.levels.length);
     const image = new ImageData(WIDTH, levels);
     const rows = Array.from({ length: levels }, (_, i) => levels - 1 - i);
     const pixels = new Uint32Array(image.data.buffer);
     const all = { x0: 0, x1: m.layout.width };
-    rasterise(m.layout.levels, rows, all, WIDTH, brush, pixels, Number.POSITIVE_INFINITY);
+    const strip = { rows, view: all, width: WIDTH, paint: brush, pixels };
+    rasterise(m.layout.levels, strip, Number.POSITIVE_INFINITY);
     canvas.current.width = WIDTH;
     canvas.current.height = levels;
     context.putImageData(image, 0, 0);

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { foldedOf, functionsCsv, pprofOf, speedscopeOf, svgOf } from "../data/exports";
 import type { FlameModel } from "../flame/model";
-import { settleAddress } from "../state/store";
+import { compare, settleAddress } from "../state/store";
 import { depth, icicle, model, paint, view } from "../state/view";
 import { Button } from "./Button";
 import { copyText } from "./copy";
@@ -60,7 +60,7 @@ const FORMATS: readonly (readonly [string, string, (m: FlameModel) => void])[] =
 export function Save() {
   const said = useSignal("");
   const m = model.value;
-  if (!m || m.comparison) return null;
+  if (compare.value || m?.comparison) return null;
   const link = async () => {
     settleAddress();
     const done = await copyText(window.location.href);
@@ -71,7 +71,7 @@ export function Save() {
       <summary>Save</summary>
       <div class="tools">
         {FORMATS.map(([name, what, run]) => (
-          <Button key={name} title={what} onClick={() => run(m)}>
+          <Button key={name} title={what} onClick={() => m && run(m)}>
             {name}
           </Button>
         ))}

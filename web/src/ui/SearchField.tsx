@@ -1,6 +1,6 @@
 // The search field: every letter searches; the first one is a step that Back undoes.
 
-import { adjust, go, page } from "../state/store";
+import { adjust, field, go, page } from "../state/store";
 import { query } from "../state/view";
 
 export const SEARCH_ID = "find";
@@ -21,7 +21,7 @@ export function SearchField() {
     <input
       id={SEARCH_ID}
       type="search"
-      value={page.value.query}
+      value={field("query")}
       onInput={(event) => search(event.currentTarget.value)}
       onKeyDown={clear}
       placeholder="Find functions (regular expression)"

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { Fragment } from "preact";
 import { ownName } from "../flame/names";
 import { asIs, colourBy, reshapeTo, turnAround } from "../state/actions";
-import { page } from "../state/store";
+import { compare, field } from "../state/store";
 import { base, cursor, model, plain, sandwiched, timed } from "../state/view";
 import { visible } from "../text";
 import { Button } from "./Button";
@@ -16,10 +16,8 @@ const FIELDS = [
 ] as const;
 
 export function Shapes() {
-  const open = useSignal(!plain.value || page.value.shape !== "stacks");
-  const all = base.value;
-  if (!all || all.comparison) return null;
-  const state = page.value;
+  const open = useSignal(!plain.value || field("shape") !== "stacks");
+  if (compare.value || base.value?.comparison) return null;
   const m = model.value;
   const node = m ? cursor.value : 0;
   const name = m ? ownName(m.data.labels[m.data.label[node]]) : "";
@@ -36,20 +34,20 @@ export function Shapes() {
       <div class="tools">
         <div class="group" role="group" aria-label="Stacks by">
           <Button
-            aria-pressed={state.shape === "stacks"}
+            aria-pressed={field("shape") === "stacks"}
             onClick={() => reshapeTo({ shape: "stacks", of: "" })}
           >
             Callees
           </Button>
           <Button
-            aria-pressed={state.shape === "callers" && state.of === ""}
+            aria-pressed={field("shape") === "callers" && field("of") === ""}
             onClick={() => reshapeTo({ shape: "callers", of: "" })}
           >
             Callers
           </Button>
           {timed.value && (
             <Button
-              aria-pressed={state.shape === "time"}
+              aria-pressed={field("shape") === "time"}
               onClick={() => reshapeTo({ shape: "time", of: "" })}
             >
               In order of time
@@ -59,7 +57,7 @@ export function Shapes() {
         <div class="group" role="group" aria-label="Of the selected function">
           <Button
             aria-pressed={sandwiched.value}
-            disabled={node === 0 && state.of === ""}
+            disabled={node === 0 && field("of") === ""}
             onClick={turnAround}
             title="Callers above, callees below (s)"
           >
@@ -73,12 +71,12 @@ export function Shapes() {
           </Button>
         </div>
         <Button
-          aria-pressed={state.collapse}
-          onClick={() => reshapeTo({ collapse: !state.collapse })}
+          aria-pressed={field("collapse")}
+          onClick={() => reshapeTo({ collapse: !field("collapse") })}
         >
           Fold recursion
         </Button>
-        <Button aria-pressed={state.merge} onClick={() => reshapeTo({ merge: !state.merge })}>
+        <Button aria-pressed={field("merge")} onClick={() => reshapeTo({ merge: !field("merge") })}>
           All threads as one
         </Button>
         <Button disabled={plain.value} onClick={asIs}>
@@ -88,7 +86,7 @@ export function Shapes() {
           {(["stage", "module"] as const).map((colour) => (
             <Button
               key={colour}
-              aria-pressed={state.colour === colour}
+              aria-pressed={field("colour") === colour}
               onClick={() => colourBy(colour)}
             >
               {colour === "stage" ? "Coloured by stage" : "by module"}
@@ -97,27 +95,27 @@ export function Shapes() {
         </div>
       </div>
       <div class="tools">
-        {FIELDS.map(([field, label]) => (
-          <Fragment key={field}>
+        {FIELDS.map(([key, label]) => (
+          <Fragment key={key}>
             <label class="shape-field">
               {label}{" "}
               <input
                 type="search"
-                value={state[field]}
+                value={field(key)}
                 placeholder="regular expression"
                 spellcheck={false}
                 autocomplete="off"
                 maxLength={500}
-                onChange={(event) => reshapeTo({ [field]: event.currentTarget.value })}
+                onChange={(event) => reshapeTo({ [key]: event.currentTarget.value })}
               />
             </label>
           </Fragment>
         ))}
       </div>
-      {state.of !== "" && m && !sandwiched.value && (
+      {field("of") !== "" && m && !sandwiched.value && (
         <p class="faint">
-          {state.shape === "callers" ? "Callers" : "Callees"} of{" "}
-          <code>{visible(state.of, 200)}</code>; its stacks are{" "}
+          {field("shape") === "callers" ? "Callers" : "Callees"} of{" "}
+          <code>{visible(field("of"), 200)}</code>; its stacks are{" "}
           {m.layout.width > 0 ? "all that is shown" : "not among the selected samples"}.
         </p>
       )}

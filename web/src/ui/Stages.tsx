@@ -3,7 +3,7 @@
 import type { OriginRow, ShareOf, SpeedUp, StageRow, WhatIf } from "../data/answer";
 import { fold, foldedText } from "../small";
 import { showStage } from "../state/actions";
-import { page } from "../state/store";
+import { field } from "../state/store";
 import { model } from "../state/view";
 import { integer, percent, prose, range, times, visible } from "../text";
 import { Button } from "./Button";
@@ -79,7 +79,7 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
           {index >= 0 ? (
             <Button
               class="stage"
-              aria-pressed={page.value.stage === row.stage}
+              aria-pressed={field("stage") === row.stage}
               onClick={() => showStage(row.stage)}
               title={`Highlight ${name} in the flame graph`}
             >

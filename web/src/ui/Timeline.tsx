@@ -6,7 +6,7 @@ import { useMemo, useRef } from "preact/hooks";
 import { type OverTime, overTime } from "../flame/over-time";
 import { rowsWithin } from "../flame/select";
 import { selectTime } from "../state/actions";
-import { page, timeline } from "../state/store";
+import { field, timeline } from "../state/store";
 import { base, timed } from "../state/view";
 import { integer, percent, seconds, visible } from "../text";
 import { Button } from "./Button";
@@ -82,7 +82,7 @@ function Stack({ duration }: { duration: number }) {
     return Math.min(1, Math.max(0, (event.clientX - rect.left) / rect.width));
   };
   const brush = useBrush((event) => at(event) * duration, 0, CLICK * duration);
-  const { time } = page.value;
+  const time = field("time");
   const marks = timeline.value?.marks ?? [];
   return (
     <div
@@ -169,7 +169,7 @@ function Cursor(props: {
 function Selected({ duration }: { duration: number }) {
   const samples = timed.value;
   if (!samples) return null;
-  const { time } = page.value;
+  const time = field("time");
   const [from, to] = time ?? [0, duration];
   const [first, last] = rowsWithin(samples, time);
   const set = (a: number, b: number) => {

@@ -34,7 +34,7 @@ function plain(): Paint {
 function draw(m: FlameModel, view: View, width: number, paint: Paint) {
   const rows = m.layout.levels.map((_, i) => i);
   const pixels = new Uint32Array(width * rows.length);
-  const raster: Raster = rasterise(m.layout.levels, rows, view, width, paint, pixels, 3);
+  const raster: Raster = rasterise(m.layout.levels, { rows, view, width, paint, pixels }, 3);
   return { pixels, raster, rows };
 }
 

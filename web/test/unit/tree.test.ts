@@ -209,7 +209,8 @@ describe("search", () => {
     const m = modelOf(folded("a;b 3\na;c 2\nb 5"));
     const lit = Uint8Array.from(m.data.labels, (label) => Number(label === "b"));
     const lamps = { lit, of: m.data.label };
-    const { levels } = light(m, lamps, litNodes(lamps));
+    const { level } = light(m, lamps, litNodes(lamps));
+    const levels = m.layout.levels.map((_, at) => level(at));
     expect(levels.map(({ x0, x1, cum }) => [[...x0], [...x1], [...cum]])).toEqual([
       [[], [], [0]],
       [[5], [10], [0, 5]],

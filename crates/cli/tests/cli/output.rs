@@ -2,6 +2,10 @@
 
 use crate::inputs;
 use crate::support::{call, obeyed, run, zwhy};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::GzDecoder;
+use serde_json::Value;
 use std::fs::{self, File};
 use std::process::Stdio;
 
@@ -36,6 +40,22 @@ fn a_page_of_several_inputs_holds_each_of_them() {
     let missing = call(folder.path(), "report ccm.folded nowhere.folded -o page.html");
     assert!(missing.err.contains("nowhere.folded"), "{missing:?}");
     assert!(!folder.path().join("page.html").exists());
+}
+
+#[test]
+fn the_page_of_a_comparison_has_the_figures_of_its_json() {
+    let folder = inputs::bare_folder();
+    call(folder.path(), "diff ccm.folded plain.folded -o compared.html").ok();
+    let html = fs::read_to_string(folder.path().join("compared.html")).expect("the page");
+    let (_, rest) = html.split_once("id=\"compare\">").expect("a comparison");
+    let packed = STANDARD.decode(rest.split('<').next().unwrap_or_default()).expect("base64");
+    let shown: Value = serde_json::from_reader(GzDecoder::new(packed.as_slice())).expect("JSON");
+    let mut told = call(folder.path(), "diff --json ccm.folded plain.folded").json();
+    // Of the functions the page has those that changed most.
+    let most = shown["diff"]["functions"].as_array().expect("functions").len();
+    assert!(most > 5, "{shown}");
+    told["functions"].as_array_mut().expect("functions").truncate(most);
+    assert_eq!(shown["diff"], told);
 }
 
 #[test]
