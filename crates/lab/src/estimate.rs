@@ -1,7 +1,7 @@
 //! What an experiment will take before anything runs: runs, data, disk, memory and time.
 
 use crate::scratch::space;
-use crate::spec::{Action, Experiment, SizeSpec, Variant};
+use crate::spec::{Action, Experiment, SizeSpec, State, Variant};
 use crate::{Bytes, LabError};
 
 /// What all runs together take.
@@ -89,7 +89,11 @@ fn of_cell(variant: &Variant, all: Bytes, pace: Pace) -> (u64, f64) {
             }
             Action::Destroy { .. } => seconds += f64::from(snapshots) * pace.snapshot_s,
             Action::Idle { seconds: idle, .. } => seconds += f64::from(idle),
-            Action::Reimport | Action::Lose { .. } | Action::Regain => {}
+            Action::Cache { state: State::Warm } => moved += all.0,
+            Action::Cache { state: State::Cold }
+            | Action::Reimport
+            | Action::Lose { .. }
+            | Action::Regain => {}
         }
     }
     let modelled = variant.setup.device.filter(|device| device.mb_per_s > 0.0);

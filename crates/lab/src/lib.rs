@@ -57,7 +57,7 @@ pub use run::{RunOptions, planned_hz, resume, run, runs_to_come};
 pub use sample::Sampled;
 pub use spec::{
     Accelerator, AcceleratorFigure, Action, Check, Compare, Destination, Engine, Experiment, Form, Measure,
-    Setup, Size, SizeSpec, StepSpec, Stop, Variant, Verb, accelerators,
+    Setup, Size, SizeSpec, State, StepSpec, Stop, Variant, Verb, accelerators,
 };
 pub use stats::{Growth, Interval, Law, Model, Ratio, Surface, median, paired};
 pub use user::cures::Cure;

@@ -2,7 +2,7 @@
 //! then what it is on that host.
 //!
 //! Pieces are taken at random by their bytes, so that large files have the part that they have in the folder. A piece
-//! is a run of one file; a file that is shorter is taken whole.
+//! is a run of one file; a file that is shorter is taken whole. Holes of sparse files are no data.
 
 use crate::plan::SplitMix;
 use crate::{Bytes, LabError};
@@ -31,12 +31,30 @@ pub struct Sampled {
     /// Length of the sample, and how many pieces it has.
     pub taken: Bytes,
     pub pieces: u64,
+    /// Pieces that were not taken: the user may not read them, or they are holes.
+    #[serde(default)]
+    pub unread: u64,
+    #[serde(default)]
+    pub holes: u64,
 }
 
 impl Sampled {
     /// The folder without what a terminal would obey.
     pub fn place(&self) -> String {
         self.folder.display().to_string().replace(char::is_control, " ")
+    }
+}
+
+impl Sampled {
+    /// `; 3 pieces could not be read, 12 are holes of sparse files`, or nothing.
+    pub fn without(&self) -> String {
+        let told = [(self.unread, "could not be read"), (self.holes, "are holes of sparse files")];
+        let told: Vec<String> = told
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        if told.is_empty() { String::new() } else { format!("; of the pieces drawn {}", told.join(", ")) }
     }
 }
 
@@ -83,27 +101,41 @@ pub fn take(folder: &Path, seed: u64) -> Result<(Sampled, Vec<u8>), LabError> {
     if !folder.is_dir() {
         return Err(LabError::NotFolder { path: folder });
     }
+    refuse_kernels(&folder)?;
     let files = files_below(&folder).map_err(io("look into the data,"))?;
     let bytes: u64 = files.iter().map(|(_, size)| size).sum();
     let mut random = SplitMix(seed);
     let mut sample = Vec::new();
-    let mut pieces = 0;
+    let (mut pieces, mut unread, mut holes) = (0, 0, 0);
     for (path, at, length) in places(&files, bytes, &mut random) {
+        if sample.len() as u64 >= LENGTH {
+            break;
+        }
         let before = sample.len();
         // What goes away or may not be read meanwhile is left out.
-        if read_piece(&path, at, length, &mut sample).is_err() {
-            sample.truncate(before);
+        match read_piece(&path, at, length, &mut sample) {
+            Ok(true) => {}
+            Ok(false) => holes += 1,
+            Err(_) => {
+                sample.truncate(before);
+                unread += 1;
+            }
         }
         pieces += u64::from(sample.len() > before);
     }
+    sample.truncate(LENGTH as usize);
     if sample.len() < 4096 {
         return Err(LabError::Result {
             path: folder,
-            what: "it holds no files with 4 KiB of data that can be read".into(),
+            what: format!(
+                "it holds no files with 4 KiB of data that can be read ({} files; {unread} pieces could not be read, {holes} are holes)",
+                files.len()
+            ),
         });
     }
     let taken = Bytes(sample.len() as u64);
-    let sampled = Sampled { folder, files: files.len() as u64, bytes: Bytes(bytes), taken, pieces };
+    let sampled =
+        Sampled { folder, files: files.len() as u64, bytes: Bytes(bytes), taken, pieces, unread, holes };
     Ok((sampled, sample))
 }
 
@@ -134,41 +166,68 @@ fn files_below(folder: &Path) -> std::io::Result<Vec<(PathBuf, u64)>> {
     Ok(files)
 }
 
-/// File, offset and length of each piece, until there are enough. Everything is taken once where it is little.
-fn places(files: &[(PathBuf, u64)], bytes: u64, random: &mut SplitMix) -> Vec<(PathBuf, u64, u64)> {
-    let mut places = Vec::new();
-    if bytes <= LENGTH {
-        return files.iter().map(|(path, size)| (path.clone(), 0, *size)).collect();
+/// A file system of the kernel's own holds no data, and reading its files may do things.
+fn refuse_kernels(folder: &Path) -> Result<(), LabError> {
+    // statfs(2): proc, sysfs, debugfs, tracefs, cgroup2.
+    const KERNELS: [rustix::fs::FsWord; 5] = [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x6367_7270];
+    let kind = rustix::fs::statfs(folder).map(|found| found.f_type);
+    match kind.is_ok_and(|kind| KERNELS.contains(&kind)) {
+        true => Err(LabError::Result {
+            path: folder.to_owned(),
+            what: "it is a file system of the kernel's own, which holds no data".into(),
+        }),
+        false => Ok(()),
     }
-    let ends: Vec<u64> = files
-        .iter()
-        .scan(0, |end, (_, size)| {
-            *end += size;
-            Some(*end)
-        })
-        .collect();
-    let mut taken = 0;
-    // Files that cannot be read must not make this go on for ever; small ones make many pieces.
-    const MOST_PIECES: usize = 20_000;
-    while taken < LENGTH && places.len() < MOST_PIECES {
-        let at = random.next() % bytes;
-        let file = ends.partition_point(|end| *end <= at);
-        let (path, size) = &files[file];
-        let inside = at - (ends[file] - size);
-        let from = inside - inside % PIECE;
-        let length = PIECE.min(size - from).min(LENGTH - taken);
-        taken += length;
-        places.push((path.clone(), from, length));
-    }
-    places
 }
 
-fn read_piece(path: &Path, at: u64, length: u64, into: &mut Vec<u8>) -> std::io::Result<()> {
+/// File, offset and length of places to take pieces of, more than are needed where there is much: some will be holes.
+/// Everything comes once where it is little.
+fn places(
+    files: &[(PathBuf, u64)],
+    bytes: u64,
+    random: &mut SplitMix,
+) -> impl Iterator<Item = (PathBuf, u64, u64)> {
+    /// Holes and files that cannot be read must not make this go on for ever; small ones make many pieces.
+    const MOST_PIECES: usize = 20_000;
+    let mut ends = Vec::with_capacity(files.len());
+    let mut end = 0;
+    for (_, size) in files {
+        end += size;
+        ends.push(end);
+    }
+    let piece = |file: usize, from: u64| {
+        let (path, size) = &files[file];
+        (path.clone(), from, PIECE.min(size - from))
+    };
+    let whole = files
+        .iter()
+        .enumerate()
+        .flat_map(|(file, (_, size))| (0..size.div_ceil(PIECE)).map(move |at| (file, at * PIECE)));
+    let drawn = std::iter::repeat_with(|| {
+        let at = random.next() % bytes;
+        let file = ends.partition_point(|end| *end <= at);
+        let inside = at - (ends[file] - files[file].1);
+        (file, inside - inside % PIECE)
+    });
+    let little = bytes <= LENGTH;
+    let places: Vec<(usize, u64)> = if little { whole.collect() } else { drawn.take(MOST_PIECES).collect() };
+    places.into_iter().map(move |(file, from)| piece(file, from))
+}
+
+/// Whether there was data: a hole of a sparse file is none.
+fn read_piece(path: &Path, at: u64, length: u64, into: &mut Vec<u8>) -> std::io::Result<bool> {
     // A name that became a pipe since it was listed must not block.
     let mut file =
         OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+    match rustix::fs::seek(&file, rustix::fs::SeekFrom::Data(at)) {
+        // No data from here to the end, or only after the piece.
+        Err(rustix::io::Errno::NXIO) => return Ok(false),
+        Ok(data) if data >= at + length => return Ok(false),
+        // Not every file system tells.
+        _ => {}
+    }
     file.seek(SeekFrom::Start(at))?;
-    file.take(length).read_to_end(into).map(drop)
+    file.take(length).read_to_end(into).map(|read| read > 0)
 }
 
 /// Reads a sample back, cut and repeated so that I/O of `io_size` fits into it.
@@ -232,6 +291,26 @@ mod tests {
         let large = sample.iter().filter(|byte| **byte == b'L').count() as f64 / sample.len() as f64;
         assert!((0.5..0.95).contains(&large), "{large} of the sample, 0.75 of the folder");
         assert!(take(&data, 7).unwrap().1 == sample, "the same seed takes the same");
+    }
+
+    #[test]
+    fn holes_are_no_data_and_files_of_the_kernel_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let data = dir.path().join("data");
+        fs::create_dir_all(&data).unwrap();
+        // A disk image of 256 MiB with 4 MiB of data in it.
+        let mut image = File::create(data.join("image")).unwrap();
+        image.seek(SeekFrom::Start(100 << 20)).unwrap();
+        image.write_all(&vec![b'd'; 4 << 20]).unwrap();
+        image.set_len(256 << 20).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(data.join("socket")).unwrap();
+        let (sampled, sample) = take(&data, 3).unwrap();
+        assert_eq!(sampled.files, 1);
+        assert!(sampled.holes > 100, "{sampled:?}");
+        let zeros = sample.iter().filter(|byte| **byte == 0).count() as f64 / sample.len() as f64;
+        assert!(zeros < 0.3, "{zeros} of the sample are of holes");
+        let error = take(Path::new("/proc/self"), 1).unwrap_err().to_string();
+        assert!(error.contains("file system of the kernel"), "{error}");
     }
 
     #[test]

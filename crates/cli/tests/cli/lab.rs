@@ -337,6 +337,60 @@ fn laws_of_growth_need_sizes_and_predict_at_others() {
     assert!(shown.contains("Each of 18 cells"), "{shown}");
 }
 
+/// Reads of a dataset that is cold and of one that is warm.
+const CACHES: &str = r#"
+name = "caches"
+title = "Caches"
+question = "What does a warm cache save?"
+expectation = "All reads of the disks."
+engine = "user"
+[factors]
+cache = ["cold", "warm"]
+[fixed]
+arc_max = "128M"
+[[steps]]
+do = "write"
+[[steps]]
+do = "cache"
+state = "$cache"
+[[steps]]
+do = "read"
+[size]
+quick = { bytes = "8M", repetitions = 1 }
+full = { bytes = "8M", repetitions = 1 }
+[compare]
+step = "read"
+measure = "read_amplification"
+[[checks]]
+say = "Cold reads come from the disks"
+measure = "read_amplification"
+step = "read"
+of = "cold"
+at_least = 0.9
+[[checks]]
+say = "Warm reads do not"
+measure = "read_amplification"
+step = "read"
+of = "warm"
+at_most = 0.1
+"#;
+
+#[test]
+fn the_state_of_the_caches_can_be_compared() {
+    let folder = TempDir::new().expect("a folder");
+    let here = folder.path();
+    fs::write(here.join("caches.toml"), CACHES).expect("a file");
+    let shown = call(here, "lab show caches.toml").ok();
+    assert!(shown.contains("2. cache: export and import the pool: the caches are cold (by cell"), "{shown}");
+    let line = call(here, "lab show caches.toml --set cache=cold,tepid").failed(2);
+    assert!(line.contains("state is \"tepid\"; it must be"), "{line}");
+    if libzpool().is_none() {
+        return skip("the_state_of_the_caches_can_be_compared", "no libzpool is installed");
+    }
+    call(here, "lab run caches.toml --no-record -o out").ok();
+    call(here, "lab check out").ok();
+}
+
 #[test]
 fn repetitions_end_when_they_are_enough() {
     let test = "repetitions_end_when_they_are_enough";

@@ -8,7 +8,7 @@ use super::{Measured, Session};
 use crate::Bytes;
 use crate::io::{Check, Data, Moved, Reading};
 use crate::result::Mark;
-use crate::spec::{Action, Age, Destination, Form, Order, Step};
+use crate::spec::{Action, Age, Destination, Form, Order, State, Step};
 use crate::{pool, user};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use std::fs::File;
@@ -193,6 +193,20 @@ impl Stage<'_> {
                 let (disks, setup) = (self.session.disks(), &self.plan.setup);
                 let mut report = |done, total| link.say(&FromChild::Progress { done, total });
                 crate::raw::read(&disks, setup, self.plan.bytes, &mut report).map(Outcome::from)
+            }
+            Action::Cache { state } => {
+                let mut mark = |name: &str, text: &str| link.mark(name, text);
+                self.session.reimport(&mut mark)?;
+                if *state == State::Warm {
+                    link.mark(&step.name, "all of the data is read once");
+                    let order = Order::Sequential;
+                    self.read(
+                        link,
+                        &Reading { bytes: None, order, count: 1, check: Check::Marks, spoil: false },
+                    )?;
+                }
+                // It prepares a step, and is none of the application's.
+                Ok(Outcome::default())
             }
             Action::Reimport => {
                 let mut mark = |name: &str, text: &str| link.mark(name, text);

@@ -79,6 +79,9 @@ pub struct ExperimentResult {
     pub noise: Option<f64>,
     /// How much the later runs took, as a factor of the earlier ones, where that is no accident.
     pub drift: Option<f64>,
+    /// How much the first run of each cell took, as a factor of the later ones, where that is no accident.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<f64>,
     pub growth: Vec<GrowthResult>,
     /// Where two factors were asked to grow: how the figure grows with both.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -180,6 +180,7 @@ fn moved(action: &Action, all: Bytes) -> u64 {
         Action::Overwrite { bytes, .. } => bytes.unwrap_or(all).0,
         Action::Snapshot { count, bytes } => u64::from(*count) * bytes.0,
         Action::Reimport
+        | Action::Cache { .. }
         | Action::Destroy { .. }
         | Action::Lose { .. }
         | Action::Regain

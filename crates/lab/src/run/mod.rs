@@ -334,7 +334,9 @@ impl Session<'_> {
     fn conclude(&self, result: &mut ExperimentResult, labels: &[String]) {
         result.summary = summarise(labels, &result.runs);
         result.noise = noise(result);
-        result.drift = drift(result, labels);
+        let times = times(result, labels);
+        result.drift = stats::drifts(&times);
+        result.warm_up = stats::warms_up(stats::by_cell(&times).iter().map(Vec::as_slice));
         result.growth = grows(result);
         result.surfaces = surfaces(&self.plan.experiment.grow, result);
         (result.answer, result.as_expected) = answer(&self.plan.experiment.compare, result);
@@ -379,6 +381,7 @@ impl Session<'_> {
             summary: Vec::new(),
             noise: None,
             drift: None,
+            warm_up: None,
             stage: experiment.compare.stage.clone(),
             growth: Vec::new(),
             surfaces: Vec::new(),
@@ -396,19 +399,19 @@ fn noise(result: &ExperimentResult) -> Option<f64> {
     stats::median(&result.labels().filter_map(of_cell).collect::<Vec<f64>>())
 }
 
-fn drift(result: &ExperimentResult, labels: &[String]) -> Option<f64> {
-    let Figure { step, .. } = &result.figure;
+/// The cell and the time of each run, in the order they were made. Speed falls where time grows; what changes is told as
+/// the time that runs take.
+fn times(result: &ExperimentResult, labels: &[String]) -> Vec<(usize, f64)> {
     let mut runs: Vec<(usize, usize, f64)> = Vec::new();
     for run in &result.runs {
         let cell = labels.iter().position(|label| *label == run.variant);
-        // Speed falls where time grows; what drifts is told as the time that runs take.
-        let cost = run.step(step).and_then(|s| Measure::WallS.of(s));
-        if let (Some(cell), Some(cost)) = (cell, cost) {
-            runs.push((run.position, cell, cost));
+        let time = run.step(&result.figure.step).and_then(|step| Measure::WallS.of(step));
+        if let (Some(cell), Some(time)) = (cell, time) {
+            runs.push((run.position, cell, time));
         }
     }
     runs.sort_by_key(|run| run.0);
-    stats::drifts(&runs.into_iter().map(|(_, cell, cost)| (cell, cost)).collect::<Vec<_>>())
+    runs.into_iter().map(|(_, cell, time)| (cell, time)).collect()
 }
 
 fn cpu() -> Cpu {

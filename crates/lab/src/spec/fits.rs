@@ -106,6 +106,7 @@ impl Experiment {
                 Verb::Read
                     | Verb::Verify
                     | Verb::Raw
+                    | Verb::Cache
                     | Verb::Overwrite
                     | Verb::Snapshot
                     | Verb::Destroy

@@ -22,7 +22,7 @@ pub use fits::SIZES;
 pub use measure::Measure;
 pub use offload::{Offload, Provider, SETTINGS as OFFLOAD_SETTINGS};
 pub use setup::{Content, Device, Fsync, Layout, Setup, Way};
-pub use step::{Action, Age, Destination, Form, Order, Step, StepSpec, Verb};
+pub use step::{Action, Age, Destination, Form, Order, State, Step, StepSpec, Verb};
 pub use stop::Stop;
 
 use crate::{Bytes, LabError};

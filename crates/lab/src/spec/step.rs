@@ -25,6 +25,7 @@ pub struct StepSpec {
     pub seconds: Option<Word>,
     pub available: Option<Word>,
     pub form: Option<Word>,
+    pub state: Option<Word>,
     pub to: Option<Word>,
 }
 
@@ -37,6 +38,8 @@ pub enum Verb {
     Overwrite,
     /// Export and import the pool: the ARC is empty after it.
     Reimport,
+    /// Bring the caches into a `state`: cold, or warm after one read of all data.
+    Cache,
     /// Read all data (or `bytes` of it) in `order`, `count` times; the mark in every 4 KiB is checked.
     Read,
     /// Read all data again and compare every byte.
@@ -67,6 +70,7 @@ impl Verb {
             Verb::Write => "write",
             Verb::Overwrite => "overwrite",
             Verb::Reimport => "reimport",
+            Verb::Cache => "cache",
             Verb::Read => "read",
             Verb::Verify => "verify",
             Verb::Raw => "raw",
@@ -92,6 +96,7 @@ impl Verb {
             | Verb::Rename
             | Verb::Receive => &[],
             Verb::Lose => &["count"],
+            Verb::Cache => &["state"],
             Verb::Send => &["form", "to"],
             Verb::Overwrite => &["order", "bytes"],
             Verb::Read => &["order", "bytes", "count"],
@@ -150,6 +155,9 @@ pub enum Action {
         order: Order,
     },
     Reimport,
+    Cache {
+        state: State,
+    },
     /// As above, so many times.
     Read {
         bytes: Option<Bytes>,
@@ -183,6 +191,17 @@ pub enum Action {
         seconds: u32,
         available: Option<i64>,
     },
+}
+
+/// What the ARC holds of the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Nothing.
+    #[default]
+    Cold,
+    /// As much as fits, of one read of everything after it was cold.
+    Warm,
 }
 
 /// Where the next I/O goes.
@@ -248,6 +267,7 @@ impl StepSpec {
             ("seconds", &self.seconds),
             ("available", &self.available),
             ("form", &self.form),
+            ("state", &self.state),
             ("to", &self.to),
         ];
         all.into_iter().filter_map(|(name, word)| Some((name, word.as_ref()?)))
@@ -273,6 +293,7 @@ impl StepSpec {
         Ok(match self.verb {
             Verb::Write => Action::Write,
             Verb::Reimport => Action::Reimport,
+            Verb::Cache => Action::Cache { state: one_of("state", &self.state, setup)? },
             Verb::Verify => Action::Verify,
             Verb::Raw => Action::Raw,
             Verb::Read => Action::Read {
@@ -381,6 +402,7 @@ mod tests {
             ("do = \"destroy\"\norder = \"random\"", "oldest-first"),
             ("do = \"idle\"\nseconds = \"long\"", "whole number"),
             ("do = \"lose\"", "can do without 0"),
+            ("do = \"cache\"\nstate = \"tepid\"", "cold or warm"),
         ];
         for (text, says) in wrong {
             let error = step(text).resolve(&setup(&[])).unwrap_err();

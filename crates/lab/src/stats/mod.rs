@@ -8,12 +8,14 @@ mod growth;
 mod ratio;
 mod student;
 mod surface;
+mod warmup;
 
 pub use bootstrap::{Interval, median, median_interval};
 pub use drift::drifts;
 pub use growth::{Growth, Model, fit};
 pub use ratio::{OUTSIDE, Ratio, paired, paired_at, unpaired};
 pub use surface::{Law, Surface, fit_surface};
+pub use warmup::{by_cell, warms_up};
 
 /// Geometric standard deviation of repetitions as a factor: 1.05 is about 5 % noise. `None` below two.
 pub fn noise(values: &[f64]) -> Option<f64> {

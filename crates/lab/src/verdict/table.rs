@@ -155,11 +155,12 @@ pub fn trust(result: &ExperimentResult) -> Vec<String> {
     out.extend(result.stop.map(|stopped| stop(&stopped)));
     if let Some(data) = &result.data {
         out.push(format!(
-            "The data is a sample of {} pieces, {}, of {} files below {}.",
+            "The data is a sample of {} pieces, {}, of {} files below {}{}.",
             data.pieces,
             megabytes(data.taken),
             data.files,
-            data.place()
+            data.place(),
+            data.without()
         ));
     }
     out.extend(result.like.iter().flat_map(Likeness::sentences));
@@ -171,6 +172,14 @@ pub fn trust(result: &ExperimentResult) -> Vec<String> {
         out.push(format!(
             "The machine changed: later runs took {:.0} % {change} than earlier ones. Ratios of pairs still hold.",
             (drift - 1.0).abs() * 100.0
+        ));
+    }
+    if let Some(first) = result.warm_up {
+        let change = if first > 1.0 { "more" } else { "less" };
+        out.push(format!(
+            "The first run of each cell took {:.0} % {change} time than its later ones: what was warm by then still counts in \
+             medians of few runs; more repetitions (--repeats N) take it out.",
+            (first - 1.0).abs() * 100.0
         ));
     }
     out

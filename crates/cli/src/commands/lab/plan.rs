@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zwhy_lab::{
     Action, Bytes, Destination, Engine, Estimate, Experiment, Form, Library, Likeness, Pace, PoolChoice,
-    Remark, Size, SizeSpec, Stop, Variant, estimate_at, remarks, user_refusals, user_unknown,
+    Remark, Size, SizeSpec, State, Stop, Variant, estimate_at, remarks, user_refusals, user_unknown,
 };
 use zwhy_report::{Align, Grid};
 
@@ -359,6 +359,10 @@ fn words(action: &Action, all: Bytes) -> String {
             format!("write {} again", bytes.map_or("all of it".into(), |b| format!("{b} of it")))
         }
         Action::Reimport => "export and import the pool: the ARC is empty".into(),
+        Action::Cache { state: State::Cold } => "export and import the pool: the caches are cold".into(),
+        Action::Cache { state: State::Warm } => {
+            format!("export and import the pool, and read all {all} once: the caches are warm")
+        }
         Action::Read { bytes, count: 1, .. } => format!("read {}", bytes.unwrap_or(all)),
         Action::Read { bytes, count, .. } => format!("read {} {count} times", bytes.unwrap_or(all)),
         Action::Rename => "give each snapshot another name and its own back, one call each".into(),

@@ -33,7 +33,7 @@ pub struct ResultArgs {
 #[derive(clap::Args, Debug)]
 pub struct AtArgs {
     /// Say what the laws of --grow predict at this size: n=10000. Where two factors grew, once for each.
-    #[arg(long = "at", value_name = "FACTOR=N")]
+    #[arg(long = "at", value_name = "FACTOR=N", conflicts_with = "json")]
     at: Vec<String>,
 }
 
