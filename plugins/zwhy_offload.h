@@ -65,8 +65,11 @@ struct zwhy_block_row {
 	const struct zwhy_part *columns;
 };
 
-/* How blocks are compressed: the zlib format (RFC 1950). */
-enum zwhy_codec { ZWHY_GZIP };
+/*
+ * How blocks are compressed: the zlib format (RFC 1950), or an LZ4 block without a frame. What OpenZFS keeps with it on disk
+ * is no business of the provider.
+ */
+enum zwhy_codec { ZWHY_GZIP, ZWHY_LZ4 };
 
 /* A verb that is NULL is not implemented. As with DPUSM, who reconstructs rows generates them, too. */
 struct zwhy_provider {
@@ -100,15 +103,25 @@ struct zwhy_provider {
 	enum zwhy_result (*put)(const void *from, size_t size, uint64_t *block);
 	enum zwhy_result (*get)(uint64_t block, size_t offset, void *to, size_t size);
 	void (*drop)(uint64_t block);
-	/* Make a block of at most `room` bytes; *size is that of the result. */
-	enum zwhy_result (*compress_block)(enum zwhy_codec codec, int level, const struct zwhy_part *from, size_t room,
-	    uint64_t *block, size_t *size); /* 0: it does not fit, and there is no block */
+	/*
+	 * Make a block whose result has at most `room` bytes; *size is that of the result. Compressed data begins at offset
+	 * `before` of its block; size 0: it does not fit, and there is no block.
+	 */
+	enum zwhy_result (*compress_block)(enum zwhy_codec codec, int level, const struct zwhy_part *from, size_t before,
+	    size_t room, uint64_t *block, size_t *size);
 	enum zwhy_result (*decompress_block)(enum zwhy_codec codec, const struct zwhy_part *from, size_t room,
 	    uint64_t *block, size_t *size);
 	enum zwhy_result (*checksum_block)(enum zwhy_checksum kind, uint64_t words[4], const struct zwhy_part *from);
 	/* Makes one block of the parity columns, one after the other. */
 	enum zwhy_result (*raidz_gen_block)(const struct zwhy_block_row *row, uint64_t *block);
 	enum zwhy_result (*file_write_block)(int file, const struct zwhy_part *from, int64_t offset);
+	/* Overwrites some bytes of a block: what OpenZFS keeps in front of LZ4. Without it LZ4 is asked for on plain memory. */
+	enum zwhy_result (*patch)(uint64_t block, size_t offset, const void *from, size_t size);
+
+	/* As compress and decompress, for other codecs than ZWHY_GZIP. */
+	enum zwhy_result (*compress_as)(enum zwhy_codec codec, int level, void *to, size_t *to_size, const void *from,
+	    size_t size);
+	enum zwhy_result (*decompress_as)(enum zwhy_codec codec, void *to, size_t *to_size, const void *from, size_t size);
 };
 
 const struct zwhy_provider *zwhy_offload_provider(void);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-const SOURCES: [&str; 14] = [
+const SOURCES: [&str; 15] = [
     "src/user/shim/shim.c",
     "src/user/shim/pages.c",
     "src/user/shim/offload.c",
@@ -11,6 +11,7 @@ const SOURCES: [&str; 14] = [
     "src/user/shim/offload_checksum.c",
     "src/user/shim/offload_file.c",
     "src/user/shim/offload_isal.c",
+    "src/user/shim/offload_lz4.c",
     "src/user/shim/offload_plugin.c",
     "src/user/shim/offload_raidz.c",
     "src/user/shim/offload_remote.c",

@@ -15,7 +15,7 @@ pub struct Offload {
     pub plugin: Option<PathBuf>,
     /// The device that `model` plays, where it is one of those whose figures are known.
     pub device: Option<String>,
-    /// Compression is handed over; so far that is gzip.
+    /// Compression is handed over: gzip and LZ4.
     pub compress: bool,
     pub decompress: bool,
     /// Checksums: fletcher4 and SHA-256.
@@ -291,10 +291,15 @@ impl Offload {
         }
         let compression = property("compression");
         let compresses = self.compress || self.decompress;
-        if compresses && compression != "off" && !compression.starts_with("gzip") {
+        let knows = match self.provider {
+            Provider::Isal => compression.starts_with("gzip"),
+            _ => compression.starts_with("gzip") || ["lz4", "on"].contains(&compression.as_str()),
+        };
+        if compresses && compression != "off" && !knows {
+            let which = if self.provider == Provider::Isal { "only gzip" } else { "only gzip and lz4" };
             return Err(format!(
-                "provider with compression={compression}: only gzip can be handed over, at the calls of zlib; \
-                 zia_compress=0 and zia_decompress=0 leave it to OpenZFS"
+                "provider with compression={compression}: {which} can be handed over to it; zia_compress=0 and \
+                 zia_decompress=0 leave compression to OpenZFS"
             ));
         }
         let checksum = property("checksum");

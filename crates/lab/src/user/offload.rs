@@ -19,6 +19,8 @@ struct Wanted {
     check: c_int,
     strict: c_int,
     dies_after: c_int,
+    /// As `enum zwhy_codec`.
+    codec: c_int,
     latency_ns: c_double,
     link_bytes_per_ns: c_double,
     engine_bytes_per_ns: c_double,
@@ -57,6 +59,7 @@ pub fn prepare(setup: &Setup) -> Result<(), Failure> {
         check: offload.check.into(),
         strict: offload.strict.into(),
         dies_after: c_int::try_from(offload.dies_after).unwrap_or(0),
+        codec: c_int::from(["lz4", "on"].contains(&setup.property("compression"))),
         latency_ns: offload.us * 1e3,
         link_bytes_per_ns: offload.link_gb_per_s,
         engine_bytes_per_ns: offload.gb_per_s,
@@ -96,20 +99,19 @@ const TOUCHING: [&str; 7] = [
 
 /// The interposers stand before functions of libzpool, and call them.
 pub fn hand_over(zpool: &Zpool) {
-    type Raidz = unsafe extern "C" fn(*mut c_void, *mut c_void);
     type Rows = unsafe extern "C" fn(*mut c_void, c_int);
     type Touch = unsafe extern "C" fn(*const *mut c_void);
-    type Checksum = unsafe extern "C" fn(*mut c_void, *mut c_void);
+    type Two = unsafe extern "C" fn(*mut c_void, *mut c_void);
     let address = |name| zpool.address(name).unwrap_or(std::ptr::null_mut());
     // abd_raidz_gen_iterate takes an offset since 2.3, which brought this function too.
     let has_offset = c_int::from(zpool.address("dmu_write_abd").is_some());
     // Its name before 2.2.
     let sha256 = zpool.address("abd_checksum_sha256").unwrap_or_else(|| address("abd_checksum_SHA256"));
-    // SAFETY: the functions of offload_raidz.c, offload_row.c, offload_touch.c and offload_checksum.c, which have these
-    // signatures; all that is handed over are functions of libzpool.
+    // SAFETY: the functions of offload_raidz.c, offload_row.c, offload_lz4.c, offload_touch.c and offload_checksum.c, which
+    // have these signatures; all that is handed over are functions of libzpool.
     unsafe {
         if let Some(found) = shim::function(c"zwhy_shim_raidz") {
-            std::mem::transmute::<*mut c_void, Raidz>(found)(
+            std::mem::transmute::<*mut c_void, Two>(found)(
                 address("vdev_raidz_math_generate"),
                 address("vdev_raidz_math_reconstruct"),
             );
@@ -117,12 +119,20 @@ pub fn hand_over(zpool: &Zpool) {
         if let Some(found) = shim::function(c"zwhy_shim_rows") {
             std::mem::transmute::<*mut c_void, Rows>(found)(address("abd_raidz_gen_iterate"), has_offset);
         }
+        if let Some(found) = shim::function(c"zwhy_shim_lz4") {
+            // Their names before 2.3, which took buffers.
+            let named = |now, before| zpool.address(now).unwrap_or_else(|| address(before));
+            std::mem::transmute::<*mut c_void, Two>(found)(
+                named("zfs_lz4_compress", "lz4_compress_zfs"),
+                named("zfs_lz4_decompress", "lz4_decompress_zfs"),
+            );
+        }
         if let Some(found) = shim::function(c"zwhy_shim_touch") {
             let functions = TOUCHING.map(address);
             std::mem::transmute::<*mut c_void, Touch>(found)(functions.as_ptr());
         }
         if let Some(found) = shim::function(c"zwhy_shim_checksum") {
-            std::mem::transmute::<*mut c_void, Checksum>(found)(address("abd_fletcher_4_native"), sha256);
+            std::mem::transmute::<*mut c_void, Two>(found)(address("abd_fletcher_4_native"), sha256);
         }
     }
 }

@@ -100,6 +100,8 @@ impl Shim {
             raidz(original, original);
             let rows = std::mem::transmute::<*const c_void, Rows>(self.address("zwhy_shim_rows"));
             rows(original, 1);
+            let lz4 = std::mem::transmute::<*const c_void, Raidz>(self.address("zwhy_shim_lz4"));
+            lz4(original, original);
             let touch = std::mem::transmute::<*const c_void, Touch>(self.address("zwhy_shim_touch"));
             touch([original as Seven; 7].as_ptr());
             let checksum = std::mem::transmute::<*const c_void, Checksum>(self.address("zwhy_shim_checksum"));
@@ -113,8 +115,8 @@ impl Shim {
 struct Wanted {
     provider: c_int,
     on: [c_int; 6],
-    /// Answers, engines, parity columns, check, strict, its death.
-    others: [c_int; 6],
+    /// Answers, engines, parity columns, check, strict, its death, its codec.
+    others: [c_int; 7],
     figures: [f64; 3],
     plugin: *const c_char,
 }
@@ -126,7 +128,7 @@ impl Shim {
         let wanted = Wanted {
             provider: 1,
             on: [0; 6],
-            others: [0, 1, 2, 0, 0, 0],
+            others: [0, 1, 2, 0, 0, 0, 1],
             figures: [0.0; 3],
             plugin: std::ptr::null(),
         };
@@ -154,6 +156,10 @@ fn of_libzpool(shim: &Shim) -> u64 {
         "abd_zero_off",
         "zio_buf_free",
         "zio_data_buf_free",
+        "zfs_lz4_compress",
+        "zfs_lz4_decompress",
+        "lz4_compress_zfs",
+        "lz4_decompress_zfs",
         "abd_raidz_gen_iterate",
         "vdev_raidz_math_generate",
         "vdev_raidz_math_reconstruct",

@@ -7,6 +7,7 @@ use zwhy_lab::StepResult;
 pub const TESTS: &[Test] = &[
     ("a_block_is_moved_into_another_process_once", a_block_is_moved_into_another_process_once),
     ("blocks_that_die_with_the_provider_are_made_again", blocks_that_die_with_the_provider_are_made_again),
+    ("lz4_of_a_provider_is_read_by_openzfs", lz4_of_a_provider_is_read_by_openzfs),
     (
         "the_example_keeps_blocks_and_an_older_plugin_copies",
         the_example_keeps_blocks_and_an_older_plugin_copies,
@@ -73,6 +74,33 @@ fn blocks_that_die_with_the_provider_are_made_again() {
     }
     assert_eq!(result.runs.len(), deaths.len());
     assert!(remade > 0, "no provider had blocks that the host lacked when it died");
+}
+
+fn lz4_of_a_provider_is_read_by_openzfs() {
+    // Each switch alone: what one side wrote the other reads, and `verify` is OpenZFS alone.
+    let fixed = "provider_strict = 1\nzia_checksum = 1\ncompression = \"lz4\"\nrecordsize = \"128K\"\n\
+                 layout = \"raidz2\"\ndisks = 5";
+    let factors =
+        "provider = [\"remote\", \"software\", \"ideal\"]\nzia_compress = [0, 1]\nzia_decompress = [0, 1]";
+    let result = play(factors, fixed);
+    assert_eq!(result.runs.len(), 12);
+    for run in &result.runs {
+        let remote = run.factors["provider"] == "remote";
+        for (name, verb) in [("overwrite", "compress"), ("read", "decompress")] {
+            let step = run.step(name).unwrap();
+            let of = |what: &str| count(step, &format!("offload_{verb}.{what}"));
+            match run.factors[&format!("zia_{verb}")] == "1" {
+                true => assert!(of("calls") >= 64 && of("fallbacks") == 0, "{}: {verb}", run.variant),
+                false => assert_eq!(of("calls"), 0, "{}: {verb}", run.variant),
+            }
+        }
+        // With its length in front the block goes on in the provider.
+        let write = run.step("overwrite").unwrap();
+        if remote && run.factors["zia_compress"] == "1" {
+            let made = count(write, "offload_compress.bytes_out");
+            assert!(count(write, "offload_checksum.bytes_stayed") >= made, "{}", run.variant);
+        }
+    }
 }
 
 /// A provider as they were before blocks could stay.

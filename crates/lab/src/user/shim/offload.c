@@ -115,27 +115,22 @@ static int by_software(enum verb verb, unsigned char *to, unsigned long *to_size
 				: zlib_decompress(to, to_size, from, size);
 }
 
-/* A call of zlib. */
-struct job {
-	enum verb verb;
-	unsigned char *to;
-	unsigned long room, made;
-	const unsigned char *from;
-	unsigned long size;
-	int level;
-	int zlib;      /* its result */
-	size_t stayed; /* bytes that were in the provider */
-};
-
-static void in_software(struct job *job)
+static void in_zlib(struct offload_job *job)
 {
 	job->made = job->room;
 	job->zlib = by_software(job->verb, job->to, &job->made, job->from, job->size, job->level);
 }
 
+static void in_software(struct offload_job *job)
+{
+	job->software(job);
+}
+
 size_t offload_remake(const struct offload_source *source, unsigned char *to, size_t room)
 {
 	unsigned long made = room;
+	if (source->codec == ZWHY_LZ4)
+		return offload_lz4_remake(to, room, source->plain, source->size);
 	int zlib = by_software(COMPRESS, to, &made, source->plain, source->size, source->level);
 	return zlib == ZLIB_OK ? made : 0;
 }
@@ -147,13 +142,13 @@ static struct offload_pieces piece(const void *at, size_t size)
 }
 
 /* Real output at no cost: what software made of the same input before. */
-static void replay(struct job *job)
+static void replay(struct offload_job *job)
 {
 	uint64_t key[2];
 	if (job->verb == DECOMPRESS)
 		offload_block_key(job->from, job->size, key);
 	else
-		offload_key(job->from, job->size, job->level, key);
+		offload_key(job->from, job->size, job->level | (int)job->codec << 16, key);
 	job->made = job->room;
 	if (offload_recall(job->verb, key, job->to, &job->made, &job->zlib))
 		return;
@@ -166,25 +161,32 @@ static void replay(struct job *job)
 	}
 }
 
-static void in_model(struct job *job)
+static void in_model(struct offload_job *job)
 {
-	struct offload_pieces from = piece(job->from, job->size), to = piece(job->to, job->made);
+	struct offload_pieces from = piece(job->from, job->size);
+	struct offload_pieces to = piece(job->to - job->before, job->made + job->before);
 	struct offload_part part;
 	int there = job->verb == DECOMPRESS && offload_find(1U << CHECKSUM, &from, job->size, &part);
 	offload_host_writes(job->to, job->room);
 	if (job->verb == COMPRESS && job->zlib == ZLIB_OK && offload_is_used_after(COMPRESS))
-		offload_stays(COMPRESS, &to, job->made, NULL, 0);
+		offload_stays(COMPRESS, &to, job->made + job->before, NULL, 0);
 	job->stayed = there ? job->size : 0;
 	offload_wait_for_device(job->verb, job->size, job->zlib == ZLIB_OK ? job->made : 0, !there);
 }
 
-static enum zwhy_result on_copies(struct job *job)
+static enum zwhy_result on_copies(struct offload_job *job)
 {
 	size_t out = job->room;
 	enum zwhy_result result = ZWHY_NOT_IMPLEMENTED;
-	if (job->verb == COMPRESS && offload_provider->compress)
+	if (job->codec != ZWHY_GZIP && job->verb == COMPRESS && offload_provider->compress_as)
+		result = offload_provider->compress_as(job->codec, job->level, job->to, &out, job->from, job->size);
+	else if (job->codec != ZWHY_GZIP && job->verb == DECOMPRESS && offload_provider->decompress_as)
+		result = offload_provider->decompress_as(job->codec, job->to, &out, job->from, job->size);
+	else if (job->codec != ZWHY_GZIP)
+		result = ZWHY_NOT_IMPLEMENTED;
+	else if (job->verb == COMPRESS && offload_provider->compress)
 		result = offload_provider->compress(job->to, &out, job->from, job->size, job->level);
-	if (job->verb == DECOMPRESS && offload_provider->decompress)
+	else if (job->verb == DECOMPRESS && offload_provider->decompress)
 		result = offload_provider->decompress(job->to, &out, job->from, job->size);
 	if (result == ZWHY_OK && out > job->room)
 		return ZWHY_BAD_RESULT;
@@ -199,9 +201,9 @@ static enum zwhy_result on_copies(struct job *job)
  * The provider works on copies, which are spoilt when it has answered, and nothing is brought back but the bytes that it
  * said to have made.
  */
-static enum zwhy_result on_spoilt_copies(struct job *job)
+static enum zwhy_result on_spoilt_copies(struct offload_job *job)
 {
-	struct job copy = *job;
+	struct offload_job copy = *job;
 	unsigned char *in = malloc(job->size + job->room);
 	if (!in)
 		return ZWHY_ERROR;
@@ -229,23 +231,33 @@ enum { SECTOR = 512 };
  * What another process compressed is made again by the same zlib, if that process is lost. Of other providers nobody knows
  * whether software would make the same bytes: these are brought back before their checksum is in the block pointer.
  */
-static enum zwhy_result leave_compressed(struct job *job, struct offload_held *held)
+static enum zwhy_result leave_compressed(struct offload_job *job, struct offload_held *held)
 {
-	const struct offload_source source = { .plain = job->from, .size = job->size, .level = job->level };
-	struct offload_pieces to = piece(job->to, job->made);
-	int stays = offload_is_used_after(COMPRESS) && job->made > SECTOR;
+	const struct offload_source source = { .plain = job->from, .size = job->size, .level = job->level,
+		.codec = job->codec };
+	unsigned char *to = job->to - job->before;
+	size_t size = job->made + job->before;
+	struct offload_pieces all = piece(to, size);
+	int stays = offload_is_used_after(COMPRESS) && size > SECTOR;
+	if (job->before > 0) {
+		offload_put_length(to, job->made);
+		if (offload_provider->patch(offload_number(held), 0, to, job->before) != ZWHY_OK)
+			stays = 0;
+		else
+			offload_count[COMPRESS].link_in += (int64_t)job->before;
+	}
 	if (stays && offload_setup.provider == REMOTE) {
-		offload_owes(COMPRESS, job->to, job->made, held, 0, &source);
+		offload_owes(COMPRESS, to, size, held, 0, &source);
 		return ZWHY_OK;
 	}
-	enum zwhy_result result = offload_get(COMPRESS, held, 0, job->to, job->made);
+	enum zwhy_result result = offload_get(COMPRESS, held, job->before, job->to, job->made);
 	if (stays && result == ZWHY_OK)
-		offload_stays(COMPRESS, &to, job->made, held, 0);
+		offload_stays(COMPRESS, &all, size, held, 0);
 	return result;
 }
 
 /* The block of the source; it may be there from the stage before. */
-static enum zwhy_result move_in(struct job *job, struct offload_part *from)
+static enum zwhy_result move_in(struct offload_job *job, struct offload_part *from)
 {
 	struct offload_pieces pieces = piece(job->from, job->size);
 	if (job->verb == DECOMPRESS && offload_find(1U << CHECKSUM, &pieces, job->size, from)) {
@@ -258,13 +270,13 @@ static enum zwhy_result move_in(struct job *job, struct offload_part *from)
 	return result;
 }
 
-static enum zwhy_result ask_for_block(struct job *job, const struct offload_part *from, struct offload_held **made)
+static enum zwhy_result ask_for_block(struct offload_job *job, const struct offload_part *from, struct offload_held **made)
 {
 	uint64_t block = 0;
 	size_t size = 0;
 	enum zwhy_result result = job->verb == COMPRESS
-	    ? offload_provider->compress_block(ZWHY_GZIP, job->level, &from->of, job->room, &block, &size)
-	    : offload_provider->decompress_block(ZWHY_GZIP, &from->of, job->room, &block, &size);
+	    ? offload_provider->compress_block(job->codec, job->level, &from->of, job->before, job->room, &block, &size)
+	    : offload_provider->decompress_block(job->codec, &from->of, job->room, &block, &size);
 	if (result != ZWHY_OK)
 		return result;
 	job->made = size;
@@ -273,7 +285,7 @@ static enum zwhy_result ask_for_block(struct job *job, const struct offload_part
 	return size > job->room ? ZWHY_BAD_RESULT : size > 0 && !*made ? ZWHY_ERROR : ZWHY_OK;
 }
 
-static enum zwhy_result on_blocks(struct job *job)
+static enum zwhy_result on_blocks(struct offload_job *job)
 {
 	struct offload_part from = { .held = NULL };
 	struct offload_held *made = NULL;
@@ -295,13 +307,15 @@ static enum zwhy_result on_blocks(struct job *job)
 
 /* --- Both --------------------------------------------------------------------------------------------------------- */
 
-static int has_block_verb(enum verb verb)
+static int has_block_verb(const struct offload_job *job)
 {
-	return offload_keeps() && (verb == COMPRESS ? offload_provider->compress_block != NULL
-						    : offload_provider->decompress_block != NULL);
+	const struct zwhy_provider *has = offload_provider;
+	if (!offload_keeps() || (job->before > 0 && !has->patch))
+		return 0;
+	return job->verb == COMPRESS ? has->compress_block != NULL : has->decompress_block != NULL;
 }
 
-static enum zwhy_result ask(struct job *job)
+static enum zwhy_result ask(struct offload_job *job)
 {
 	if (offload_setup.answers != ZWHY_OK)
 		return offload_setup.answers;
@@ -317,30 +331,36 @@ static enum zwhy_result ask(struct job *job)
 		in_model(job);
 		return ZWHY_OK;
 	default:
-		if (has_block_verb(job->verb))
+		if (has_block_verb(job))
 			return on_blocks(job);
 		return offload_setup.strict ? on_spoilt_copies(job) : on_copies(job);
 	}
 }
 
+void offload_code(struct offload_job *job)
+{
+	struct offload_count *count = &offload_count[job->verb];
+	int64_t begin = offload_thread_ns();
+	offload_host_reads(job->from, job->size);
+	enum zwhy_result result = ask(job);
+	count->ns += offload_thread_ns() - begin;
+	if (result != ZWHY_OK) {
+		offload_fall_back(job->verb, result);
+		in_software(job);
+		return;
+	}
+	count->calls++;
+	count->in += (int64_t)job->size;
+	count->stayed += (int64_t)job->stayed;
+	count->out += job->zlib == ZLIB_OK ? (int64_t)job->made : 0;
+}
+
 static int stage(enum verb verb, unsigned char *to, unsigned long *to_size, const unsigned char *from,
     unsigned long size, int level)
 {
-	struct job job = { .verb = verb, .to = to, .room = *to_size, .from = from, .size = size, .level = level };
-	struct offload_count *count = &offload_count[verb];
-	int64_t begin = offload_thread_ns();
-	offload_host_reads(from, size);
-	enum zwhy_result result = ask(&job);
-	count->ns += offload_thread_ns() - begin;
-	if (result != ZWHY_OK) {
-		offload_fall_back(verb, result);
-		in_software(&job);
-	} else {
-		count->calls++;
-		count->in += (int64_t)size;
-		count->stayed += (int64_t)job.stayed;
-		count->out += job.zlib == ZLIB_OK ? (int64_t)job.made : 0;
-	}
+	struct offload_job job = { .verb = verb, .codec = ZWHY_GZIP, .to = to, .room = *to_size, .from = from, .size = size,
+		.level = level, .software = in_zlib };
+	offload_code(&job);
 	*to_size = job.made;
 	return job.zlib;
 }
@@ -365,7 +385,7 @@ EXPORT int uncompress(unsigned char *to, unsigned long *to_size, const unsigned 
 /* --- The lab's side ---------------------------------------------------------------------------------------- */
 
 struct zwhy_offload {
-	int provider, on[VERBS], answers, engines, parity, check, strict, dies_after;
+	int provider, on[VERBS], answers, engines, parity, check, strict, dies_after, codec;
 	double latency_ns, link_bytes_per_ns, engine_bytes_per_ns;
 	const char *plugin;
 };
@@ -386,6 +406,7 @@ EXPORT const char *zwhy_shim_offload(const struct zwhy_offload *want)
 	offload_setup.parity = want->parity;
 	offload_setup.check = want->check;
 	offload_setup.strict = want->strict;
+	offload_setup.codec = (enum zwhy_codec)want->codec;
 	offload_setup.answers = (enum zwhy_result)want->answers;
 	offload_setup.engines = want->engines;
 	offload_setup.latency_ns = (int64_t)want->latency_ns;

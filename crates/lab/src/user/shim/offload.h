@@ -24,6 +24,7 @@ struct offload_setup {
 	int parity;               /* of the RAID-Z layout; 0 for others */
 	int check;                /* software does it too, and differences are counted */
 	int strict;               /* see offload_poison() */
+	enum zwhy_codec codec;    /* of the data; metadata has LZ4 besides, which is left to OpenZFS then */
 	int64_t latency_ns;
 	double link_bytes_per_ns;   /* each way; 0: no limit */
 	double engine_bytes_per_ns; /* 0: no limit */
@@ -122,6 +123,7 @@ struct offload_source {
 	const unsigned char *plain;
 	size_t size;
 	int level, parity;
+	enum zwhy_codec codec;
 	struct offload_row *row;
 };
 
@@ -133,6 +135,31 @@ static inline int offload_keeps(void)
 {
 	return offload_provider && offload_provider->put;
 }
+
+/* A block that is compressed or decompressed. */
+struct offload_job {
+	enum verb verb;
+	enum zwhy_codec codec;
+	/* `before` bytes in front of the result are what OpenZFS keeps there. */
+	unsigned char *to;
+	size_t before;
+	unsigned long room, made;
+	const unsigned char *from;
+	unsigned long size;
+	int level;
+	int zlib;      /* 0: made; else it did not fit, or is damaged */
+	size_t stayed; /* bytes that were in the provider */
+	/* OpenZFS's own code, with what else that needs. */
+	void (*software)(struct offload_job *);
+	void *source, *target;
+};
+
+/* Lets the provider do it, or software where that cannot. */
+void offload_code(struct offload_job *job);
+/* Of LZ4: what OpenZFS keeps in front of a block, and the block as `remote` makes it, with that in front. */
+void offload_put_length(unsigned char *to, size_t size);
+size_t offload_lz4_remake(unsigned char *to, size_t room, const unsigned char *from, size_t size);
+int (*offload_lz4_library(const char *name))(const char *, char *, int, int);
 
 /* Whether some stage after `verb` could use what that leaves in the provider. */
 int offload_is_used_after(enum verb verb);

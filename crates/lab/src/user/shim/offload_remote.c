@@ -32,6 +32,8 @@ static const size_t ROOM = (size_t)40 << 20;
 struct call {
 	sem_t asked, answered;
 	enum verb verb;
+	enum zwhy_codec codec;
+	size_t before;
 	int level, parity, columns, losts, lost[MAX_PARITY], valid[MAX_PARITY];
 	enum zwhy_checksum kind;
 	int file, flags; /* of the lab, and how it is open there */
@@ -86,6 +88,21 @@ static const unsigned char *plain(const struct zwhy_part *part)
 	memcpy(copy, at, part->size);
 	memset(copy + part->size, 0, part->zeros);
 	return copy;
+}
+
+static int (*lz4_deflate)(const char *, char *, int, int);
+static int (*lz4_inflate)(const char *, char *, int, int);
+
+static enum zwhy_result in_lz4(struct call *call)
+{
+	const char *from = (const char *)memory_of(call->from[0].block) + call->from[0].offset;
+	char *to = (char *)memory_of(call->to) + call->before;
+	int (*code)(const char *, char *, int, int) = call->verb == COMPRESS ? lz4_deflate : lz4_inflate;
+	if (!code)
+		return ZWHY_NOT_IMPLEMENTED;
+	int made = code(from, to, (int)call->from[0].size, (int)call->room);
+	call->made = made > 0 ? (size_t)made : 0;
+	return call->verb == COMPRESS || made > 0 ? ZWHY_OK : ZWHY_BAD_RESULT;
 }
 
 static enum zwhy_result checksum(struct call *call)
@@ -165,6 +182,8 @@ static enum zwhy_result work(struct call *call)
 	unsigned long made = call->room;
 	const unsigned char *from;
 	int zlib;
+	if ((call->verb == COMPRESS || call->verb == DECOMPRESS) && call->codec == ZWHY_LZ4)
+		return in_lz4(call);
 	switch (call->verb) {
 	case COMPRESS:
 		from = plain(call->from);
@@ -321,16 +340,17 @@ static void end(struct call *call)
 /* --- Verbs ------------------------------------------------------------------------------------------------------ */
 
 /* Fills a block of the device with what the call makes; without a result there is no block. */
-static enum zwhy_result code(enum verb verb, int level, const struct zwhy_part *from, size_t room, uint64_t *block,
-    size_t *size)
+static enum zwhy_result code(const struct call *asked, size_t room, uint64_t *block, size_t *size)
 {
-	enum zwhy_result result = take(room, block);
+	enum zwhy_result result = take(room + asked->before, block);
 	if (result != ZWHY_OK)
 		return result;
-	struct call *call = begin(verb);
+	struct call *call = begin(asked->verb);
 	if (call) {
-		call->level = level;
-		call->from[0] = *from;
+		call->codec = asked->codec;
+		call->level = asked->level;
+		call->before = asked->before;
+		call->from[0] = asked->from[0];
 		call->to = *block;
 		call->room = room;
 	}
@@ -343,16 +363,25 @@ static enum zwhy_result code(enum verb verb, int level, const struct zwhy_part *
 	return result;
 }
 
-static enum zwhy_result remote_compress(enum zwhy_codec codec, int level, const struct zwhy_part *from, size_t room,
-    uint64_t *block, size_t *size)
+static enum zwhy_result remote_compress(enum zwhy_codec codec, int level, const struct zwhy_part *from, size_t before,
+    size_t room, uint64_t *block, size_t *size)
 {
-	return codec == ZWHY_GZIP ? code(COMPRESS, level, from, room, block, size) : ZWHY_NOT_SUPPORTED;
+	return code(&(struct call){ .verb = COMPRESS, .codec = codec, .level = level, .before = before, .from = { *from } },
+	    room, block, size);
 }
 
 static enum zwhy_result remote_decompress(enum zwhy_codec codec, const struct zwhy_part *from, size_t room,
     uint64_t *block, size_t *size)
 {
-	return codec == ZWHY_GZIP ? code(DECOMPRESS, 0, from, room, block, size) : ZWHY_NOT_SUPPORTED;
+	return code(&(struct call){ .verb = DECOMPRESS, .codec = codec, .from = { *from } }, room, block, size);
+}
+
+static enum zwhy_result patch(uint64_t block, size_t offset, const void *from, size_t size)
+{
+	if (is_dead())
+		return ZWHY_PROVIDER_UNREGISTERED;
+	memcpy(memory_of(block) + offset, from, size);
+	return ZWHY_OK;
 }
 
 static enum zwhy_result remote_checksum(enum zwhy_checksum kind, uint64_t words[4], const struct zwhy_part *from)
@@ -444,6 +473,7 @@ static const struct zwhy_provider provider = {
 	.put = put,
 	.get = get,
 	.drop = drop,
+	.patch = patch,
 	.compress_block = remote_compress,
 	.decompress_block = remote_decompress,
 	.checksum_block = remote_checksum,
@@ -475,6 +505,8 @@ const struct zwhy_provider *offload_remote(long dies_after, const char **why)
 	    "compress2");
 	inflate = (int (*)(unsigned char *, unsigned long *, const unsigned char *, unsigned long))dlsym(library,
 	    "uncompress");
+	lz4_deflate = offload_lz4_library("LZ4_compress_default");
+	lz4_inflate = offload_lz4_library("LZ4_decompress_safe");
 	const char *unused;
 	erasure = offload_isal(&unused);
 	remote.dies_after = dies_after;

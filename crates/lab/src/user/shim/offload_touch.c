@@ -8,6 +8,8 @@
 
 #include "offload.h"
 
+void abd_copy_to_buf_off(void *to, void *abd, size_t offset, size_t size);
+
 typedef int piece_fn(void *, size_t, void *);
 typedef int pieces_fn(void *, void *, size_t, void *);
 
@@ -143,8 +145,7 @@ struct offload_pieces offload_pieces(void *abd, size_t size)
 
 void offload_to_buffer(void *to, void *abd, size_t offset, size_t size)
 {
-	offload_abd_reads(abd, offset + size);
-	libzpool.copy_to(to, abd, offset, size);
+	abd_copy_to_buf_off(to, abd, offset, size);
 }
 
 void offload_from_buffer(void *abd, const void *from, size_t offset, size_t size)
