@@ -233,6 +233,8 @@ pub fn law(fit: &Growth) -> String {
         // No law falls; what does is no constant either.
         Model::Constant if high < 0.0 => "falls as it grows".to_owned(),
         Model::Constant => "is constant".to_owned(),
+        // A law fits any three points best; that they grow is not said by it.
+        _ if low <= 0.0 => "shows no growth".to_owned(),
         model => format!("grows as {}", model.name()),
     };
     format!("{law} (exponent {value:.2} [{low:.2}, {high:.2}])")
@@ -249,4 +251,19 @@ fn signature(result: &ExperimentResult) -> String {
         let _ = writeln!(out, "{word} {} ({})", check.say, check.found);
     }
     if out.is_empty() { out } else { format!("\nExpected\n{out}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_law_through_noise_is_not_called_growth() {
+        let noise = [(100.0, 1.0), (200.0, 1.05), (400.0, 1.6)];
+        let fit = crate::stats::fit(&noise).unwrap();
+        assert_ne!(fit.model, Model::Constant, "it would be told as constant anyway");
+        assert!(law(&fit).starts_with("shows no growth (exponent "), "{}", law(&fit));
+        let grows = crate::stats::fit(&[(100.0, 1.0), (200.0, 2.01), (400.0, 3.98)]).unwrap();
+        assert!(law(&grows).starts_with("grows as n (exponent "), "{}", law(&grows));
+    }
 }
