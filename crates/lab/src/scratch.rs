@@ -143,7 +143,15 @@ pub fn disk_size(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
     let disks = u64::from(setup.disks);
     let hold_data = disks - u64::from(setup.layout.redundant(setup.disks));
     // Short stripes of RAID-Z are padded.
-    let padded = if setup.layout.redundant(setup.disks) > 0 { data / 4 * 5 } else { data };
+    let padded = match setup.layout.draid(setup.disks) {
+        // Each block fills whole rows of its group, in sectors of 4 KiB.
+        Some((data_disks, _)) => {
+            let (row, record) = (u64::from(data_disks) * 4096, setup.recordsize().0);
+            (data / 4 * 5 / record + 1) * record.next_multiple_of(row)
+        }
+        None if setup.layout.redundant(setup.disks) > 0 => data / 4 * 5,
+        None => data,
+    };
     Bytes((padded / hold_data.max(1) + 256 * MIB).next_multiple_of(MIB))
 }
 
@@ -232,6 +240,13 @@ mod tests {
         assert!(of("layout = \"mirror\"\ndisks = 2") > 2 * 1280);
         let raidz = of("layout = \"raidz2\"\ndisks = 6");
         assert!(raidz > 1280 * 6 / 4 && raidz < 2 * 1280 + 6 * 256 + 256, "{raidz}");
+        let draid = |record: &str| of(&format!("layout = \"draid1\"\ndisks = 9\nrecordsize = \"{record}\""));
+        // A block of 4K takes a row of 8 data disks.
+        assert!(
+            draid("4K") > 3 * draid("128K") && draid("128K") < 2 * 1280 + 9 * 256 + 256,
+            "{}",
+            draid("4K")
+        );
     }
 
     #[test]

@@ -10,8 +10,10 @@ state() {
         zpool list -Hpo name,guid,health
         zfs list -Hpo name,mounted -r bystander
         sha256sum /bystander/file
-        grep . /sys/module/zfs/parameters/zfs_prefetch_disable /sys/module/zfs/parameters/zfs_arc_max
-        awk '$1 == "c_max" { print $1, $3 }' /proc/spl/kstat/zfs/arcstats
+        for parameter in zfs_prefetch_disable zfs_arc_max zfs_arc_min; do
+            grep -H . "/sys/module/zfs/parameters/$parameter"
+        done
+        awk '$1 ~ /^c_(min|max)$/ { print $1, $3 }' /proc/spl/kstat/zfs/arcstats
         # What a disk had before: nothing.
         head -c 1M $mine | tr -d '\000' | wc -c
         tail -c 512K $mine | tr -d '\000' | wc -c

@@ -215,14 +215,13 @@ impl Recorded {
         /// As many as the lab makes.
         const MOST: usize = 8;
         let pool = pool.name.as_deref().unwrap_or_default();
-        for (setting, class) in [("log_disks", "logs"), ("special_disks", "special")] {
+        for (setting, class) in
+            [("log_disks", "logs"), ("special_disks", "special"), ("cache_disks", "l2cache")]
+        {
             let disks: usize = of(class).iter().map(|vdev| vdev.children.len().max(1)).sum();
             if disks > 0 {
                 self.tell(setting, disks.min(MOST).to_string(), format!("{class} of {pool}"));
             }
-        }
-        if !of("l2cache").is_empty() {
-            self.leave("the cache device", "the lab makes pools without one");
         }
     }
 
@@ -233,7 +232,9 @@ impl Recorded {
         };
         let same = vdevs.iter().filter(|vdev| vdev.kind == first.kind).count();
         let (layout, disks) = match first.kind.as_str() {
-            kind @ ("mirror" | "raidz1" | "raidz2" | "raidz3") => (kind, first.children.len()),
+            kind @ ("mirror" | "raidz1" | "raidz2" | "raidz3" | "draid1" | "draid2" | "draid3") => {
+                (kind, first.children.len())
+            }
             "raidz" => ("raidz1", first.children.len()),
             "disk" | "file" => ("stripe", same),
             other => return self.leave("layout", format!("the lab makes no vdevs of kind {other}")),

@@ -126,7 +126,7 @@ fn what_cannot_be_taken_is_named_with_the_reason() {
     assert!(why(&likeness, "the size of writes").contains("one io_size"));
     assert!(why(&likeness, "the mix (75 % reads)").contains("in steps of its own"));
     assert!(why(&likeness, "1 more vdevs of tank").contains("has one"));
-    assert!(why(&likeness, "cache device").contains("without one"));
+    assert!(why(&likeness, "cache_disks=1").contains("--engine pool"));
     assert!(why(&likeness, "1.83x").contains("--data DIR"));
     let told = likeness.sentences().join("\n");
     assert!(

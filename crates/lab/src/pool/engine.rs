@@ -4,7 +4,7 @@ use super::cleanup::Host;
 use super::guard::{self, Device, Guard};
 use super::host::Roots;
 use super::journal::Journal;
-use super::parameters::{self, ADMIN_SNAPSHOT, ARC_MAX, Wanted};
+use super::parameters::{self, ADMIN_SNAPSHOT, ARC_MAX, ARC_MIN, Wanted};
 use super::session::PoolPlan;
 use super::{PoolChoice, limits};
 use crate::engine::Engine;
@@ -64,11 +64,13 @@ impl PoolEngine {
     }
 
     fn parameters(&self, setup: &Setup) -> Vec<Wanted> {
-        let arc = (ARC_MAX.to_owned(), setup.arc_max.0.to_string());
+        // The limit first: the floor may not be above it.
+        let arc = [ARC_MAX, ARC_MIN].map(|name| (name.to_owned(), setup.arc_max.0.to_string()));
+        let arc = arc.into_iter().filter(|_| self.sets_arc);
         let numbers = setup.parameters.iter().map(|(name, value)| (name.clone(), value.to_string()));
         let words = setup.implementations.iter().map(|(name, word)| (name.clone(), word.clone()));
         let folders = self.by_folders.then(|| (ADMIN_SNAPSHOT.to_owned(), "1".to_owned()));
-        let all = numbers.chain(words).chain(self.sets_arc.then_some(arc)).chain(folders);
+        let all = numbers.chain(words).chain(arc).chain(folders);
         all.map(|(name, value)| Wanted { name, value }).collect()
     }
 }

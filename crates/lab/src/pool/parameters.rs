@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// The limit of the ARC.
 pub const ARC_MAX: &str = "zfs_arc_max";
+/// Its floor. A kernel's ARC begins there and grows only with what is read, and the dbuf cache is a part of what the ARC
+/// aims at, not of its limit (`dbuf_cache_target_bytes`, `arc_target_bytes`, 2.3.2): the floor is set to the limit.
+pub const ARC_MIN: &str = "zfs_arc_min";
 /// With 1 a folder that is made in .zfs/snapshot is a snapshot.
 pub const ADMIN_SNAPSHOT: &str = "zfs_admin_snapshot";
 
@@ -40,13 +43,18 @@ pub fn set(roots: &Roots, journal: &mut Journal, wanted: &Wanted) -> Result<(), 
     let old = read(&file).map(|text| chosen(&text).to_owned());
     let old = old.ok_or_else(|| Failure::other(doing(), "its value cannot be read"))?;
     // 0 stands for the default, and does not lift a limit that was set: the limit of now does.
-    let before = (name == ARC_MAX && old == "0").then(|| arc(roots, "c_max")).flatten();
+    let kstat = match name.as_str() {
+        ARC_MAX => Some("c_max"),
+        ARC_MIN => Some("c_min"),
+        _ => None,
+    };
+    let before = kstat.filter(|_| old == "0").and_then(|kstat| arc(roots, kstat));
     journal.note(&Entry::Parameter(OldValue { file: file.clone(), value: old, before }))?;
     write(&file, value).map_err(|e| Failure::other(doing(), e))?;
     kill::point()?;
-    if name == ARC_MAX && arc(roots, "c_max").is_some_and(|now| now != *value) {
+    if kstat.and_then(|kstat| arc(roots, kstat)).is_some_and(|now| now != *value) {
         let least = arc(roots, "c_min").unwrap_or_default();
-        let found = format!("OpenZFS did not take it: its least is {least} here (zfs_arc_min)");
+        let found = format!("OpenZFS did not take it: its least is {least} here ({ARC_MIN})");
         return Err(Failure::other(doing(), found));
     }
     Ok(())

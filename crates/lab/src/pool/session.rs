@@ -200,12 +200,16 @@ fn create(own: &PoolPlan, setup: &Setup, disks: &[PathBuf]) -> Vec<String> {
         Layout::Raidz1 => Some("raidz1"),
         Layout::Raidz2 => Some("raidz2"),
         Layout::Raidz3 => Some("raidz3"),
+        Layout::Draid1 => Some("draid1"),
+        Layout::Draid2 => Some("draid2"),
+        Layout::Draid3 => Some("draid3"),
     };
     args.extend(group.map(str::to_owned));
-    // The data's disks, then those of the special class, then those of the log.
+    // The data's disks, then those of the special class, of the log, and of the cache.
     let mut left = disks.iter().map(|disk| disk.display().to_string());
     args.extend(left.by_ref().take(setup.disks as usize));
-    for (class, count) in [("special", setup.special_disks), ("log", setup.log_disks)] {
+    let classes = [("special", setup.special_disks), ("log", setup.log_disks), ("cache", setup.cache_disks)];
+    for (class, count) in classes {
         args.extend((count > 0).then(|| class.to_owned()));
         args.extend(left.by_ref().take(count as usize));
     }

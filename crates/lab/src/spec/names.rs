@@ -8,8 +8,9 @@ use super::offload;
 use std::sync::LazyLock;
 
 /// Settings of the runner itself.
-pub const RUNNER: [&str; 14] = [
+pub const RUNNER: [&str; 15] = [
     "arc_max",
+    "cache_disks",
     "data",
     "device_mb_per_s",
     "device_ms",

@@ -28,6 +28,9 @@ pub struct Setup {
     /// Disks of the special class (metadata, and blocks up to `special_small_blocks`), as above.
     #[serde(default)]
     pub special_disks: u32,
+    /// Cache devices (L2ARC), as above.
+    #[serde(default)]
+    pub cache_disks: u32,
     /// Whether the application waits until its writes are safe.
     #[serde(default)]
     pub fsync: Fsync,
@@ -67,6 +70,7 @@ impl Default for Setup {
             disks: 1,
             log_disks: 0,
             special_disks: 0,
+            cache_disks: 0,
             fsync: Fsync::Never,
             device: None,
             offload: Offload::default(),
@@ -115,6 +119,9 @@ pub enum Fsync {
     EachWrite,
 }
 
+/// By their names.
+const LAYOUTS: [&str; 8] = ["stripe", "mirror", "raidz1", "raidz2", "raidz3", "draid1", "draid2", "draid3"];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
@@ -123,7 +130,14 @@ pub enum Layout {
     Raidz1,
     Raidz2,
     Raidz3,
+    /// With distributed spares none, and at most [`DRAID_DATA`] data disks in a group, as `zpool create draid1` has it.
+    Draid1,
+    Draid2,
+    Draid3,
 }
+
+/// Data disks of a group of dRAID when `zpool create` is not told otherwise (`draid_config_by_type`, cmd/zpool/zpool_vdev.c).
+const DRAID_DATA: u32 = 8;
 
 impl Layout {
     /// Disks that hold no data of their own, of a group of `disks`.
@@ -131,10 +145,22 @@ impl Layout {
         match self {
             Layout::Stripe => 0,
             Layout::Mirror => disks.saturating_sub(1),
-            Layout::Raidz1 => 1,
-            Layout::Raidz2 => 2,
-            Layout::Raidz3 => 3,
+            Layout::Raidz1 | Layout::Draid1 => 1,
+            Layout::Raidz2 | Layout::Draid2 => 2,
+            Layout::Raidz3 | Layout::Draid3 => 3,
         }
+    }
+
+    /// Data disks in each group of dRAID, and how many groups it takes until they fill whole rows of all `disks`; `None`
+    /// for other layouts.
+    pub fn draid(self, disks: u32) -> Option<(u32, u32)> {
+        if !matches!(self, Layout::Draid1 | Layout::Draid2 | Layout::Draid3) {
+            return None;
+        }
+        let parity = self.redundant(disks);
+        let data = disks.saturating_sub(parity).clamp(1, DRAID_DATA);
+        let groups = (1..=disks).find(|groups| (groups * (data + parity)).is_multiple_of(disks));
+        Some((data, groups.unwrap_or(1)))
     }
 
     fn least_disks(self) -> u32 {
@@ -218,10 +244,11 @@ impl Setup {
             "disks" => self.disks = number()?,
             "log_disks" => self.log_disks = number()?,
             "special_disks" => self.special_disks = number()?,
+            "cache_disks" => self.cache_disks = number()?,
             "fsync" => self.fsync = word(name, text, &["never", "each-write"])?,
             "data" => self.data = word(name, text, &["random", "half", "text", "prose", "sample"])?,
             "io" => self.io = word(name, text, &["buffered", "direct"])?,
-            "layout" => self.layout = word(name, text, &["stripe", "mirror", "raidz1", "raidz2", "raidz3"])?,
+            "layout" => self.layout = word(name, text, &LAYOUTS)?,
             "device_mb_per_s" => self.device = Some(Device { mb_per_s: real()?, ..device }),
             "provider" => self.offload.set_provider(text)?,
             "provider_answers" => self.offload.answers = word(name, text, &offload::ANSWERS)?,
@@ -250,7 +277,7 @@ impl Setup {
 
     /// All files or devices that make the pool.
     pub fn all_disks(&self) -> u32 {
-        self.disks + self.special_disks + self.log_disks
+        self.disks + self.special_disks + self.log_disks + self.cache_disks
     }
 
     /// Each write is committed: the application asks for it, or the dataset does. `sync=disabled` takes that back
@@ -286,8 +313,11 @@ impl Setup {
         if self.disks < least || self.disks > 32 {
             return Err(format!("disks is {}; this layout needs {least} to 32", self.disks));
         }
-        if self.log_disks > 8 || self.special_disks > 8 {
-            return Err("log_disks and special_disks are at most 8 each".into());
+        if self.log_disks.max(self.special_disks).max(self.cache_disks) > 8 {
+            return Err("log_disks, special_disks and cache_disks are at most 8 each".into());
+        }
+        if self.layout.draid(self.disks).is_some() && self.offload.provider != offload::Provider::None {
+            return Err("provider: no stage of dRAID is handed over; raidz1 to raidz3 are".into());
         }
         self.offload.check(|name| self.property(name).to_owned())?;
         match self.device {
@@ -337,11 +367,22 @@ mod tests {
     }
 
     #[test]
+    fn groups_of_draid_fill_rows_of_all_disks() {
+        assert_eq!(Layout::Draid1.draid(4), Some((3, 1)));
+        // 11 groups of 10 disks are 10 rows of 11.
+        assert_eq!(Layout::Draid2.draid(11), Some((8, 11)));
+        assert_eq!(Layout::Draid3.draid(32), Some((8, 32)));
+        assert_eq!(Layout::Raidz2.draid(11), None);
+    }
+
+    #[test]
     fn what_cannot_work_is_said_with_what_could() {
         let wrong = [
             ("recordsize = \"3K\"", "power of two"),
             ("threads = 0", "1 to 64"),
             ("layout = \"raidz2\"\ndisks = 2", "needs 3 to 32"),
+            ("layout = \"draid2\"\ndisks = 2", "needs 3 to 32"),
+            ("cache_disks = 9", "at most 8"),
             ("data = \"zeros\"", "random or half"),
             ("dbuf_cache_shift = \"wide\"", "must be a number"),
             ("io_size = [1]", "no value"),

@@ -9,23 +9,28 @@ use std::collections::BTreeSet;
 
 /// What makes cells impossible, in words.
 pub fn refusals(variants: &[Variant]) -> Vec<String> {
-    let reasons: BTreeSet<String> = variants.iter().filter_map(of_cell).collect();
+    let reasons: BTreeSet<String> = variants.iter().flat_map(of_cell).collect();
     reasons.into_iter().collect()
 }
 
-fn of_cell(variant: &Variant) -> Option<String> {
+fn of_cell(variant: &Variant) -> Vec<String> {
     let setup = &variant.setup;
+    let mut reasons = Vec::new();
     if let Some(plugin) = setup.offload.plugin.as_ref().filter(|path| !path.is_file()) {
-        return Some(format!("provider={}: there is no such file; build the plugin first", plugin.display()));
+        reasons.push(format!("provider={}: there is no such file; build the plugin first", plugin.display()));
     }
-    (setup.commits() && setup.io_size.0 > LARGEST).then(|| {
-        format!(
+    if setup.cache_disks > 0 {
+        reasons.push("cache_disks: the lab has cache devices with --engine pool or vm only".to_owned());
+    }
+    if setup.commits() && setup.io_size.0 > LARGEST {
+        reasons.push(format!(
             "io_size is {} and each write is committed: above {} a file system writes in place and logs a pointer, which \
              libzpool has no file system for; use --engine pool, or a smaller io_size",
             setup.io_size,
             Bytes(LARGEST)
-        )
-    })
+        ));
+    }
+    reasons
 }
 
 /// Properties and values of them that came after 2.1 (`zfs_prop_init` of module/zcommon/zfs_prop.c).

@@ -82,7 +82,8 @@ fn parity(layout: Layout) -> usize {
         Layout::Raidz1 => 1,
         Layout::Raidz2 => 2,
         Layout::Raidz3 => 3,
-        Layout::Stripe | Layout::Mirror => 0,
+        // Nothing is handed over of dRAID: a cell with a provider is refused.
+        _ => 0,
     }
 }
 

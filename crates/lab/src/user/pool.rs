@@ -145,9 +145,14 @@ fn groups(zpool: &Zpool, setup: &Setup, disks: Vec<Nvlist>) -> Vec<Nvlist> {
     match setup.layout {
         Layout::Stripe => disks,
         Layout::Mirror => vec![group("mirror").lists("children", &disks)],
-        raidz => {
-            let parity = u64::from(raidz.redundant(setup.disks));
-            vec![group("raidz").u64("nparity", parity).lists("children", &disks)]
+        parity => {
+            let redundant = u64::from(parity.redundant(setup.disks));
+            let Some((data, groups)) = parity.draid(setup.disks) else {
+                return vec![group("raidz").u64("nparity", redundant).lists("children", &disks)];
+            };
+            let draid = group("draid").u64("nparity", redundant).u64("draid_ndata", u64::from(data));
+            let draid = draid.u64("draid_nspares", 0).u64("draid_ngroups", u64::from(groups));
+            vec![draid.lists("children", &disks)]
         }
     }
 }

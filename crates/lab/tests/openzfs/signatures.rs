@@ -14,6 +14,10 @@ pub const TESTS: &[Test] = &[
     ("a_modelled_disk_is_the_limit", a_modelled_disk_is_the_limit),
     ("a_log_device_takes_what_must_be_safe", a_log_device_takes_what_must_be_safe),
     ("small_blocks_go_to_a_special_vdev", small_blocks_go_to_a_special_vdev),
+    (
+        "draid_writes_its_parity_and_is_read_without_a_disk",
+        draid_writes_its_parity_and_is_read_without_a_disk,
+    ),
     ("snapshots_are_renamed_and_sent", snapshots_are_renamed_and_sent),
     ("streams_are_received_and_read_back", streams_are_received_and_read_back),
     ("memory_pressure_shrinks_the_arc", memory_pressure_shrinks_the_arc),
@@ -79,6 +83,21 @@ fn small_blocks_go_to_a_special_vdev() {
     let result = own(factors, fixed, WRITE_READ, "4M").unwrap();
     let read = |small: &str| step(&result, &format!("special_small_blocks={small}"), "read").wall_s;
     assert!(read("16K") * 2.0 < read("0"), "{:?}", result.summary);
+}
+
+/// Whole rows of three data disks and one of parity: 132K for each record of 128K, and a third of it on top.
+fn draid_writes_its_parity_and_is_read_without_a_disk() {
+    let steps = "[[steps]]\ndo = \"write\"\n[[steps]]\ndo = \"lose\"\n[[steps]]\ndo = \"read\"\n\
+                 [[steps]]\ndo = \"regain\"\n[[steps]]\ndo = \"verify\"";
+    let write = "[[steps]]\ndo = \"write\"";
+    let result = own("layout = [\"draid1\", \"stripe\"]", "disks = 4", write, "16M");
+    let written =
+        |result: &ExperimentResult, cell: &str| step(result, cell, "write").device_written_bytes as f64;
+    let result = result.unwrap();
+    let times = written(&result, "draid1") / written(&result, "stripe");
+    assert!((1.3..1.55).contains(&times), "{times}");
+    let result = own("layout = [\"draid1\", \"draid2\"]", "disks = 6", steps, "16M").unwrap();
+    assert!(result.failed.is_empty() && result.runs.len() == 2, "{:?}", result.failed);
 }
 
 fn snapshots_are_renamed_and_sent() {
