@@ -93,7 +93,8 @@ fn of_cell(variant: &Variant, all: Bytes, pace: Pace) -> (u64, f64) {
             Action::Cache { state: State::Cold }
             | Action::Reimport
             | Action::Lose { .. }
-            | Action::Regain => {}
+            | Action::Regain
+            | Action::Call(_) => {}
         }
     }
     let modelled = variant.setup.device.filter(|device| device.mb_per_s > 0.0);

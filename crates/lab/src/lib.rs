@@ -56,8 +56,8 @@ pub use run::verify::{Verified, VerifyOptions, verify};
 pub use run::{RunOptions, planned_hz, resume, run, runs_to_come};
 pub use sample::Sampled;
 pub use spec::{
-    Accelerator, AcceleratorFigure, Action, Check, Compare, Destination, Engine, Experiment, Form, Measure,
-    Setup, Size, SizeSpec, State, StepSpec, Stop, Variant, Verb, accelerators,
+    Accelerator, AcceleratorFigure, Action, Call, CallKind, Check, Compare, Destination, Engine, Experiment,
+    Form, Measure, Setup, Size, SizeSpec, State, StepSpec, Stop, Variant, Verb, Way, accelerators,
 };
 pub use stats::{Growth, Interval, Law, Model, Ratio, Surface, median, paired};
 pub use user::cures::Cure;

@@ -117,6 +117,21 @@ fn direct_io_is_shown_in_a_vm() {
 
 #[test]
 #[ignore = "boots the kernel VM: make kernel-test"]
+fn what_direct_io_does_with_each_call_is_shown_in_a_vm() {
+    if env::var("ZWHY_KERNEL_VERSION").is_ok_and(|version| version != "2.3") {
+        return;
+    }
+    let ran = shown_by("direct-io-semantics", &["--no-record"]);
+    let result = ran.result();
+    let outcomes = result.to_string();
+    for outcome in ["direct", "direct in part", "buffered", "EINVAL", "EIO"] {
+        assert!(outcomes.contains(&format!("\"outcome\":\"{outcome}\"")), "no call ended as {outcome}");
+    }
+    assert!(ran.took < LIMIT, "{:?}", ran.took);
+}
+
+#[test]
+#[ignore = "boots the kernel VM: make kernel-test"]
 fn destroying_snapshots_is_shown_in_a_vm() {
     // The law that is checked is one of sizes.
     let ran = shown_by("snapshot-destroy", &["--grow", "n=100,200,400,800"]);

@@ -8,9 +8,10 @@ use super::{Measured, Session};
 use crate::Bytes;
 use crate::io::{Check, Data, Moved, Reading};
 use crate::result::Mark;
-use crate::spec::{Action, Age, Destination, Form, Order, State, Step};
+use crate::spec::{Action, Age, Call, CallKind, Called, Destination, Form, Order, State, Step};
 use crate::{pool, user};
 use rustix::process::{Signal, set_parent_process_death_signal};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, StdinLock, Write};
 use std::time::Duration;
@@ -97,8 +98,9 @@ fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
     for step in &plan.steps {
         link.gate(step)?;
         stage.session.begin();
-        let Outcome { moved, operations, stream } = stage.step(link, step)?;
+        let Outcome { moved, operations, stream, called, counted } = stage.step(link, step)?;
         let Measured { mut clocks, mut counters, not_counted } = stage.session.end();
+        counters.extend(counted);
         counters.extend(stream.map(|bytes| (STREAM.to_owned(), bytes.cast_signed())));
         if counters.contains_key(SWITCHED_OFF) {
             link.mark("provider", "switched off: it is gone, and OpenZFS does all stages from here on");
@@ -115,6 +117,7 @@ fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
             blocks,
             operations,
             latency,
+            called,
             clocks,
             counters,
             not_counted,
@@ -132,6 +135,9 @@ struct Outcome {
     operations: u64,
     /// Bytes that were sent or received.
     stream: Option<u64>,
+    called: Called,
+    /// What only the session can count.
+    counted: BTreeMap<String, i64>,
 }
 
 /// The thread that plays steps without workers.
@@ -225,6 +231,7 @@ impl Stage<'_> {
             Action::Rename => self.rename(link),
             Action::Send { form, to } => self.send(link, *form, *to == Destination::File),
             Action::Receive => self.receive(link),
+            Action::Call(call) => self.call(call),
             Action::Idle { seconds, available } => {
                 self.idle(link, *seconds, *available);
                 Ok(Outcome::default())
@@ -311,6 +318,19 @@ impl Stage<'_> {
         self.session.sync()?;
         self.snapshots = 0;
         Ok(Outcome::operations(u64::from(count)))
+    }
+
+    fn call(&mut self, call: &Call) -> Result<Outcome, Failure> {
+        let called = self.session.call(call)?;
+        let counted = match call.kind {
+            CallKind::Make => {
+                self.session.sync()?;
+                BTreeMap::new()
+            }
+            CallKind::WriteChanging => self.session.caught()?,
+            _ => BTreeMap::new(),
+        };
+        Ok(Outcome { called, counted, ..Outcome::default() })
     }
 
     /// Waits, and lets OpenZFS see so much memory left meanwhile.

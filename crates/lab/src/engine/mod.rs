@@ -11,7 +11,7 @@ pub mod protocol;
 
 use crate::io::Target;
 use crate::recorder::Whom;
-use crate::spec::{Form, Setup, Variant};
+use crate::spec::{Call, Called, Form, Setup, Variant};
 use crate::user::cures::Cure;
 use crate::user::library::LibraryInfo;
 use crate::user::shim::ShimFile;
@@ -134,6 +134,23 @@ pub trait Session {
     /// What OpenZFS refused.
     fn receive(&mut self, _form: Form) -> Result<u64, Failure> {
         Err(Failure::other("receive a stream", "this engine cannot"))
+    }
+
+    /// Makes one call of the application on a file of its own. Engines that cannot are never asked.
+    ///
+    /// # Errors
+    /// Data that is not what was written, and a file that is gone. What the kernel answers to the call is no error.
+    fn call(&mut self, _call: &Call) -> Result<Called, Failure> {
+        Err(Failure::other("call the file system", "this engine has none"))
+    }
+
+    /// How many writes OpenZFS caught whose memory changed under it, and the events it posted for them, where it counts
+    /// them.
+    ///
+    /// # Errors
+    /// What OpenZFS refused.
+    fn caught(&self) -> Result<BTreeMap<String, i64>, Failure> {
+        Ok(BTreeMap::new())
     }
 
     /// Lets OpenZFS see so much memory left; `None` for what there is.

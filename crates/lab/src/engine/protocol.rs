@@ -9,7 +9,7 @@ use crate::Bytes;
 use crate::latency::Latency;
 use crate::pool::session::PoolPlan;
 use crate::result::Mark;
-use crate::spec::{Setup, Step};
+use crate::spec::{Called, Setup, Step};
 use crate::user::cures::Cure;
 use crate::user::kept::Kept;
 use crate::user::library::Library;
@@ -110,6 +110,8 @@ pub struct StepEnd {
     /// Of the calls of the application.
     #[serde(default)]
     pub latency: Option<Latency>,
+    #[serde(default)]
+    pub called: Called,
     pub clocks: PhaseClocks,
     /// Change of OpenZFS's counters, `arcstats.hits`.
     pub counters: BTreeMap<String, i64>,

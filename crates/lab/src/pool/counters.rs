@@ -70,9 +70,33 @@ impl Counters {
     }
 }
 
+/// Writes whose memory changed while they were under way: the column DIO of `zpool status -dp` (the most of any vdev, as
+/// each row has its own), and events in the list of `zpool events -H`. Releases without them have nothing.
+pub fn caught(status: &str, events: &str) -> BTreeMap<String, i64> {
+    let mut rows = status.lines().map(|line| line.split_whitespace().collect::<Vec<&str>>());
+    let column = rows.find_map(|row| {
+        (row.first() == Some(&"NAME")).then(|| row.iter().position(|head| *head == "DIO")).flatten()
+    });
+    let errors =
+        column.map(|column| rows.filter_map(|row| row.get(column)?.parse::<i64>().ok()).max().unwrap_or(0));
+    let posted = events.lines().filter(|line| line.contains("dio_verify_wr")).count() as i64;
+    let counted = [("lab.dio_verify_errors", errors), ("lab.dio_verify_events", errors.map(|_| posted))];
+    counted.into_iter().filter_map(|(name, count)| Some((name.to_owned(), count?))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn caught_writes_are_in_the_column_of_the_vdev_and_in_the_events() {
+        let status = "  pool: p\n state: ONLINE\nconfig:\n\n\tNAME  STATE READ WRITE CKSUM DIO\n\tp ONLINE 0 0 0 -\n\t  \
+                      nvme0n1p1 ONLINE 0 0 0 3\n\nerrors: No known data errors\n";
+        let events = "Nov 1 2026 ereport.fs.zfs.dio_verify_wr\nNov 1 2026 sysevent.fs.zfs.config_sync\n";
+        let both = caught(status, events);
+        assert_eq!((both["lab.dio_verify_errors"], both["lab.dio_verify_events"]), (3, 1));
+        assert!(caught("NAME STATE READ WRITE CKSUM\np ONLINE 0 0 0\n", events).is_empty());
+    }
 
     #[test]
     fn tables_are_read_and_what_grew_is_told() {

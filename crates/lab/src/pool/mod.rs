@@ -4,6 +4,7 @@
 //! after a run, a kill or a crash: [`cleanup`]. Devices in use and devices with anything on them are refused
 //! ([`guard`]). The child makes the pool and plays the steps ([`session`]).
 
+mod call;
 pub mod cleanup;
 mod clocks;
 mod commands;

@@ -1,5 +1,6 @@
 //! The child's side of this engine: makes the pool and its dataset with `zpool` and `zfs`, plays on files.
 
+use super::call::CallFile;
 use super::clocks::{Disks, Measuring};
 use super::commands::Tools;
 use super::counters::Counters;
@@ -14,9 +15,10 @@ use crate::engine::protocol::{ChildPlan, Failure};
 use crate::engine::{Measured, Session};
 use crate::io::Target;
 use crate::scratch::{DISK, allocate, disk_size};
-use crate::spec::{Form, Fsync, Layout, Setup};
+use crate::spec::{Call, CallKind, Called, Form, Fsync, Layout, Setup};
 use crate::user::cures::Cure;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -52,6 +54,7 @@ struct PoolSession {
     /// `None` while the pool is out.
     files: Option<Files>,
     measuring: Option<(Measuring, Counters)>,
+    calls: Option<CallFile>,
 }
 
 /// Makes the pool. What it has made when it fails is in the journal.
@@ -107,13 +110,18 @@ impl PoolSession {
             disks,
             files: None,
             measuring: None,
+            calls: None,
         };
         session.open_files()?;
         Ok(session)
     }
 
+    fn folder(&self) -> PathBuf {
+        journal::root(&self.plan.journal).join("data")
+    }
+
     fn open_files(&mut self) -> Result<(), Failure> {
-        let folder = journal::root(&self.plan.journal).join("data");
+        let folder = self.folder();
         // Without the mount they would fill the folder below it.
         if !folder.is_dir() {
             return Err(Failure::other("open the dataset", format!("{} is not there", folder.display())));
@@ -259,6 +267,7 @@ impl Session for PoolSession {
 
     fn reimport(&mut self, mark: &mut dyn FnMut(&str, &str)) -> Result<(), Failure> {
         self.files = None;
+        self.calls.iter_mut().for_each(CallFile::close);
         mark("export", "export the pool");
         self.export()?;
         mark("import", "import it again, load the key");
@@ -305,6 +314,22 @@ impl Session for PoolSession {
         Err(Failure::other("send a snapshot", super::limits::NO_SEND))
     }
 
+    fn call(&mut self, call: &Call) -> Result<Called, Failure> {
+        if call.kind == CallKind::Make {
+            self.calls = Some(CallFile::make(&self.folder(), self.setup.recordsize())?);
+        }
+        match &mut self.calls {
+            Some(calls) => calls.call(call),
+            None => Err(Failure::other("call the file system", "no file was made for it")),
+        }
+    }
+
+    fn caught(&self) -> Result<BTreeMap<String, i64>, Failure> {
+        let status = self.tools.ask("zpool", &["status", "-dp", &self.name()])?;
+        let events = self.tools.ask("zpool", &["events", "-H", &self.name()])?;
+        Ok(super::counters::caught(&status, &events))
+    }
+
     fn memory_left(&self, _bytes: Option<i64>) {
         // Refused before anything began: a host's memory is not the lab's.
     }
@@ -336,6 +361,7 @@ impl Session for PoolSession {
     /// The parent takes the pool away, as after a kill: one way for both.
     fn close(mut self: Box<Self>) -> Result<(), Failure> {
         self.files = None;
+        self.calls = None;
         Ok(())
     }
 }

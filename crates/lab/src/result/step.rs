@@ -34,6 +34,9 @@ pub struct StepResult {
     pub peak_bytes: Option<u64>,
     /// How much counters of OpenZFS changed, `arcstats.hits`; those that did not are left out.
     pub counters: BTreeMap<String, i64>,
+    /// What became of the one call of the step: `direct`, `buffered`, `EINVAL`, or `errno N`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
     /// Counters of the lab that the engine cannot count.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub not_counted: BTreeSet<String>,

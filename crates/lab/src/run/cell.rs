@@ -185,12 +185,14 @@ fn moved(action: &Action, all: Bytes) -> u64 {
         | Action::Lose { .. }
         | Action::Regain
         | Action::Rename
+        | Action::Call(_)
         | Action::Idle { .. } => 0,
     }
 }
 
 fn step_result(end: StepEnd) -> StepResult {
-    let StepEnd { step, bytes, blocks, operations, latency, clocks, counters, not_counted } = end;
+    let StepEnd { step, bytes, blocks, operations, latency, called, clocks, counters, not_counted } = end;
+    let outcome = called.outcome(|name| counters.get(name).copied().unwrap_or(0));
     let moved = bytes > 0;
     StepResult {
         name: step,
@@ -208,6 +210,7 @@ fn step_result(end: StepEnd) -> StepResult {
         threads: clocks.threads,
         peak_bytes: clocks.peak_bytes,
         counters,
+        outcome,
         not_counted,
         marks: Vec::new(),
         capture: None,

@@ -6,6 +6,7 @@ const ALL: &[(&str, &str)] = &[
     ("arc-cached-read", include_str!("../../experiments/arc-cached-read.toml")),
     ("idle-arc-pressure", include_str!("../../experiments/idle-arc-pressure.toml")),
     ("direct-io", include_str!("../../experiments/direct-io.toml")),
+    ("direct-io-semantics", include_str!("../../experiments/direct-io-semantics.toml")),
     ("snapshot-destroy", include_str!("../../experiments/snapshot-destroy.toml")),
     ("snapshot-rename", include_str!("../../experiments/snapshot-rename.toml")),
     ("send", include_str!("../../experiments/send.toml")),

@@ -124,7 +124,17 @@ impl Experiment {
             return Err(format!("steps: {} comes before any snapshot is taken", early.name()));
         }
         self.check_receive()?;
-        Ok(())
+        self.check_calls()
+    }
+
+    /// The file on which calls are made is there once it was made.
+    fn check_calls(&self) -> Result<(), String> {
+        match self.steps.iter().find(|step| step.verb == Verb::Call) {
+            Some(first) if !first.makes_file() => {
+                Err(format!("steps: {} comes before a call with call = \"make\"", first.name()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What is compared must be there: a name that nothing has would be told as nothing of it.

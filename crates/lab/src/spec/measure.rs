@@ -1,5 +1,6 @@
 //! What is read off a step: the name in a specification, the value of a result, and its unit in words.
 
+use super::call::OUTCOMES;
 use super::names;
 use crate::latency::Percentile;
 use crate::result::StepResult;
@@ -32,6 +33,8 @@ pub enum Measure {
     CounterPerBlock(String),
     /// How much it grew.
     Counter(String),
+    /// 1 where the call of the step ended so, `EINVAL`, 0 where it ended otherwise.
+    Outcome(String),
 }
 
 /// Names without an argument.
@@ -71,6 +74,7 @@ impl Measure {
             Measure::PeakMb => step.peak_bytes.map(|bytes| bytes as f64 / 1e6),
             Measure::CounterPerBlock(name) => each(step.counter(name)?, step.blocks),
             Measure::Counter(name) => step.counter(name),
+            Measure::Outcome(name) => step.outcome.as_ref().map(|outcome| f64::from(outcome == name)),
         }
     }
 
@@ -89,6 +93,7 @@ impl Measure {
             Measure::PeakMb => "MB of memory at most".into(),
             Measure::CounterPerBlock(name) => format!("{name} per block"),
             Measure::Counter(name) => name.clone(),
+            Measure::Outcome(name) => format!("calls that end as {name}"),
         }
     }
 
@@ -96,7 +101,7 @@ impl Measure {
     pub fn verb(&self) -> &'static str {
         match self {
             Measure::MbPerS => "reaches",
-            Measure::Counter(_) | Measure::CounterPerBlock(_) => "has",
+            Measure::Counter(_) | Measure::CounterPerBlock(_) | Measure::Outcome(_) => "has",
             _ => "takes",
         }
     }
@@ -109,7 +114,7 @@ impl Measure {
             Measure::WallS | Measure::LatencyUs(_) => "time",
             Measure::ReadAmplification | Measure::WriteAmplification => "traffic",
             Measure::PeakMb => "memory",
-            Measure::CounterPerBlock(_) | Measure::Counter(_) => "count",
+            Measure::CounterPerBlock(_) | Measure::Counter(_) | Measure::Outcome(_) => "count",
         }
     }
 }
@@ -121,6 +126,7 @@ impl fmt::Display for Measure {
             Measure::ThreadBusy(comm) => write!(f, "thread {comm}"),
             Measure::CounterPerBlock(name) => write!(f, "counter {name} per block"),
             Measure::Counter(name) => write!(f, "counter {name}"),
+            Measure::Outcome(name) => write!(f, "outcome {name}"),
             plain => {
                 let name = PLAIN.iter().find(|(_, measure)| measure == plain);
                 f.write_str(name.map_or("", |(name, _)| name))
@@ -152,10 +158,17 @@ impl FromStr for Measure {
                 None => Measure::Counter(name.trim().to_owned()),
             });
         }
+        if let Some(name) = text.strip_prefix("outcome ") {
+            let name = name.trim();
+            return match OUTCOMES.contains(&name) {
+                true => Ok(Measure::Outcome(name.to_owned())),
+                false => Err(format!("{text:?} is no measure; outcome is {}", OUTCOMES.join(", "))),
+            };
+        }
         let known: Vec<&str> = PLAIN.iter().map(|(name, _)| *name).collect();
         Err(format!(
-            "{text:?} is no measure; known are {}, \"latency_us p99\", \"thread NAME\" and \"counter KSTAT.NAME\" or \
-             \"counter KSTAT.NAME per block\"{}",
+            "{text:?} is no measure; known are {}, \"latency_us p99\", \"thread NAME\", \"counter KSTAT.NAME\" or \
+             \"counter KSTAT.NAME per block\", and \"outcome direct\" of a call{}",
             known.join(", "),
             meant(text)
         ))
@@ -166,7 +179,7 @@ impl FromStr for Measure {
 fn meant(text: &str) -> String {
     /// Part of the letters that may differ.
     const NEAR: f64 = 0.6;
-    let with_argument = ["latency_us", "thread", "counter"];
+    let with_argument = ["latency_us", "thread", "counter", "outcome"];
     let known = PLAIN.iter().map(|(name, _)| *name).chain(with_argument);
     let word = text.split_whitespace().next().unwrap_or_default();
     names::near(word, known, NEAR).map_or_else(String::new, |name| format!("; did you mean {name}?"))
@@ -198,6 +211,7 @@ mod tests {
             "latency_us p99.9",
             "counter arcstats.hits",
             "counter dbufstats.hash_misses per block",
+            "outcome direct in part",
         ] {
             assert_eq!(text.parse::<Measure>().unwrap().to_string(), text);
         }
@@ -206,5 +220,6 @@ mod tests {
             let error = slip.parse::<Measure>().unwrap_err();
             assert!(error.ends_with(&format!("; did you mean {meant}?")), "{error}");
         }
+        assert!("outcome EINVALID".parse::<Measure>().unwrap_err().contains("EINVAL, EIO"));
     }
 }

@@ -6,6 +6,7 @@
 
 mod accelerator;
 mod builtin;
+mod call;
 mod check;
 mod fits;
 mod measure;
@@ -17,6 +18,7 @@ mod stop;
 mod values;
 
 pub use accelerator::{Accelerator, Figure as AcceleratorFigure, accelerators};
+pub use call::{Call, CallKind, Called, Direction, RECORDS, TAIL};
 pub use check::Check;
 pub use fits::SIZES;
 pub use measure::Measure;

@@ -99,10 +99,11 @@ pub enum Content {
 }
 
 /// The way of the application's I/O.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
     /// Through the ARC.
+    #[default]
     Buffered,
     /// Direct I/O, as `O_DIRECT` asks for since OpenZFS 2.3.
     Direct,

@@ -3,7 +3,8 @@
 //! In a specification an argument may name a factor, as `count = "$n"`; [`StepSpec::resolve`] puts in what the
 //! cell has for it.
 
-use super::setup::Setup;
+use super::call::{Call, CallKind};
+use super::setup::{Setup, Way};
 use crate::Bytes;
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -27,6 +28,10 @@ pub struct StepSpec {
     pub form: Option<Word>,
     pub state: Option<Word>,
     pub to: Option<Word>,
+    pub call: Option<Word>,
+    pub at: Option<Word>,
+    pub memory: Option<Word>,
+    pub io: Option<Word>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +67,9 @@ pub enum Verb {
     Receive,
     /// Do nothing for `seconds`, while the host seems to have `available` memory left.
     Idle,
+    /// One `call` of the application on a file of its own: `bytes` of it, `at` a byte, from `memory` so many bytes behind the
+    /// start of a page, through a file opened for `io`. What became of it is its outcome.
+    Call,
 }
 
 impl Verb {
@@ -82,6 +90,7 @@ impl Verb {
             Verb::Send => "send",
             Verb::Receive => "receive",
             Verb::Idle => "idle",
+            Verb::Call => "call",
         }
     }
 
@@ -103,6 +112,7 @@ impl Verb {
             Verb::Snapshot => &["count", "bytes"],
             Verb::Destroy => &["order"],
             Verb::Idle => &["seconds", "available"],
+            Verb::Call => &["call", "at", "bytes", "memory", "io"],
         }
     }
 }
@@ -191,6 +201,7 @@ pub enum Action {
         seconds: u32,
         available: Option<i64>,
     },
+    Call(Call),
 }
 
 /// What the ARC holds of the data.
@@ -269,8 +280,17 @@ impl StepSpec {
             ("form", &self.form),
             ("state", &self.state),
             ("to", &self.to),
+            ("call", &self.call),
+            ("at", &self.at),
+            ("memory", &self.memory),
+            ("io", &self.io),
         ];
         all.into_iter().filter_map(|(name, word)| Some((name, word.as_ref()?)))
+    }
+
+    /// A call that makes the file for the others.
+    pub fn makes_file(&self) -> bool {
+        matches!(&self.call, Some(Word::Text(text)) if text == "make")
     }
 
     /// # Errors
@@ -316,11 +336,39 @@ impl StepSpec {
             Verb::Destroy => Action::Destroy { order: one_of("order", &self.order, setup)? },
             Verb::Lose => Action::Lose { count: lost(number("count", &self.count, setup)?, setup)? },
             Verb::Regain => Action::Regain,
+            Verb::Call => Action::Call(self.called(setup)?),
             Verb::Idle => Action::Idle {
                 seconds: number("seconds", &self.seconds, setup)?.ok_or("seconds is missing")?,
                 available: self.available.as_ref().map(|w| signed(&w.text(setup)?)).transpose()?,
             },
         })
+    }
+}
+
+impl StepSpec {
+    fn called(&self, setup: &Setup) -> Result<Call, String> {
+        const PAGE: u64 = 4096;
+        let size = |word: &Option<Word>| -> Result<u64, String> {
+            word.as_ref().map_or(Ok(0), |w| w.text(setup)?.parse::<Bytes>().map(|bytes| bytes.0))
+        };
+        let kind: CallKind = one_of("call", &self.call, setup)?;
+        let (at, bytes, memory) = (size(&self.at)?, size(&self.bytes)?, size(&self.memory)?);
+        let way = self.io.as_ref().map_or(Ok(None), |_| one_of::<Way>("io", &self.io, setup).map(Some))?;
+        if memory >= PAGE {
+            return Err(format!("memory is {memory}; it must be below {PAGE}, the size of a page"));
+        }
+        let moves = !matches!(kind, CallKind::Make | CallKind::Fsync);
+        if moves && bytes == 0 {
+            return Err("bytes is missing".into());
+        }
+        let all = super::call::RECORDS * setup.recordsize().0;
+        if moves && (at >= all || (kind != CallKind::Read && at + bytes > all)) {
+            return Err(format!("at is {at} and bytes {bytes}; the file has {all} in whole records"));
+        }
+        if kind == CallKind::Map && (at % PAGE, bytes % PAGE) != (0, 0) {
+            return Err("at and bytes of a map are whole pages of 4096".into());
+        }
+        Ok(Call { kind, at, bytes: Bytes(bytes), way: way.unwrap_or(setup.io), memory })
     }
 }
 
@@ -403,6 +451,11 @@ mod tests {
             ("do = \"idle\"\nseconds = \"long\"", "whole number"),
             ("do = \"lose\"", "can do without 0"),
             ("do = \"cache\"\nstate = \"tepid\"", "cold or warm"),
+            ("do = \"call\"\ncall = \"read\"", "bytes is missing"),
+            ("do = \"call\"\ncall = \"write\"\nbytes = \"8M\"", "in whole records"),
+            ("do = \"call\"\ncall = \"read\"\nbytes = \"4K\"\nmemory = 4096", "below 4096"),
+            ("do = \"call\"\ncall = \"map\"\nbytes = 1000", "whole pages"),
+            ("do = \"call\"\ncall = \"poke\"", "write-changing"),
         ];
         for (text, says) in wrong {
             let error = step(text).resolve(&setup(&[])).unwrap_err();

@@ -19,6 +19,13 @@ fn of_cell(variant: &Variant) -> Vec<String> {
     if let Some(plugin) = setup.offload.plugin.as_ref().filter(|path| !path.is_file()) {
         reasons.push(format!("provider={}: there is no such file; build the plugin first", plugin.display()));
     }
+    if variant.steps.iter().any(|step| matches!(step.action, Action::Call(_))) {
+        reasons.push(
+            "the steps call: what becomes of a read or write is decided by the file system of a kernel (zfs_setup_direct, \
+             module/zfs/zfs_vnops.c), which libzpool does not have; use --engine pool or vm"
+                .to_owned(),
+        );
+    }
     if setup.cache_disks > 0 {
         reasons.push("cache_disks: the lab has cache devices with --engine pool or vm only".to_owned());
     }

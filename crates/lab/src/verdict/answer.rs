@@ -2,7 +2,7 @@
 
 use super::table::law;
 use crate::result::ExperimentResult;
-use crate::spec::Compare;
+use crate::spec::{Compare, Measure};
 use crate::stats::{Ratio, paired_at};
 
 /// The sentence, and whether the figures come in the expected order.
@@ -13,6 +13,9 @@ use crate::stats::{Ratio, paired_at};
 pub fn answer(compare: &Compare, result: &ExperimentResult) -> (String, Option<bool>) {
     if compare.largest_first.len() < 2 && !result.growth.is_empty() {
         return (growth(compare, result), None);
+    }
+    if matches!(compare.measure, Measure::Outcome(_)) {
+        return (super::outcomes::sentence(result, &compare.step), None);
     }
     let cells: Vec<Cell> = ordered_labels(compare, result)
         .into_iter()

@@ -2,7 +2,7 @@
 
 use super::{growth_line, number};
 use crate::result::{ExperimentResult, GrowthResult};
-use crate::spec::Check;
+use crate::spec::{Check, Measure};
 use crate::stats::{Interval, Ratio, median_interval, paired_at};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,16 @@ fn within(check: &Check, value: f64) -> bool {
 fn figure(check: &Check, result: &ExperimentResult) -> Option<(bool, String)> {
     let values: Vec<f64> = result.values(&check.of, &check.step, &check.measure).into_values().collect();
     let interval = median_interval(&values)?;
+    if let Measure::Outcome(_) = &check.measure {
+        let outcome = |run: &crate::RunResult| run.step(&check.step)?.outcome.clone();
+        let ended = result.runs.iter().find(|run| run.variant == check.of).and_then(outcome);
+        let proof = super::outcomes::proof(result, &check.of, &check.step);
+        let found = [ended.unwrap_or_default(), proof].join(", ");
+        return Some((
+            within(check, interval.value),
+            format!("{}: {}", check.of, found.trim_end_matches(", ")),
+        ));
+    }
     let found = format!("{}: {} {}", check.of, with_range(interval, values.len()), check.measure.unit());
     Some((within(check, interval.value), found))
 }

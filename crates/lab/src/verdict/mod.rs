@@ -9,6 +9,7 @@ mod functions;
 mod grows;
 mod limit;
 mod offload;
+mod outcomes;
 mod predict;
 mod saved;
 mod surfaces;

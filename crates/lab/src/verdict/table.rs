@@ -24,7 +24,8 @@ pub fn table(result: &ExperimentResult) -> String {
         result.size_spec.repetitions,
         result.size_spec.bytes
     );
-    out += &cells(result);
+    let called = super::outcomes::outcomes(result);
+    out += &if called.is_empty() { cells(result) } else { called };
     let _ = writeln!(out, "\n{}", result.answer);
     for sentence in trust(result) {
         let _ = writeln!(out, "{sentence}");

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zwhy_lab::{
-    Action, Bytes, Destination, Engine, Estimate, Experiment, Form, Library, Likeness, Pace, PoolChoice,
-    Remark, Size, SizeSpec, State, Stop, Variant, estimate_at, remarks, user_refusals, user_unknown,
+    Action, Bytes, Call, CallKind, Destination, Engine, Estimate, Experiment, Form, Library, Likeness, Pace,
+    PoolChoice, Remark, Size, SizeSpec, State, Stop, Variant, Way, estimate_at, remarks, user_refusals, user_unknown,
 };
 use zwhy_report::{Align, Grid};
 
@@ -389,6 +389,24 @@ fn words(action: &Action, all: Bytes) -> String {
         Action::Lose { count } => format!("take {count} disks away"),
         Action::Regain => "bring the disks back, wait until they are resilvered".into(),
         Action::Idle { seconds, .. } => format!("do nothing for {seconds} s"),
+        Action::Call(call) => called(call),
+    }
+}
+
+fn called(call: &Call) -> String {
+    let way = if call.way == Way::Direct { ", opened with O_DIRECT" } else { "" };
+    let memory = match call.memory {
+        0 => String::new(),
+        bytes => format!(", in memory that begins {bytes} bytes behind a page"),
+    };
+    let place = format!("{} at byte {}{memory}{way}", call.bytes, call.at);
+    match call.kind {
+        CallKind::Make => "make a file of 8 records and 1000 bytes".into(),
+        CallKind::Read => format!("read {place}, in one call"),
+        CallKind::Write => format!("write {place}, in one call"),
+        CallKind::WriteChanging => format!("write {place}, while the memory changes"),
+        CallKind::Map => format!("map {} at byte {} into memory", call.bytes, call.at),
+        CallKind::Fsync => "wait until the file is on disk".into(),
     }
 }
 
