@@ -29,7 +29,7 @@ pub struct Setup {
     #[serde(default)]
     pub special_disks: u32,
     /// Cache devices (L2ARC), as above.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_none")]
     pub cache_disks: u32,
     /// Whether the application waits until its writes are safe.
     #[serde(default)]
@@ -47,6 +47,10 @@ pub struct Setup {
     pub implementations: BTreeMap<String, String>,
     /// What only steps use, as `n` of `count = "$n"`.
     pub words: BTreeMap<String, String>,
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 impl Default for Setup {
