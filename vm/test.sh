@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 top=$(mktemp -d)
 trap 'rm -rf "$top"' EXIT
 mkdir -p "$top/vm" "$top/bin"
-cp "$here/run" "$here/accel.sh" "$here/disks.sh" "$top/vm/"
+cp "$here/run" "$here/keep" "$here/accel.sh" "$here/disks.sh" "$top/vm/"
 
 cat >"$top/vm/build.sh" <<'SH'
 #!/bin/sh
@@ -60,6 +60,15 @@ errs-early) echo 'KVM internal error. Suberror: 1' >&2; pauses ;;
 errs-late) works; sleep 0.5; printf 'KVM internal error. Suberror: 1\nemulation failure\n' >&2; pauses ;;
 errs-and-ends) works; echo 'error: kvm run failed Bad address' >&2; exit 0 ;;
 aborts-late) works; sleep 0.5; ulimit -c 0; kill -ABRT $$ ;;
+dies-midway)
+    # As keep leaves it: two archives in the second half.
+    echo 'vm: Linux 6.1'
+    mkdir -p "$results.d/lab/cells"
+    echo 1 >"$results.d/lab/cells/0000.json"
+    tar -c -f - -C "$results.d" . | dd of="$results" bs=1M seek=128 conv=notrunc 2>/dev/null
+    echo 2 >"$results.d/lab/cells/0001.json"
+    tar -c -f - -C "$results.d" ./lab/cells/0001.json | dd of="$results" bs=1M seek=129 conv=notrunc 2>/dev/null
+    ;;
 stops) works; sleep 0.5; echo '{"event": "STOP"}' >>"$events"; pauses ;;
 disk-full) works; echo '{"event": "BLOCK_IO_ERROR"}{"event": "STOP"}' >>"$events"; pauses ;;
 never-ends) works; pauses ;;
@@ -88,7 +97,7 @@ boot() {
     rm -rf "$top/out"
     status=0
     env PATH="$top/bin:$PATH" QEMU_KVM="$does" QEMU_STARTS="$top/starts" ZWHY_VM_DIR="$top/cache" ZWHY_VM_KVM="$top/kvm" \
-        ZWHY_VM_PATIENCE=60 ZWHY_VM_ACCEL= "$@" "$top/vm/run" -t "${limit:-100}" -n "${disks:-1}" -s 64 ${special[@]+"${special[@]}"} -o "$top/out" true \
+        ZWHY_VM_PATIENCE=60 ZWHY_VM_ACCEL= "$@" "$top/vm/run" -t "${limit:-100}" -n "${disks:-1}" -s 64 ${special[@]+"${special[@]}"} ${pattern:+-p "$pattern"} -o "$top/out" true \
         >"$top/console" 2>"$top/errors" || status=$?
 }
 
@@ -165,6 +174,15 @@ boot works ZWHY_VM_ACCEL=xen; expect 2 ''; says 'it may be kvm or tcg'
 
 fresh "no room on the host"
 boot disk-full; expect 1 kvm; says '^error: no room for the disks of the VM'
+
+fresh "a machine that dies midway"
+pattern='lab/cells/*'
+boot dies-midway; expect 1 kvm; says 'ended without a result'
+[[ $(cat "$top/out/lab/cells/0000.json" "$top/out/lab/cells/0001.json" | xargs) == '1 2' ]] || fail "what was finished is lost"
+boot hangs ZWHY_VM_ACCEL=kvm ZWHY_VM_PATIENCE=1; expect 1 kvm
+[[ ! -e $top/out ]] || fail "an empty folder is left"
+boot works; expect 0 kvm; results_of kvm
+pattern=''
 
 fresh "a job that takes too long"
 limit=5 boot never-ends; expect 124 kvm; says 'did not end within 5 s'; remembers kvm

@@ -53,13 +53,14 @@ pub use result::{
     SummaryStep, SurfaceResult, ThreadGroup,
 };
 pub use run::verify::{Verified, VerifyOptions, verify};
-pub use run::{RunOptions, planned_hz, resume, run, runs_to_come};
+pub use run::{RunOptions, gather, planned_hz, resume, run, runs_to_come};
 pub use sample::Sampled;
 pub use spec::{
     Accelerator, AcceleratorFigure, Action, Call, CallKind, Check, Compare, Destination, Engine, Experiment,
     Form, Measure, Setup, Size, SizeSpec, State, StepSpec, Stop, Variant, Verb, Way, accelerators,
 };
 pub use stats::{Growth, Interval, Law, Model, Ratio, Surface, median, paired};
+pub use store::Plan;
 pub use user::cures::Cure;
 pub use user::library::{Library, LibraryError, LibraryInfo};
 pub use user::limits::{refusals as user_refusals, unknown as user_unknown};

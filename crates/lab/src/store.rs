@@ -54,6 +54,19 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The plan in that file.
+    ///
+    /// # Errors
+    /// When it is not there, or this version cannot read it.
+    pub fn read(path: &Path) -> Result<Plan, LabError> {
+        let folder = path.parent().unwrap_or(path);
+        let text = fs::read_to_string(path).map_err(|source| {
+            LabError::unread("read the plan of an experiment,", folder, path.to_owned(), source)
+        })?;
+        serde_json::from_str(&text)
+            .map_err(|e| LabError::Result { path: path.to_owned(), what: e.to_string() })
+    }
+
     pub fn order(&self) -> Result<Vec<PlannedRun>, String> {
         Ok(order(self.experiment.variants()?.len(), self.size_spec.repetitions, self.seed))
     }
@@ -88,12 +101,13 @@ impl Store {
     /// # Errors
     /// When it holds no plan, or one that this version cannot read.
     pub fn open(folder: &Path) -> Result<(Store, Plan), LabError> {
-        let path = folder.join(PLAN);
-        let text = fs::read_to_string(&path).map_err(|source| {
-            LabError::unread("read the plan of an experiment,", folder, path.clone(), source)
-        })?;
-        let plan = serde_json::from_str(&text).map_err(|e| LabError::Result { path, what: e.to_string() })?;
-        Ok((Store { folder: folder.to_owned() }, plan))
+        let plan = Plan::read(&folder.join(PLAN))?;
+        Ok((Store::at(folder), plan))
+    }
+
+    /// The folder of an experiment whose plan lies elsewhere.
+    pub fn at(folder: &Path) -> Store {
+        Store { folder: folder.to_owned() }
     }
 
     /// The finished run at a place of the order; `None` when it is not there, or damaged.

@@ -161,6 +161,7 @@ fn a_program_that_is_killed_takes_the_vm_with_it() {
     program.kill().expect("it is ours");
     program.wait().expect("it ended");
     let end = Instant::now();
+    // What was finished is in the folder of the results; nothing was.
     while fs::read_dir(folder.path()).expect("the folder").count() > 0 {
         assert!(end.elapsed() < Duration::from_secs(30), "the VM and its files are still there");
         std::thread::sleep(Duration::from_millis(100));

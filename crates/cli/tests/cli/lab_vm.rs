@@ -106,6 +106,7 @@ fn the_machine_is_given_the_experiment_word_by_word_and_its_results_come_home() 
     assert!(result["command"].to_string().contains("vm"), "it is the command of this host");
     assert!(folder.path().join("out/cells").is_dir() && !folder.path().join("out/lab").exists());
     assert!(!folder.path().join("out/plan.json").exists(), "nobody goes on with it on this host");
+    assert!(folder.path().join("out/vm-plan.json").exists(), "another machine may");
 
     let given = fs::read_to_string(folder.path().join("arguments")).expect("what it was given");
     let words: Vec<&str> = given.lines().collect();
@@ -150,8 +151,111 @@ fn runs_that_failed_in_the_machine_do_not_take_the_others_with_them() {
     sample(folder.path(), true);
     let ran = run_in(&folder, &["snapshot-destroy", "--quick", "--json"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.err.contains("did not end; what a VM began cannot be resumed. "), "{ran:?}");
+    assert!(ran.err.contains("did not end; zwhy lab resume out tries these again. "), "{ran:?}");
     assert!(ran.out.contains("newest-first"), "the others are told");
+}
+
+/// A plan of an experiment and its first run, beside a result of one run.
+fn begun(folder: &Path) {
+    sample(folder, false);
+    let read = |name: &str| -> serde_json::Value {
+        serde_json::from_slice(&fs::read(folder.join(name)).expect("a file")).expect("JSON")
+    };
+    let result = read("sample.json");
+    let plan = serde_json::json!({
+        "schema": result["schema"], "experiment": zwhy_lab::Experiment::builtin("snapshot-destroy").expect("it ships"),
+        "size": "quick", "size_spec": { "bytes": "16M", "repetitions": 1 }, "seed": 7, "started_s": 0, "command": [],
+        "scratch": "/tmp/scratch", "library": "/zfs.ko", "build_id": null, "hz": null,
+    });
+    let mut cell = result["runs"][0].clone();
+    cell["position"] = 0.into();
+    fs::write(folder.join("plan.json"), plan.to_string()).expect("a file");
+    fs::write(folder.join("0000.json"), cell.to_string()).expect("a file");
+}
+
+#[test]
+fn a_machine_that_dies_leaves_what_was_finished_and_another_goes_on() {
+    let folder = machine(
+        "mkdir -p $out/lab/cells; cp $HERE/sample.json $out/lab/result.json; cp $HERE/plan.json $out/lab/
+         cp $HERE/0000.json $out/lab/cells/; echo 'Kernel panic - not syncing'; exit 1",
+    );
+    begun(folder.path());
+    let ran = run_in(&folder, &["snapshot-destroy", "--quick", "--json"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.err.contains("5 of 6 runs did not end; zwhy lab resume out tries these again"), "{ran:?}");
+    let result: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!(result["runs"].as_array().map(Vec::len), Some(1));
+    let missing = result["failed"].as_array().expect("a list");
+    let names: std::collections::BTreeSet<&str> =
+        missing.iter().filter_map(|f| f["variant"].as_str()).collect();
+    assert!(names.len() == 5 && missing[0]["error"].to_string().contains("Kernel panic"), "{missing:?}");
+    let again = run_in(&folder, &["snapshot-destroy", "--quick"]).failed(1);
+    assert!(again.contains("zwhy lab resume out"), "{again}");
+
+    let goes_on = format!(
+        "#!/bin/bash\nfor word; do [[ $word != */begun.tar ]] || tar -t -f \"$word\" >\"$HERE/given\"; done\n\
+         while [[ $1 != -o ]]; do shift; done\nout=$2\necho \"$*\" >\"$HERE/words\"\n{LEAVES_RESULTS}\n"
+    );
+    executable(&folder.path().join("vm/run"), &goes_on);
+    let mut command = zwhy(folder.path());
+    command.args("lab resume out --vm vm --json".split(' '));
+    command.env("HERE", folder.path()).env("ZWHY_VM_DIR", folder.path().join("cache"));
+    let result = Ran::of(command.output().expect("the program starts")).json();
+    assert_eq!(result["failed"], serde_json::json!([]));
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("what it was given");
+    for file in ["lab/plan.json", "lab/cells/0000.json"] {
+        assert!(read("given").lines().any(|line| line == file), "{file}: {}", read("given"));
+    }
+    assert!(read("words").contains("lab resume /out/lab --json"), "{}", read("words"));
+    assert!(folder.path().join("out/cells/0000.json").is_file());
+}
+
+/// QEMU, of which KVM dies as it does on hosts that are guests themselves.
+const DYING_KVM: &str = "#!/bin/bash
+while (($#)); do
+    case $1 in
+    -accel) accel=${2%%,*} ;;
+    -drive) [[ $2 != *id=results,* ]] || { results=${2#file=}; results=${results%%,*}; } ;;
+    esac
+    shift
+done
+echo $accel >>$HERE/starts
+echo 'vm: Linux 6.1'
+if [[ $accel == kvm ]]; then echo 'KVM internal error. Suberror: 1' >&2; exec sleep 90; fi
+out=$HERE/left
+mkdir -p $out/lab
+cp $HERE/sample.json $out/lab/result.json
+echo 0 >$out/.exit
+tar -c -f $results -C $out .
+";
+
+#[test]
+fn a_kvm_that_dies_is_left_for_emulation() {
+    let folder = TempDir::new().expect("a folder");
+    sample(folder.path(), false);
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vm");
+    for name in ["vm", "bin"] {
+        fs::create_dir(folder.path().join(name)).expect("a folder");
+    }
+    for script in ["run", "keep", "accel.sh", "disks.sh"] {
+        fs::copy(sources.join(script), folder.path().join("vm").join(script)).expect("a script");
+    }
+    let build = "#!/bin/sh\nmkdir -p $ZWHY_VM_DIR/$1 && : >$ZWHY_VM_DIR/$1/vmlinuz && : >$ZWHY_VM_DIR/$1/base.cpio.gz\n";
+    executable(&folder.path().join("vm/build.sh"), build);
+    executable(&folder.path().join("bin/qemu-system-x86_64"), DYING_KVM);
+    fs::write(folder.path().join("kvm"), "").expect("a file");
+    let mut command = in_machine(&folder, &["encryption", "--quick", "--json"]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", folder.path().join("bin").display()));
+    command
+        .env("ZWHY_VM_KVM", folder.path().join("kvm"))
+        .env("ZWHY_VM_ACCEL", "")
+        .env("TMPDIR", folder.path());
+    let ran = Ran::of(command.output().expect("the program starts"));
+    assert!(ran.code == Some(0) && ran.err.contains("KVM does not work here"), "{ran:?}");
+    assert!(ran.err.contains("KVM internal error") && ran.err.contains("software emulation"), "{ran:?}");
+    let starts = fs::read_to_string(folder.path().join("starts")).expect("it was started");
+    assert_eq!(starts, "kvm\ntcg\n");
 }
 
 /// A machine that runs for ever, says so, and tidies up when its standard input ends.

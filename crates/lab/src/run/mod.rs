@@ -161,6 +161,35 @@ pub fn resume(
     Session { plan, options, engine, store, scratch }.go(recorder, progress)
 }
 
+/// What the finished runs in a folder come to; those that are missing did not end, because of `why`.
+///
+/// `plan` is the file of their plan. The result of one run at least must be there.
+///
+/// # Errors
+/// When plan or result cannot be read, or the new result not be written.
+pub fn gather(folder: &Path, plan: &Path, why: &str) -> Result<ExperimentResult, LabError> {
+    let (plan, store) = (Plan::read(plan)?, Store::at(folder));
+    let mut result = ExperimentResult::read(folder)?;
+    let labels: Vec<String> = variants(&plan.experiment)?.into_iter().map(|v| v.label).collect();
+    let order = plan.order().map_err(|what| LabError::Spec { origin: plan.experiment.name.clone(), what })?;
+    (result.runs, result.failed) = (Vec::new(), Vec::new());
+    for (position, planned) in order.iter().enumerate() {
+        match store.finished(position) {
+            Some(run) => result.runs.push(run),
+            None => result.failed.push(FailedRun {
+                position,
+                variant: labels[planned.variant].clone(),
+                repetition: planned.repetition,
+                error: why.to_owned(),
+            }),
+        }
+    }
+    conclude(&plan, &mut result, &labels);
+    result.write(folder)?;
+    result.write_rows(folder)?;
+    Ok(result)
+}
+
 /// Where there is no current folder a path stays as it is, and is not found.
 fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
@@ -295,14 +324,14 @@ impl Session<'_> {
                 }
                 Err(error) => return Err(error),
             }
-            self.conclude(&mut result, &labels);
+            conclude(&plan, &mut result, &labels);
             result.write(&self.options.out)?;
         }
         match first_failure {
             Some(error) if result.runs.is_empty() => Err(error),
             _ => {
                 self.is_enough(&mut result, &labels, order.len());
-                self.conclude(&mut result, &labels);
+                conclude(&plan, &mut result, &labels);
                 result.write(&self.options.out)?;
                 result.write_rows(&self.options.out)?;
                 if result.failed.is_empty() && !plan.keep {
@@ -328,22 +357,6 @@ impl Session<'_> {
             result.size_spec.repetitions = made;
         }
         is_enough
-    }
-
-    /// Everything that is computed from the runs.
-    fn conclude(&self, result: &mut ExperimentResult, labels: &[String]) {
-        result.summary = summarise(labels, &result.runs);
-        result.noise = noise(result);
-        let times = times(result, labels);
-        result.drift = stats::drifts(&times);
-        result.warm_up = stats::warms_up(stats::by_cell(&times).iter().map(Vec::as_slice));
-        result.growth = grows(result);
-        result.surfaces = surfaces(&self.plan.experiment.grow, result);
-        (result.answer, result.as_expected) = answer(&self.plan.experiment.compare, result);
-        for sentence in offload(result).into_iter().chain(saved(result)) {
-            result.answer += &format!(" {sentence}");
-        }
-        result.checks = check(result);
     }
 
     fn blank(&self) -> ExperimentResult {
@@ -389,6 +402,22 @@ impl Session<'_> {
             checks: Vec::new(),
         }
     }
+}
+
+/// Everything that is computed from the runs.
+fn conclude(plan: &Plan, result: &mut ExperimentResult, labels: &[String]) {
+    result.summary = summarise(labels, &result.runs);
+    result.noise = noise(result);
+    let times = times(result, labels);
+    result.drift = stats::drifts(&times);
+    result.warm_up = stats::warms_up(stats::by_cell(&times).iter().map(Vec::as_slice));
+    result.growth = grows(result);
+    result.surfaces = surfaces(&plan.experiment.grow, result);
+    (result.answer, result.as_expected) = answer(&plan.experiment.compare, result);
+    for sentence in offload(result).into_iter().chain(saved(result)) {
+        result.answer += &format!(" {sentence}");
+    }
+    result.checks = check(result);
 }
 
 /// Typical difference between runs of one cell: the middle one of the cells.

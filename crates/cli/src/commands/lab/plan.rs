@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use zwhy_lab::{
     Action, Bytes, Call, CallKind, Destination, Engine, Estimate, Experiment, Form, Library, Likeness, Pace,
-    PoolChoice, Remark, Size, SizeSpec, State, Stop, Variant, Way, estimate_at, remarks, user_refusals, user_unknown,
+    PoolChoice, Remark, Size, SizeSpec, State, Stop, Variant, Way, estimate_at, remarks, user_refusals,
+    user_unknown,
 };
 use zwhy_report::{Align, Grid};
 

@@ -60,6 +60,9 @@ pub struct RunArgs {
 pub struct ResumeArgs {
     /// Output folder of the experiment.
     folder: PathBuf,
+    /// As of lab run.
+    #[arg(long, value_name = "DIR", hide = true)]
+    vm: Option<PathBuf>,
     /// Print the result as JSON instead of tables.
     #[arg(long)]
     json: bool,
@@ -125,6 +128,12 @@ fn run_in_vm(wanted: &Wanted, args: &RunArgs) -> Result<ExitCode> {
 }
 
 pub fn resume(args: &ResumeArgs) -> Result<ExitCode> {
+    if vm::has_begun(&args.folder) {
+        let mut shown = Shown::new();
+        let result = vm::resume(&args.folder, args.vm.as_deref(), &mut shown);
+        shown.bar.finish_and_clear();
+        return tell(result?, &args.folder, None, args.json);
+    }
     let mut options = RunOptions::new(&args.folder, ChildProgram::this([super::CHILD]));
     options.cancel = stop::flag()?;
     let hz = zwhy_lab::planned_hz(&args.folder)?;
@@ -158,7 +167,7 @@ fn tell(mut result: ExperimentResult, folder: &Path, explain: Option<&str>, json
         output::print(&page_hint(folder))?;
     }
     let Some(first) = result.failed.first() else { return Ok(ExitCode::SUCCESS) };
-    let again = match folder.join("plan.json").exists() {
+    let again = match folder.join("plan.json").exists() || vm::has_begun(folder) {
         true => format!("zwhy lab resume {} tries these again", folder.display()),
         false => "what a VM began cannot be resumed".to_owned(),
     };
@@ -184,7 +193,7 @@ fn page_hint(folder: &Path) -> String {
 /// Captures of two experiments in one folder could not be told apart.
 fn refuse_used(folder: &Path) -> Result<()> {
     match std::fs::read_dir(folder).ok().and_then(|mut entries| entries.next()) {
-        Some(Ok(_)) if folder.join("plan.json").exists() => bail!(
+        Some(Ok(_)) if folder.join("plan.json").exists() || vm::has_begun(folder) => bail!(
             "the output folder {0} holds an experiment already; name a new one with -o, or go on with it: \
              zwhy lab resume {0}",
             folder.display()

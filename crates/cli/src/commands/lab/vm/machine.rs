@@ -128,6 +128,8 @@ fn command(machine: &Machine, job: &Job) -> Command {
     for file in std::iter::once(&job.program).chain(&job.files) {
         command.arg("-f").arg(file);
     }
+    // As often as one more run is finished, what is there comes home.
+    command.args(["-p", "lab/cells/*.json"]);
     command.arg("-o").arg(&job.out).args(&job.words);
     let mut path = std::env::var_os("PATH").unwrap_or_default();
     // Programs for partitions are often not in the path of a user.

@@ -4,10 +4,12 @@
 //! copied into it, plays the experiment there as root, and says on the serial line how far it is; the results come back on
 //! a disk.
 
+mod home;
 mod line;
 mod machine;
 mod scripts;
 
+pub use home::has_begun;
 pub use line::{LINES, Line};
 pub use machine::{Machine, QUICK, seconds};
 
@@ -17,7 +19,6 @@ use crate::failure::usage;
 use crate::stop;
 use anyhow::{Context, Result, bail};
 use machine::{Job, whole};
-use std::fs;
 use std::path::{Path, PathBuf};
 use zwhy_lab::{ExperimentResult, Pace, Remark, estimate_at, remarks};
 
@@ -65,11 +66,34 @@ pub fn run(
     let files = call.chosen.file().map(whole).transpose()?.into_iter().collect();
     let job = Job { vm, cache, zfs: args.zfs.clone(), program, files, out: whole(out)?, words };
     let booted = machine::boot(&machine, &job, &cancel, shown);
-    // Where some runs failed, the others are there all the same.
-    match booted {
-        Err(error) if !out.join(INSIDE).join("result.json").is_file() => Err(error),
-        _ => bring_home(out),
-    }
+    home::bring(out, booted)
+}
+
+/// Goes on with the experiment of this folder in a new machine: what is finished goes in with it.
+///
+/// # Errors
+/// As [`run`], and a folder in which no run was finished.
+pub fn resume(out: &Path, folder: Option<&Path>, shown: &mut Shown) -> Result<ExperimentResult> {
+    let cancel = stop::flag()?;
+    let begun = home::begun(out)?;
+    let cache = scripts::cache()?;
+    let args = VmArgs { folder: folder.map(Path::to_owned), zfs: begun.zfs.clone() };
+    let vm = self::folder(&args, &cache)?;
+    scripts::check_needs(&vm)?;
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let program = program.canonicalize().context("cannot find this program")?;
+    let estimate = estimate_at(&begun.plan.experiment, begun.plan.size_spec, Pace::EMULATED)?;
+    let variants = begun.plan.experiment.variants().map_err(usage)?;
+    let machine = Machine::of(&variants, &estimate);
+    let name = program.file_name().context("this program has no name")?;
+    let unpack = format!("tar -x -f /job/{} -C /out && exec \"$@\" >/dev/null", home::BEGUN);
+    let mut words = ["sh", "-c", &unpack, "sh", "env"].map(String::from).to_vec();
+    words.extend([format!("{LINES}=1"), format!("/job/{}", name.display())]);
+    words.extend(["lab", "resume", &format!("/out/{INSIDE}"), "--json"].map(String::from));
+    let files = vec![begun.archive.clone()];
+    let job = Job { vm, cache, zfs: args.zfs, program, files, out: whole(out)?, words };
+    let booted = machine::boot(&machine, &job, &cancel, shown);
+    home::bring(out, booted)
 }
 
 fn refuse_what_cannot_run(wanted: &Wanted) -> Result<()> {
@@ -109,47 +133,5 @@ impl Call<'_> {
             None => vec!["--no-record".to_owned()],
         });
         Ok(words)
-    }
-}
-
-/// Moves what came back one folder up. The plan stays out: paths and devices in it are those of the VM, and nobody
-/// shall go on with it on this host.
-fn bring_home(out: &Path) -> Result<ExperimentResult> {
-    let inside = out.join(INSIDE);
-    for entry in fs::read_dir(&inside).context("the VM left no results")? {
-        let entry = entry.context("cannot look into the results")?;
-        if entry.file_name() != "plan.json" {
-            fs::rename(entry.path(), out.join(entry.file_name())).context("cannot move the results")?;
-        }
-    }
-    fs::remove_dir_all(&inside).context("cannot tidy up after the VM")?;
-    let _ = fs::remove_file(out.join(".exit"));
-    let mut result = ExperimentResult::read(out)?;
-    result.command = std::env::args().collect();
-    result.distortions.insert(
-        0,
-        "the machine is a VM of two processors; where it is emulated (no KVM) instructions cost other than on a CPU, \
-         vector instructions most of all: compare its cells with each other only"
-            .into(),
-    );
-    result.write(out)?;
-    Ok(result)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn results_come_home_without_the_plan() {
-        let out = tempfile::tempdir().unwrap();
-        let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/result.json");
-        fs::create_dir_all(out.path().join("lab/cells")).unwrap();
-        fs::copy(sample, out.path().join("lab/result.json")).unwrap();
-        fs::write(out.path().join("lab/plan.json"), "{}").unwrap();
-        let result = bring_home(out.path()).unwrap();
-        assert!(result.distortions[0].contains("VM"));
-        assert!(out.path().join("cells").is_dir() && !out.path().join("lab").exists());
-        assert!(!out.path().join("plan.json").exists());
     }
 }
