@@ -30,6 +30,7 @@ mod observations;
 mod offload;
 mod paths;
 mod pattern;
+mod prose;
 mod remedy;
 mod rows;
 mod said;

@@ -81,7 +81,7 @@ fn by_phrases<'k>(
     scores: &[f64],
     possible: impl Fn(&usize) -> bool,
 ) -> Vec<Spoken<'k>> {
-    let words = crate::said::words(&asked.facts.evidence.text);
+    let words = crate::said::words(&crate::prose::prose(&asked.facts.evidence.text));
     let mut heard: Vec<(usize, usize, Vec<String>)> = Vec::new();
     for (at, cause) in knowledge.causes.iter().enumerate() {
         let phrases = cause.said.iter().filter_map(|p| p.heard(&words).map(|words| (p.parts(), words)));
@@ -206,7 +206,7 @@ type Said = Vec<(String, String)>;
 fn said(facts: &FactBase<'_>) -> Said {
     let mut seen = FxHashSet::default();
     let mut said: Said = Vec::new();
-    for (stem, word) in stems(&facts.evidence.text) {
+    for (stem, word) in stems(&crate::prose::prose(&facts.evidence.text)) {
         if said.len() < MOST_WORDS && seen.insert(stem.clone()) {
             said.push((stem, word));
         }

@@ -1,15 +1,17 @@
 //! Whether a text is about ZFS at all, so that its words may be asked for a cause.
 
 /// Beginnings of words that only a report about ZFS has, or one about a system or tool that is made for it.
-const BEGINNINGS: [&str; 30] = [
+const BEGINNINGS: [&str; 32] = [
     "zfs", "zpool", "zvol", "zdb", "raidz", "openzfs", "l2arc", "arc_", "dbuf_", "txg_", "zil_", "zio_",
     "dmu_", "metaslab", "spl_", "spa_", "dsl_", "dnode_", "zap_", "vdev", "z_wr_", "z_rd_", "z_fr_",
-    "z_null_", "dataset", "freenas", "truenas", "proxmox", "sanoid", "syncoid",
+    "z_null_", "taskq", "tq_lock", "dataset", "freenas", "truenas", "proxmox", "sanoid", "syncoid",
 ];
 
 /// Whole words of that kind.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 16] = [
     "arc",
+    "zio",
+    "zios",
     "zil",
     "slog",
     "txg",
@@ -50,6 +52,9 @@ mod tests {
             speaks_of_zfs("24 of the z_wr_iss processes are busy") && speaks_of_zfs("sanoid lists datasets")
         );
         assert!(speaks_of_zfs("Slow import with log_spacemap") && speaks_of_zfs("a resilver of 40 hours"));
+        assert!(
+            speaks_of_zfs("the hottest locks are of the zio taskqs") && speaks_of_zfs("tq_lock is contended")
+        );
         assert!(!speaks_of_zfs("To whom it may concern: the pool has a cache") && !speaks_of_zfs(""));
         assert!(!speaks_of_zfs("pool:\n  name: tank\n  vdevs:\ncache:\n"));
     }
