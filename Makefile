@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test kernel-test setup setup-test setup-dist build manual site dist reproducible fmt lint web bench fuzz package-machine fresh-machine clean
+.PHONY: help demo test kernel-test setup setup-test setup-dist setup-page build manual site dist reproducible page page-test fmt lint web bench fuzz package-machine fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ setup-test: ## also install what only the tests need (browser, perf, Node, web p
 setup-dist: ## also install what only packaging needs (musl-gcc, lintian)
 	@scripts/setup.sh dist
 
+setup-page: ## also install what only the page without installation needs (clang for WebAssembly, Node)
+	@scripts/setup.sh page
+
 build: setup ## build target/release/zwhy
 	ZWHY_COMMIT=$$(scripts/commit.sh) cargo build --locked --release --package zwhy
 
@@ -42,6 +45,13 @@ dist: setup-dist ## packages for other machines in target/dist: .deb, static arc
 
 reproducible: setup-dist ## build the packages twice in different folders and compare every byte
 	scripts/reproducible.sh
+
+page: setup-page ## the page that needs no installation: target/page/zwhy.html
+	scripts/page.sh
+
+page-test: setup-test page ## hold that page against the program, on every fixture, in a browser
+	cargo build --locked --package zwhy
+	ZWHY=$${CARGO_TARGET_DIR:-target}/debug/zwhy ZWHY_PAGE=target/page/zwhy.html node --test tests/page/*.test.mjs
 
 fmt: ## format the Rust and web sources
 	cargo fmt --all

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes this machine ready: `setup.sh demo` to build and run zwhy, `setup.sh test` for its tests too, `setup.sh dist` to make
-# packages of it.
+# packages of it, `setup.sh page` to make the page that needs no installation.
 #
 # Installs only what is missing. ZWHY_SKIP_SETUP=1 leaves the system alone and goes on.
 set -euo pipefail
@@ -42,17 +42,15 @@ main() {
     local whom=$1 skip=${ZWHY_SKIP_SETUP:-}
     if [[ $skip != 1 ]]; then install_missing "$whom"; fi
     check_rust "$whom"
-    if [[ $whom == test ]]; then
-        if [[ $skip != 1 ]]; then
-            ensure_node
-            ensure_zdb
-        fi
+    if [[ $whom == test || $whom == page ]]; then
+        if [[ $skip != 1 ]]; then ensure_node; fi
+        if [[ $skip != 1 && $whom == test ]]; then ensure_zdb; fi
         ensure_web_packages
     fi
     say "ready"
 }
 
 case ${1:-} in
-demo | test | dist) main "$1" ;;
-*) die "usage: scripts/setup.sh demo|test|dist" ;;
+demo | test | dist | page) main "$1" ;;
+*) die "usage: scripts/setup.sh demo|test|dist|page" ;;
 esac

@@ -22,12 +22,17 @@ dist | has objcopy      | binutils        | binutils (strips programs)
 dist | has xz           | xz-utils        | xz (packs)
 dist | has python3      | python3         | Python (lists what is in the program)
 dist | has lintian      | lintian         | lintian (checks the Debian package)
+page | has_wasm_clang | clang           | clang for WebAssembly (compiles zstd and xz for the page)
+page | has llvm-ar      | llvm            | llvm-ar (packs what clang compiled)
+page | has_node_or_venv | python3-venv    | Node 20.19 or newer with npm, or Python with venv to fetch it
 test | has_node_or_venv | python3-venv    | Node 20.19 or newer with npm, or Python with venv to fetch it
 '
 
 has() { command -v "$1" >/dev/null; }
 
 has_compiler() { echo '#include <stdio.h>' | cc -x c -E - >/dev/null 2>&1; }
+
+has_wasm_clang() { echo 'int one;' | clang --target=wasm32 -x c -c -o /dev/null - >/dev/null 2>&1; }
 
 has_libzpool() { [[ $(PATH=$PATH:/sbin ldconfig -p) == *libzpool.so.[5-9]* ]]; }
 
@@ -56,7 +61,7 @@ kernel_headers() {
     find /usr/src -maxdepth 1 -name 'linux-headers-*-cloud-amd64' 2>/dev/null | sort -V | tail -1 | grep .
 }
 
-# missing_needs demo|test|dist: prints "packages | description" for each need that is not met. What the demo needs, all need.
+# missing_needs demo|test|dist|page: prints "packages | description" for each need that is not met. What the demo needs, all need.
 missing_needs() {
     local whom test packages what
     while IFS='|' read -r whom test packages what; do

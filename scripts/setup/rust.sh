@@ -14,14 +14,16 @@ check_rust() {
             cargo "$tool" --version >/dev/null 2>&1 || die "cargo $tool is missing" "Add it: rustup component add rustfmt clippy"
         done
     fi
-    if [[ $1 != demo ]]; then add_static_target; fi
+    case $1 in
+    test | dist) add_target "$(uname -m)-unknown-linux-musl" "there will be no static zwhy" ;;
+    page) add_target wasm32-unknown-unknown "there will be no page" ;;
+    esac
 }
 
-# For a static zwhy: in the kernel VM, which also takes one with its libraries, and in an archive for other machines.
-add_static_target() {
-    local target
-    target=$(uname -m)-unknown-linux-musl
-    if [[ -d $(rustc --print target-libdir --target "$target") || ${skip:-} == 1 ]] || ! has rustup; then return; fi
-    say "adding Rust's $target"
-    rustup --quiet target add "$target" || say "could not add it; there will be no static zwhy"
+# add_target TARGET WITHOUT: Rust's standard library for a static zwhy (in the kernel VM, which also takes one with its
+# libraries, and in an archive for other machines) or for the page; WITHOUT says what there is not without it.
+add_target() {
+    if [[ -d $(rustc --print target-libdir --target "$1") || ${skip:-} == 1 ]] || ! has rustup; then return; fi
+    say "adding Rust's $1"
+    rustup --quiet target add "$1" || say "could not add it; $2"
 }

@@ -155,6 +155,9 @@ impl Found {
                 self.programs[at].lock = Some(wait.stack);
             }
         }
+        // A sum of fractions depends on its order, which shall be the same wherever it is computed.
+        let mut waited: Vec<_> = waited.into_iter().collect();
+        waited.sort_unstable_by_key(|(thread, _)| thread.index());
         for (thread, (at, waited_ns)) in waited {
             let time = facts.times().threads.get(thread.index()).copied().unwrap_or_default();
             // A thread may have lived for a part of the recording.

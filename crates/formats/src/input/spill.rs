@@ -28,9 +28,9 @@ pub(crate) fn collect(
     most: u64,
     limits: &Limits,
 ) -> Result<Stream, FormatError> {
-    let folder = folder();
-    collect_with(reader, most, limits.max_held, || tempfile::tempfile_in(&folder))
-        .map_err(|error| no_room(name, &folder, &error))
+    // Only a long stream needs a folder; in a browser there is none.
+    collect_with(reader, most, limits.max_held, || tempfile::tempfile_in(folder()))
+        .map_err(|error| no_room(name, &folder(), &error))
 }
 
 fn collect_with(
