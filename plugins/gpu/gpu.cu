@@ -1,6 +1,6 @@
 /*
- * A provider on an NVIDIA GPU: fletcher4, SHA-256, and parity and reconstruction of RAID-Z. gzip is left to OpenZFS: nvCOMP
- * makes it of at most 64 KiB at a time, and a record is one stream.
+ * A provider on an NVIDIA GPU: fletcher4, SHA-256, parity and reconstruction of RAID-Z, and LZ4 by nvCOMP. gzip is left to
+ * OpenZFS: nvCOMP makes it of at most 64 KiB at a time, and a record is one stream.
  *
  *   make -C plugins/gpu
  *   zwhy lab run offload --set provider=none,plugins/gpu/gpu.so --set zia_checksum=1 --set provider_check=1
@@ -14,43 +14,11 @@
 #include "zwhy_offload.h"
 
 #include "kernels.h"
+#include "own.h"
+
+#include "codec.h"
 
 /* --- On the host ------------------------------------------------------------------------------------------------- */
-
-/* Of one thread of the pipeline: its queue, and memory that grows with what it is asked. */
-struct own {
-	int begun;
-	cudaStream_t stream;
-	char *in, *out;
-	size_t in_room, out_room;
-};
-
-static int grow(char **memory, size_t *room, size_t size)
-{
-	if (size <= *room)
-		return 1;
-	if (*memory)
-		cudaFree(*memory);
-	*memory = NULL;
-	*room = cudaMalloc((void **)memory, size) == cudaSuccess ? size : 0;
-	return *room >= size;
-}
-
-/* NULL where the GPU has no memory or no queue left. */
-static struct own *own(size_t in, size_t out)
-{
-	static __thread struct own mine;
-	if (!mine.begun)
-		mine.begun = cudaStreamCreate(&mine.stream) == cudaSuccess;
-	return mine.begun && grow(&mine.in, &mine.in_room, in) && grow(&mine.out, &mine.out_room, out) ? &mine : NULL;
-}
-
-/* After an error of the GPU nothing on it can be relied on. */
-static enum zwhy_result finish(struct own *mine)
-{
-	int good = cudaGetLastError() == cudaSuccess && cudaStreamSynchronize(mine->stream) == cudaSuccess;
-	return good ? ZWHY_OK : ZWHY_PROVIDER_INVALIDATED;
-}
 
 static enum zwhy_result fletcher4(uint64_t sums[4], const void *from, size_t size)
 {
@@ -231,5 +199,9 @@ const struct zwhy_provider *zwhy_offload_provider(void)
 	provider.checksum = checksum;
 	provider.raidz_gen = raidz_gen;
 	provider.raidz_rec = raidz_rec;
+#ifdef ZWHY_NVCOMP
+	provider.compress_as = compress_as;
+	provider.decompress_as = decompress_as;
+#endif
 	return &provider;
 }

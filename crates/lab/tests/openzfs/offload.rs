@@ -26,6 +26,10 @@ pub const TESTS: &[Test] = &[
     ("the_example_of_a_provider_works", the_example_of_a_provider_works),
     ("the_provider_for_gpus_computes_what_openzfs_does", the_provider_for_gpus_computes_what_openzfs_does),
     (
+        "lz4_of_the_provider_for_gpus_is_there_where_nvcomp_was",
+        lz4_of_the_provider_for_gpus_is_there_where_nvcomp_was,
+    ),
+    (
         "without_a_cuda_compiler_nothing_is_built_and_that_is_said",
         without_a_cuda_compiler_nothing_is_built_and_that_is_said,
     ),
@@ -320,6 +324,34 @@ fn the_provider_for_gpus_computes_what_openzfs_does() {
     }
 }
 
+/// What goes to nvCOMP and comes back, with liblz4 in its place; OpenZFS alone reads what was written (`verify`).
+fn lz4_of_the_provider_for_gpus_is_there_where_nvcomp_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let build = |nvcomp: &str, name: &str| {
+        let how = ["-x", "c", "-DZWHY_ON_HOST", nvcomp];
+        compile_as(&how, "gpu/gpu.cu".as_ref(), dir.path(), name)
+    };
+    let (with, without) = (build("-DZWHY_NVCOMP", "with.so"), build("-UZWHY_NVCOMP", "without.so"));
+    let fixed = "provider_strict = 1\nzia_checksum = 1\ncompression = \"lz4\"\nrecordsize = \"128K\"\n\
+                 layout = \"raidz2\"\ndisks = 5";
+    let factors =
+        format!("provider = [{with:?}, {without:?}]\nzia_compress = [0, 1]\nzia_decompress = [0, 1]");
+    let result = play(&factors, fixed);
+    assert_eq!(result.runs.len(), 8);
+    for run in &result.runs {
+        let has = run.factors["provider"].ends_with("with.so");
+        for (name, verb) in [("overwrite", "compress"), ("read", "decompress")] {
+            let of = |what: &str| count(run.step(name).unwrap(), &format!("offload_{verb}.{what}"));
+            let (calls, fallbacks) = (of("calls"), of("fallbacks"));
+            match (run.factors[&format!("zia_{verb}")] == "1", has) {
+                (true, true) => assert!(calls >= 64 && fallbacks == 0, "{}: {verb}", run.variant),
+                (true, false) => assert!(calls == 0 && fallbacks >= 64, "{}: {verb}", run.variant),
+                (false, _) => assert_eq!(calls + fallbacks, 0, "{}: {verb}", run.variant),
+            }
+        }
+    }
+}
+
 fn without_a_cuda_compiler_nothing_is_built_and_that_is_said() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/gpu");
     for target in ["gpu.so", "measure"] {
@@ -330,6 +362,17 @@ fn without_a_cuda_compiler_nothing_is_built_and_that_is_said() {
         assert!(output.status.success(), "{said}");
         assert!(said.contains(&format!("{target} is not built: no-such-compiler is missing")), "{said}");
     }
+    // `echo` compiles nothing, and tells what it was asked to do.
+    let arguments =
+        ["--no-print-directory", "-W", "kernels.h", "NVCC=echo", "NVCOMP=/no-such-folder", "gpu.so"];
+    let output = Command::new("make").arg("-C").arg(&folder).args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("gpu.so leaves LZ4 to OpenZFS: /no-such-folder/include/nvcomp.h is missing"),
+        "{said}"
+    );
+    assert!(!said.contains("ZWHY_NVCOMP"), "{said}");
 }
 
 fn a_provider_that_crashes_or_hangs_fails_its_cell_only() {
