@@ -27,7 +27,7 @@ fn printed(line: &str) -> bool {
 fn heading(cells: &[&str]) -> bool {
     let capitals = |cell: &&str| cell.chars().all(|c| !c.is_lowercase());
     let named = cells.iter().filter(|cell| cell.chars().any(char::is_alphabetic)).count();
-    named >= HEADING && cells.iter().all(|cell| capitals(cell))
+    named >= HEADING && cells.iter().all(capitals)
 }
 
 /// A name and figures, a disk's state between them: `sda ONLINE 0 0 0`, `tank 27.4T 16.1T 543 223 56.2M 3.13M`.

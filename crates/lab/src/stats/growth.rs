@@ -33,6 +33,17 @@ impl Model {
         }
     }
 
+    /// Of the law `n^power`; `None` of one that is no power.
+    pub fn power(self) -> Option<f64> {
+        match self {
+            Model::Constant => Some(0.0),
+            Model::Linear => Some(1.0),
+            Model::Quadratic => Some(2.0),
+            Model::Cubic => Some(3.0),
+            Model::Logarithmic | Model::Linearithmic => None,
+        }
+    }
+
     /// As it is written: `n log n`.
     pub fn name(self) -> &'static str {
         match self {
@@ -186,6 +197,16 @@ mod tests {
         assert_eq!(growth.model, Model::Quadratic);
         assert!((growth.exponent.value - 2.0).abs() < 1e-6, "{growth:?}");
         assert!((growth.at(10_000.0) / 100_000.0 - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_part_that_stays_lowers_the_exponent_and_not_the_law() {
+        let noise = [1.02, 0.98, 1.01, 0.99];
+        let points =
+            [100.0, 200.0, 400.0, 800.0].iter().zip(noise).map(|(n, times)| (*n, (0.7 + 0.01 * n) * times));
+        let growth = fit(&points.collect::<Vec<_>>()).unwrap();
+        assert!(growth.exponent.high < 1.0, "{growth:?}");
+        assert_eq!(growth.model.power(), Some(1.0), "{growth:?}");
     }
 
     #[test]

@@ -51,8 +51,10 @@ pub fn functions_grow<E>(
             let sample = cost / capture.samples.max(1) as f64;
             curves.entry(others(run, factor)).or_default().push(Run { size, costs, sample });
         }
-        let of_curve =
-            |(of, runs): (String, Vec<Run>)| curve(&runs).into_iter().map(move |found| (of.clone(), found));
+        let of_curve = |(of, runs): (String, Vec<Run>)| {
+            let asked = expected(result, &of);
+            curve(&runs, &asked).into_iter().map(move |found| (of.clone(), found))
+        };
         let result_of = |(of, (function, points)): (String, (String, Vec<(f64, f64)>))| {
             Some(GrowthResult {
                 of,
@@ -69,8 +71,14 @@ pub fn functions_grow<E>(
     Ok(grown)
 }
 
-/// The functions that make this curve grow, with size and cost of each run.
-fn curve(runs: &[Run]) -> Vec<(String, Vec<(f64, f64)>)> {
+/// Functions of one curve that the experiment expects something of.
+fn expected<'r>(result: &'r ExperimentResult, of: &str) -> BTreeSet<&'r str> {
+    let own = result.expected.iter().filter(|check| check.of == of && check.step == result.figure.step);
+    own.filter_map(|check| check.function.as_deref()).collect()
+}
+
+/// The functions that make this curve grow, and those that are asked for, with size and cost of each run.
+fn curve(runs: &[Run], asked: &BTreeSet<&str>) -> Vec<(String, Vec<(f64, f64)>)> {
     let names: BTreeSet<&String> = runs.iter().flat_map(|run| run.costs.keys().flatten()).collect();
     let points = |name: Option<&String>| -> Vec<(f64, f64)> {
         // A function without a sample took less than one: half of one is as good a guess as any.
@@ -89,7 +97,12 @@ fn curve(runs: &[Run]) -> Vec<(String, Vec<(f64, f64)>)> {
     let steepest = found.iter().map(|(.., exponent)| *exponent).fold(0.0, f64::max);
     found.retain(|(.., exponent)| *exponent >= steepest.min(1.0) * OF_STEEPEST);
     found.sort_by(|a, b| b.3.total_cmp(&a.3).then_with(|| a.1.cmp(&b.1)));
-    found.into_iter().take(TOLD).map(|(_, name, own, _)| (name, own)).collect()
+    found.truncate(TOLD);
+    let mut told: Vec<_> = found.into_iter().map(|(_, name, own, _)| (name, own)).collect();
+    let missing = |name: &&String| asked.contains(name.as_str()) && told.iter().all(|(had, _)| had != *name);
+    let missing: Vec<_> = names.into_iter().filter(missing).cloned().collect();
+    told.extend(missing.into_iter().map(|name| (name.clone(), points(Some(&name)))));
+    told
 }
 
 /// Medians at the smallest and the largest size; `None` with too few sizes for a law.
@@ -120,10 +133,17 @@ mod tests {
     fn what_grows_is_named_and_not_its_callers() {
         let runs: Vec<Run> =
             [100.0, 200.0, 400.0, 800.0].into_iter().flat_map(|n| [run(n), run(n)]).collect();
-        let found = curve(&runs);
+        let found = curve(&runs, &BTreeSet::new());
         assert_eq!(found.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["dsl_deadlist_merge"]);
         let law = fit(&found[0].1).unwrap();
         assert!((law.exponent.value - 1.0).abs() < 1e-6, "{law:?}");
+        let asked = curve(&runs, &["dsl_deadlist_merge", "zio_write", "nosuch"].into());
+        let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["dsl_deadlist_merge", "zio_write"],
+            "what is expected to grow is told whether it does or not"
+        );
     }
 
     #[test]
@@ -132,7 +152,7 @@ mod tests {
         for run in &mut still {
             run.costs = [(None, 5.0), (Some("zio_write".to_owned()), 3.0)].into();
         }
-        assert!(curve(&still).is_empty());
-        assert!(curve(&[run(100.0), run(800.0)]).is_empty());
+        assert!(curve(&still, &BTreeSet::new()).is_empty());
+        assert!(curve(&[run(100.0), run(800.0)], &BTreeSet::new()).is_empty());
     }
 }
