@@ -66,10 +66,11 @@ struct zwhy_block_row {
 };
 
 /*
- * How blocks are compressed: the zlib format (RFC 1950), or an LZ4 block without a frame. What OpenZFS keeps with it on disk
- * is no business of the provider.
+ * How blocks are compressed: the zlib format (RFC 1950); an LZ4 block without a frame; one frame of zstd (RFC 8878) without
+ * its first four bytes, the magic number, at a level of 1 to 19 or of -1 to -1000. What OpenZFS keeps with it on disk is no
+ * business of the provider. There may be more of them some day: a provider refuses one that it does not know.
  */
-enum zwhy_codec { ZWHY_GZIP, ZWHY_LZ4 };
+enum zwhy_codec { ZWHY_GZIP, ZWHY_LZ4, ZWHY_ZSTD };
 
 /* A verb that is NULL is not implemented. As with DPUSM, who reconstructs rows generates them, too. */
 struct zwhy_provider {
@@ -115,7 +116,10 @@ struct zwhy_provider {
 	/* Makes one block of the parity columns, one after the other. */
 	enum zwhy_result (*raidz_gen_block)(const struct zwhy_block_row *row, uint64_t *block);
 	enum zwhy_result (*file_write_block)(int file, const struct zwhy_part *from, int64_t offset);
-	/* Overwrites some bytes of a block: what OpenZFS keeps in front of LZ4. Without it LZ4 is asked for on plain memory. */
+	/*
+	 * Overwrites some bytes of a block: what OpenZFS keeps in front of LZ4 and zstd. Without it these are asked for on
+	 * plain memory.
+	 */
 	enum zwhy_result (*patch)(uint64_t block, size_t offset, const void *from, size_t size);
 
 	/* As compress and decompress, for other codecs than ZWHY_GZIP. */

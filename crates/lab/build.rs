@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::{env, fs};
 
-const SOURCES: [&str; 15] = [
+const SOURCES: [&str; 17] = [
     "src/user/shim/shim.c",
     "src/user/shim/pages.c",
     "src/user/shim/offload.c",
     "src/user/shim/vdevs.c",
     "src/user/shim/offload_checksum.c",
+    "src/user/shim/offload_codec.c",
     "src/user/shim/offload_file.c",
     "src/user/shim/offload_isal.c",
     "src/user/shim/offload_lz4.c",
@@ -19,6 +20,7 @@ const SOURCES: [&str; 15] = [
     "src/user/shim/offload_resident.c",
     "src/user/shim/offload_row.c",
     "src/user/shim/offload_touch.c",
+    "src/user/shim/offload_zstd.c",
 ];
 
 /// What providers outside of the lab are compiled against.

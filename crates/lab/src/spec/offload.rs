@@ -15,7 +15,7 @@ pub struct Offload {
     pub plugin: Option<PathBuf>,
     /// The device that `model` plays, where it is one of those whose figures are known.
     pub device: Option<String>,
-    /// Compression is handed over: gzip and LZ4.
+    /// Compression is handed over: gzip, LZ4 and zstd.
     pub compress: bool,
     pub decompress: bool,
     /// Checksums: fletcher4 and SHA-256.
@@ -291,12 +291,12 @@ impl Offload {
         }
         let compression = property("compression");
         let compresses = self.compress || self.decompress;
-        let knows = match self.provider {
-            Provider::Isal => compression.starts_with("gzip"),
-            _ => compression.starts_with("gzip") || ["lz4", "on"].contains(&compression.as_str()),
-        };
+        let all = ["gzip", "lz4", "on", "zstd"];
+        let known = if self.provider == Provider::Isal { &all[..1] } else { &all[..] };
+        // With a level behind it: gzip-6, zstd-fast-10.
+        let knows = known.contains(&compression.split('-').next().unwrap_or_default());
         if compresses && compression != "off" && !knows {
-            let which = if self.provider == Provider::Isal { "only gzip" } else { "only gzip and lz4" };
+            let which = if self.provider == Provider::Isal { "only gzip" } else { "only gzip, lz4 and zstd" };
             return Err(format!(
                 "provider with compression={compression}: {which} can be handed over to it; zia_compress=0 and \
                  zia_decompress=0 leave compression to OpenZFS"
@@ -363,6 +363,11 @@ mod tests {
         let sums = Offload { checksum: true, ..isal.clone() };
         assert!(sums.check(with("checksum", "sha256")).is_ok());
         assert!(sums.check(with("checksum", "blake3")).unwrap_err().contains("fletcher4 and sha256"));
+        let remote = Offload { provider: Provider::Remote, ..isal.clone() };
+        for known in ["gzip", "lz4", "on", "zstd", "zstd-19", "zstd-fast-10"] {
+            assert!(remote.check(with("compression", known)).is_ok(), "{known}");
+        }
+        assert!(remote.check(with("compression", "lzjb")).unwrap_err().contains("gzip, lz4 and zstd"));
         let parity = Offload { compress: false, decompress: false, ..isal };
         assert!(parity.check(with("compression", "lz4")).is_ok());
     }

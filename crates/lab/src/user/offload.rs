@@ -59,7 +59,7 @@ pub fn prepare(setup: &Setup) -> Result<(), Failure> {
         check: offload.check.into(),
         strict: offload.strict.into(),
         dies_after: c_int::try_from(offload.dies_after).unwrap_or(0),
-        codec: c_int::from(["lz4", "on"].contains(&setup.property("compression"))),
+        codec: codec(setup.property("compression")),
         latency_ns: offload.us * 1e3,
         link_bytes_per_ns: offload.link_gb_per_s,
         engine_bytes_per_ns: offload.gb_per_s,
@@ -73,6 +73,15 @@ pub fn prepare(setup: &Setup) -> Result<(), Failure> {
             true => Ok(()),
             false => Err(Failure::other(doing, CStr::from_ptr(why).to_string_lossy())),
         }
+    }
+}
+
+/// As `enum zwhy_codec`.
+fn codec(compression: &str) -> c_int {
+    match compression {
+        "lz4" | "on" => 1,
+        zstd if zstd.starts_with("zstd") => 2,
+        _ => 0,
     }
 }
 
@@ -103,13 +112,15 @@ pub fn hand_over(zpool: &Zpool) {
     type Rows = unsafe extern "C" fn(*mut c_void, c_int);
     type Touch = unsafe extern "C" fn(*const *mut c_void);
     type Two = unsafe extern "C" fn(*mut c_void, *mut c_void);
+    type Lz4 = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int);
+    type Zstd = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, c_int);
     let address = |name| zpool.address(name).unwrap_or(std::ptr::null_mut());
-    // abd_raidz_gen_iterate takes an offset since 2.3, which brought this function too.
-    let has_offset = c_int::from(zpool.address("dmu_write_abd").is_some());
+    // abd_raidz_gen_iterate takes an offset since 2.3, and compressors take ABDs; it brought this function too.
+    let since_2_3 = c_int::from(zpool.address("dmu_write_abd").is_some());
     // Its name before 2.2.
     let sha256 = zpool.address("abd_checksum_sha256").unwrap_or_else(|| address("abd_checksum_SHA256"));
-    // SAFETY: the functions of offload_raidz.c, offload_row.c, offload_lz4.c, offload_touch.c and offload_checksum.c, which
-    // have these signatures; all that is handed over are functions of libzpool.
+    // SAFETY: the functions of offload_raidz.c, offload_row.c, offload_lz4.c, offload_zstd.c, offload_touch.c and
+    // offload_checksum.c, which have these signatures; all that is handed over are functions of libzpool.
     unsafe {
         if let Some(found) = shim::function(c"zwhy_shim_raidz") {
             std::mem::transmute::<*mut c_void, Two>(found)(
@@ -118,14 +129,23 @@ pub fn hand_over(zpool: &Zpool) {
             );
         }
         if let Some(found) = shim::function(c"zwhy_shim_rows") {
-            std::mem::transmute::<*mut c_void, Rows>(found)(address("abd_raidz_gen_iterate"), has_offset);
+            std::mem::transmute::<*mut c_void, Rows>(found)(address("abd_raidz_gen_iterate"), since_2_3);
         }
         if let Some(found) = shim::function(c"zwhy_shim_lz4") {
             // Their names before 2.3, which took buffers.
             let named = |now, before| zpool.address(now).unwrap_or_else(|| address(before));
-            std::mem::transmute::<*mut c_void, Two>(found)(
+            std::mem::transmute::<*mut c_void, Lz4>(found)(
                 named("zfs_lz4_compress", "lz4_compress_zfs"),
                 named("zfs_lz4_decompress", "lz4_decompress_zfs"),
+                since_2_3,
+            );
+        }
+        if let Some(found) = shim::function(c"zwhy_shim_zstd") {
+            std::mem::transmute::<*mut c_void, Zstd>(found)(
+                address("zfs_zstd_compress"),
+                address("zfs_zstd_decompress"),
+                address("zfs_zstd_decompress_level"),
+                since_2_3,
             );
         }
         if let Some(found) = shim::function(c"zwhy_shim_touch") {

@@ -91,6 +91,8 @@ impl Shim {
     fn hand_over(&self) {
         type Raidz = unsafe extern "C" fn(Seven, Seven);
         type Rows = unsafe extern "C" fn(Seven, c_int);
+        type Lz4 = unsafe extern "C" fn(Seven, Seven, c_int);
+        type Zstd = unsafe extern "C" fn(Seven, Seven, Seven, c_int);
         type Touch = unsafe extern "C" fn(*const Seven);
         type Checksum = unsafe extern "C" fn(Seven, Seven);
         // SAFETY: the functions of offload_raidz.c, offload_row.c, offload_touch.c and offload_checksum.c, which have
@@ -100,8 +102,10 @@ impl Shim {
             raidz(original, original);
             let rows = std::mem::transmute::<*const c_void, Rows>(self.address("zwhy_shim_rows"));
             rows(original, 1);
-            let lz4 = std::mem::transmute::<*const c_void, Raidz>(self.address("zwhy_shim_lz4"));
-            lz4(original, original);
+            let lz4 = std::mem::transmute::<*const c_void, Lz4>(self.address("zwhy_shim_lz4"));
+            lz4(original, original, 1);
+            let zstd = std::mem::transmute::<*const c_void, Zstd>(self.address("zwhy_shim_zstd"));
+            zstd(original, original, original, 1);
             let touch = std::mem::transmute::<*const c_void, Touch>(self.address("zwhy_shim_touch"));
             touch([original as Seven; 7].as_ptr());
             let checksum = std::mem::transmute::<*const c_void, Checksum>(self.address("zwhy_shim_checksum"));
@@ -160,6 +164,9 @@ fn of_libzpool(shim: &Shim) -> u64 {
         "zfs_lz4_decompress",
         "lz4_compress_zfs",
         "lz4_decompress_zfs",
+        "zfs_zstd_compress",
+        "zfs_zstd_decompress",
+        "zfs_zstd_decompress_level",
         "abd_raidz_gen_iterate",
         "vdev_raidz_math_generate",
         "vdev_raidz_math_reconstruct",

@@ -1,13 +1,21 @@
 //! Blocks stay in the provider from one stage to the next: in another process and in a plugin, until the host needs them.
 
-use crate::harness::Test;
-use crate::offload::{compile, count, play, play_steps, step};
-use zwhy_lab::StepResult;
+use crate::harness::{CHILD, Test, options};
+use crate::offload::{compile, count, play, play_steps, specified, step};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+use zwhy_lab::{ChildProgram, NullRecorder, Silent, StepResult, VerifyOptions, run};
 
 pub const TESTS: &[Test] = &[
     ("a_block_is_moved_into_another_process_once", a_block_is_moved_into_another_process_once),
     ("blocks_that_die_with_the_provider_are_made_again", blocks_that_die_with_the_provider_are_made_again),
     ("lz4_of_a_provider_is_read_by_openzfs", lz4_of_a_provider_is_read_by_openzfs),
+    ("zstd_of_a_provider_is_read_by_openzfs", zstd_of_a_provider_is_read_by_openzfs),
+    ("zstd_that_was_kept_is_read_by_stock_openzfs", zstd_that_was_kept_is_read_by_stock_openzfs),
+    ("each_level_of_zstd_is_handed_over", each_level_of_zstd_is_handed_over),
+    ("frames_of_a_plugin_are_looked_at", frames_of_a_plugin_are_looked_at),
+    ("zstd_that_dies_with_the_provider_is_made_again", zstd_that_dies_with_the_provider_is_made_again),
     (
         "the_example_keeps_blocks_and_an_older_plugin_copies",
         the_example_keeps_blocks_and_an_older_plugin_copies,
@@ -77,9 +85,19 @@ fn blocks_that_die_with_the_provider_are_made_again() {
 }
 
 fn lz4_of_a_provider_is_read_by_openzfs() {
-    // Each switch alone: what one side wrote the other reads, and `verify` is OpenZFS alone.
-    let fixed = "provider_strict = 1\nzia_checksum = 1\ncompression = \"lz4\"\nrecordsize = \"128K\"\n\
-                 layout = \"raidz2\"\ndisks = 5";
+    is_read_by_openzfs("lz4");
+}
+
+fn zstd_of_a_provider_is_read_by_openzfs() {
+    is_read_by_openzfs("zstd");
+}
+
+/// Each switch alone: what one side wrote the other reads, and `verify` is OpenZFS alone.
+fn is_read_by_openzfs(compression: &str) {
+    let fixed = &format!(
+        "provider_strict = 1\nzia_checksum = 1\ncompression = {compression:?}\nrecordsize = \"128K\"\n\
+         layout = \"raidz2\"\ndisks = 5"
+    );
     let factors =
         "provider = [\"remote\", \"software\", \"ideal\"]\nzia_compress = [0, 1]\nzia_decompress = [0, 1]";
     let result = play(factors, fixed);
@@ -101,6 +119,116 @@ fn lz4_of_a_provider_is_read_by_openzfs() {
             assert!(count(write, "offload_checksum.bytes_stayed") >= made, "{}", run.variant);
         }
     }
+}
+
+/// With the installed OpenZFS, and with each that `ZWHY_TEST_LIBZPOOL` names; zdb walks the blocks where it is.
+fn zstd_that_was_kept_is_read_by_stock_openzfs() {
+    let fixed = "provider = \"remote\"\nprovider_strict = 1\nzia_checksum = 1\nzia_file_write = 1\n\
+                 recordsize = \"128K\"\nlayout = \"raidz2\"\ndisks = 5";
+    let factors = "compression = [\"zstd\", \"zstd-fast-10\"]";
+    let experiment = specified(factors, fixed, "4M", &["write", "overwrite"]);
+    let others = std::env::var_os("ZWHY_TEST_LIBZPOOL");
+    let others = others.iter().flat_map(std::env::split_paths);
+    for library in std::iter::once(None).chain(others.map(Some)) {
+        let dir = tempfile::tempdir().unwrap();
+        let out = dir.path().join("out");
+        let mut options = options(&out);
+        (options.keep, options.library) = (true, library.clone());
+        let result = run(&experiment, &options, &mut NullRecorder, &mut Silent).unwrap();
+        assert_eq!((result.runs.len(), result.failed.len()), (2, 0), "{:?}", result.failed);
+        for run in &result.runs {
+            let made = count(run.step("write").unwrap(), "offload_compress.bytes_out");
+            assert!(made > 1 << 20, "{}: {made}", run.variant);
+        }
+        let verify = VerifyOptions {
+            stock: true,
+            library,
+            child: ChildProgram::this([CHILD]),
+            silence: Duration::from_secs(60),
+            cancel: Arc::default(),
+        };
+        let verified = zwhy_lab::verify(&out, &verify).unwrap();
+        assert_eq!(verified.len(), 2);
+        assert!(verified.iter().all(|pool| pool.is_good() && pool.bytes == Ok(4 << 20)), "{verified:?}");
+        let zdb = Command::new("zdb").output().is_ok();
+        assert!(verified.iter().all(|pool| pool.zdb.is_some() == zdb), "{verified:?}");
+    }
+}
+
+fn each_level_of_zstd_is_handed_over() {
+    let levels = ["zstd-1", "zstd-19", "zstd-fast", "zstd-fast-10", "zstd-fast-20", "zstd-fast-1000"];
+    let fixed = "provider = \"remote\"\nprovider_strict = 1\nrecordsize = \"128K\"";
+    let steps = ["write", "reimport", "read", "verify"];
+    let result = play_steps(&format!("compression = {levels:?}"), fixed, "4M", &steps);
+    let made = |level: &str| count(step(&result, level, "write"), "offload_compress.bytes_out");
+    for level in levels {
+        for (name, verb) in [("write", "compress"), ("read", "decompress")] {
+            let of = |what: &str| count(step(&result, level, name), &format!("offload_{verb}.{what}"));
+            // What a fast level makes may be too large to be kept, and is not decompressed then.
+            let least = if verb == "compress" { 32 } else { 0 };
+            assert!(of("calls") >= least && of("fallbacks") == 0, "{level}: {verb}");
+        }
+    }
+    // A level that were taken for another would make as much as that; of this data the fastest keeps nothing.
+    assert!(
+        made("zstd-19") <= made("zstd-1") && made("zstd-1") > 0,
+        "{} and {}",
+        made("zstd-19"),
+        made("zstd-1")
+    );
+    assert_ne!(made("zstd-fast-1000"), made("zstd-1"));
+}
+
+/// What it says to have made is no frame without a magic number.
+const FRAMES: &str = "#include \"zwhy_offload.h\"\n#include <string.h>\n\
+    static enum zwhy_result compress(enum zwhy_codec codec, int level, void *to, size_t *to_size, const void *from,\n\
+      size_t size)\n\
+    { static const unsigned char frame[] = { FRAME }; (void)codec; (void)level; (void)from; (void)size;\n\
+      memcpy(to, frame, sizeof(frame)); *to_size = sizeof(frame); return ZWHY_OK; }\n\
+    static const struct zwhy_provider own = { .version = ZWHY_OFFLOAD_VERSION, .compress_as = compress };\n\
+    const struct zwhy_provider *zwhy_offload_provider(void) { return &own; }\n";
+
+fn frames_of_a_plugin_are_looked_at() {
+    let dir = tempfile::tempdir().unwrap();
+    let plugins: Vec<_> = [
+        // With the magic number; with a dictionary; cut off; with bytes behind it; of a reserved kind of block.
+        ("magic", "0x28, 0xb5, 0x2f, 0xfd, 0, 0x38, 1, 0, 0"),
+        ("dictionary", "1, 0x38, 7, 1, 0, 0"),
+        ("cut", "0, 0x38, 0x81, 0, 0"),
+        ("long", "0, 0x38, 1, 0, 0, 9"),
+        ("reserved", "0, 0x38, 7, 0, 0"),
+        ("empty", ""),
+    ]
+    .into_iter()
+    .map(|(name, frame)| {
+        let source = dir.path().join(format!("{name}.c"));
+        std::fs::write(&source, FRAMES.replace("FRAME", frame)).unwrap();
+        compile(&source, dir.path(), &format!("{name}.so"))
+    })
+    .collect();
+    let fixed = "zia_decompress = 0\ncompression = \"zstd\"\nrecordsize = \"128K\"";
+    let result = play_steps(&format!("provider = {plugins:?}"), fixed, "2M", &["write", "verify"]);
+    assert_eq!(result.runs.len(), plugins.len());
+    for run in &result.runs {
+        let of = |what: &str| count(run.step("write").unwrap(), &format!("offload_compress.{what}"));
+        // Nothing made is no failure: the block is stored as it is.
+        match run.variant.contains("empty") {
+            true => assert!(of("calls") >= 16 && of("fallbacks") == 0, "{}", run.variant),
+            false => assert!(of("calls") == 0 && of("fallbacks") >= 16, "{}", run.variant),
+        }
+    }
+}
+
+fn zstd_that_dies_with_the_provider_is_made_again() {
+    let deaths = [22, 41, 60, 83, 120];
+    let fixed = "provider = \"remote\"\nprovider_strict = 1\nzia_checksum = 1\nzia_file_write = 1\n\
+                 compression = \"zstd\"\nrecordsize = \"128K\"\nlayout = \"raidz2\"\ndisks = 5";
+    let factor = format!("provider_dies_after = {deaths:?}");
+    let result = play_steps(&factor, fixed, "4M", &["write", "overwrite", "reimport", "read", "verify"]);
+    let remade = result.runs.iter().flat_map(|run| &run.steps);
+    let remade: i64 = remade.map(|step| count(step, "offload_compress.remade")).sum();
+    assert_eq!(result.runs.len(), deaths.len());
+    assert!(remade > 0, "no provider had compressed blocks that the host lacked when it died");
 }
 
 /// A provider as they were before blocks could stay.

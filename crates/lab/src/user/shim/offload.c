@@ -126,11 +126,25 @@ static void in_software(struct offload_job *job)
 	job->software(job);
 }
 
+/* With the room that there was: near its end a compressor may decide otherwise. */
+static size_t remake(const struct offload_source *source, unsigned char *to, size_t room)
+{
+	const struct offload_compressor *with = source->compressor;
+	unsigned char *all = malloc(source->room);
+	size_t made = all ? with->remake(all, source->room, source->plain, source->size, source->level) : 0;
+	if (made > 0 && made + with->head <= room) {
+		offload_put_head(with, to, made, source->own_level);
+		memcpy(to + with->head, all, made);
+	}
+	free(all);
+	return made > 0 ? made + with->head : 0;
+}
+
 size_t offload_remake(const struct offload_source *source, unsigned char *to, size_t room)
 {
 	unsigned long made = room;
-	if (source->codec == ZWHY_LZ4)
-		return offload_lz4_remake(to, room, source->plain, source->size);
+	if (source->compressor)
+		return remake(source, to, room);
 	int zlib = by_software(COMPRESS, to, &made, source->plain, source->size, source->level);
 	return zlib == ZLIB_OK ? made : 0;
 }
@@ -174,6 +188,12 @@ static void in_model(struct offload_job *job)
 	offload_wait_for_device(job->verb, job->size, job->zlib == ZLIB_OK ? job->made : 0, !there);
 }
 
+static int is_valid(const struct offload_job *job)
+{
+	const struct offload_compressor *with = job->compressor;
+	return !with || !with->is_valid || job->verb != COMPRESS || job->zlib != ZLIB_OK || with->is_valid(job->to, job->made);
+}
+
 static enum zwhy_result on_copies(struct offload_job *job)
 {
 	size_t out = job->room;
@@ -194,7 +214,7 @@ static enum zwhy_result on_copies(struct offload_job *job)
 	job->made = out;
 	if (result == ZWHY_OK)
 		offload_moved(job->verb, job->size, out);
-	return result;
+	return result == ZWHY_OK && !is_valid(job) ? ZWHY_BAD_RESULT : result;
 }
 
 /*
@@ -233,14 +253,14 @@ enum { SECTOR = 512 };
  */
 static enum zwhy_result leave_compressed(struct offload_job *job, struct offload_held *held)
 {
-	const struct offload_source source = { .plain = job->from, .size = job->size, .level = job->level,
-		.codec = job->codec };
+	const struct offload_source source = { .plain = job->from, .size = job->size, .room = job->room, .level = job->level,
+		.own_level = job->own_level, .compressor = job->compressor };
 	unsigned char *to = job->to - job->before;
 	size_t size = job->made + job->before;
 	struct offload_pieces all = piece(to, size);
 	int stays = offload_is_used_after(COMPRESS) && size > SECTOR;
 	if (job->before > 0) {
-		offload_put_length(to, job->made);
+		offload_put_head(job->compressor, to, job->made, job->own_level);
 		if (offload_provider->patch(offload_number(held), 0, to, job->before) != ZWHY_OK)
 			stays = 0;
 		else
@@ -251,6 +271,8 @@ static enum zwhy_result leave_compressed(struct offload_job *job, struct offload
 		return ZWHY_OK;
 	}
 	enum zwhy_result result = offload_get(COMPRESS, held, job->before, job->to, job->made);
+	if (result == ZWHY_OK && !is_valid(job))
+		return ZWHY_BAD_RESULT;
 	if (stays && result == ZWHY_OK)
 		offload_stays(COMPRESS, &all, size, held, 0);
 	return result;

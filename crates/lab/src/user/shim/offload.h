@@ -121,9 +121,9 @@ struct offload_row {
 /* What a result was made from: plain data for compression, or a row for its parity of that number. */
 struct offload_source {
 	const unsigned char *plain;
-	size_t size;
-	int level, parity;
-	enum zwhy_codec codec;
+	size_t size, room;
+	int level, own_level, parity;
+	const struct offload_compressor *compressor;
 	struct offload_row *row;
 };
 
@@ -136,17 +136,41 @@ static inline int offload_keeps(void)
 	return offload_provider && offload_provider->put;
 }
 
+/* Compresses as `remote` does, and returns the size. 0: it does not fit, or its library is not here. */
+typedef size_t offload_remake_fn(unsigned char *to, size_t room, const unsigned char *from, size_t size, int level);
+
+/*
+ * A compressor in the table of OpenZFS (module/zfs/zio_compress.c) that keeps something on disk in front of what providers
+ * make: its size, in the order of networks, and more.
+ */
+struct offload_compressor {
+	enum zwhy_codec codec;
+	size_t head; /* bytes of that */
+	int abds;    /* its functions take ABDs (since 2.3), not plain buffers */
+	/* The functions of libzpool. */
+	size_t (*compress)(void *, void *, size_t, size_t, int);
+	int (*decompress)(void *, void *, size_t, size_t, int);
+	/* The level that providers know by that of OpenZFS; 0: there is none. */
+	int (*level)(int own);
+	/* What stands behind the size. NULL: nothing. */
+	void (*put_rest)(unsigned char *head, int own_level);
+	/* Whether OpenZFS would read what a provider made. NULL: all. */
+	int (*is_valid)(const unsigned char *made, size_t size);
+	offload_remake_fn *remake;
+};
+
 /* A block that is compressed or decompressed. */
 struct offload_job {
 	enum verb verb;
 	enum zwhy_codec codec;
+	const struct offload_compressor *compressor; /* NULL: gzip */
 	/* `before` bytes in front of the result are what OpenZFS keeps there. */
 	unsigned char *to;
 	size_t before;
 	unsigned long room, made;
 	const unsigned char *from;
 	unsigned long size;
-	int level;
+	int level, own_level; /* as the provider and as OpenZFS know it */
 	int zlib;      /* 0: made; else it did not fit, or is damaged */
 	size_t stayed; /* bytes that were in the provider */
 	/* OpenZFS's own code, with what else that needs. */
@@ -156,10 +180,22 @@ struct offload_job {
 
 /* Lets the provider do it, or software where that cannot. */
 void offload_code(struct offload_job *job);
-/* Of LZ4: what OpenZFS keeps in front of a block, and the block as `remote` makes it, with that in front. */
-void offload_put_length(unsigned char *to, size_t size);
-size_t offload_lz4_remake(unsigned char *to, size_t room, const unsigned char *from, size_t size);
+
+/* As the functions of a compressor, by a provider. */
+size_t offload_compress(const struct offload_compressor *with, void *source, void *target, size_t size, size_t room,
+    int level);
+int offload_decompress(const struct offload_compressor *with, void *source, void *target, size_t size, size_t room,
+    int level);
+/* What OpenZFS keeps in front of a block. */
+void offload_put_head(const struct offload_compressor *with, unsigned char *to, size_t size, int own_level);
+
+/* Of liblz4 on this host. */
 int (*offload_lz4_library(const char *name))(const char *, char *, int, int);
+/* By libzstd on this host, without the magic number; NOT_IMPLEMENTED where that is not here. */
+enum zwhy_result offload_zstd_code(enum verb verb, unsigned char *to, size_t room, const unsigned char *from, size_t size,
+    int level, size_t *made);
+/* Opens it. */
+void offload_zstd_open(void);
 
 /* Whether some stage after `verb` could use what that leaves in the provider. */
 int offload_is_used_after(enum verb verb);

@@ -181,9 +181,12 @@ static enum zwhy_result work(struct call *call)
 {
 	unsigned long made = call->room;
 	const unsigned char *from;
-	int zlib;
-	if ((call->verb == COMPRESS || call->verb == DECOMPRESS) && call->codec == ZWHY_LZ4)
+	int zlib, codes = call->verb == COMPRESS || call->verb == DECOMPRESS;
+	if (codes && call->codec == ZWHY_LZ4)
 		return in_lz4(call);
+	if (codes && call->codec == ZWHY_ZSTD)
+		return offload_zstd_code(call->verb, memory_of(call->to) + call->before, call->room,
+		    memory_of(call->from[0].block) + call->from[0].offset, call->from[0].size, call->level, &call->made);
 	switch (call->verb) {
 	case COMPRESS:
 		from = plain(call->from);
@@ -507,6 +510,7 @@ const struct zwhy_provider *offload_remote(long dies_after, const char **why)
 	    "uncompress");
 	lz4_deflate = offload_lz4_library("LZ4_compress_default");
 	lz4_inflate = offload_lz4_library("LZ4_decompress_safe");
+	offload_zstd_open();
 	const char *unused;
 	erasure = offload_isal(&unused);
 	remote.dies_after = dies_after;
