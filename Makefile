@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test kernel-test setup setup-test setup-dist setup-page build manual site dist reproducible page page-test fmt lint web bench fuzz package-machine fresh-machine clean
+.PHONY: help demo test fleet-test kernel-test setup setup-test setup-dist setup-page build manual site dist reproducible page page-test fmt lint web bench fuzz package-machine fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +15,9 @@ demo: build ## run the encryption experiment on real OpenZFS, explain it, write 
 
 test: setup-test ## all checks and tests; BLESS=1 rewrites golden files
 	@scripts/test.sh
+
+fleet-test: setup ## build zwhy-fleet, a workspace of its own, and run its checks and tests
+	@scripts/fleet-test.sh
 
 kernel-test: setup-test ## tests with the real module in a VM, VERSIONS="2.3 2.1"; KEEP=FOLDER keeps its captures
 	@scripts/kernel-test.sh
@@ -55,6 +58,7 @@ page-test: setup-test page ## hold that page against the program, on every fixtu
 
 fmt: ## format the Rust and web sources
 	cargo fmt --all
+	cargo fmt --manifest-path fleet/Cargo.toml
 	if [ -f web/package.json ]; then cd web && npm run --silent format; fi
 
 lint: ## the checks that need no build of the tests
@@ -81,4 +85,4 @@ fresh-machine: ## try `make demo` and `make test` on a bare Debian in a temporar
 	scripts/fresh-machine.sh
 
 clean: ## remove everything that was built or downloaded into the project
-	rm -rf target web/node_modules web/dist .tools
+	rm -rf target fleet/target web/node_modules web/dist .tools

@@ -1,0 +1,131 @@
+//! Samples added up by host, time, thread name and stack: what every picture and table is made of.
+
+use crate::columns::{numbers, texts};
+use crate::error::FleetError;
+use crate::names::{Names, Placer};
+use crate::snapshot::Snapshot;
+use datafusion::arrow::datatypes::{Int64Type, UInt64Type};
+use datafusion::functions_aggregate::expr_fn::sum;
+use datafusion::prelude::{col, lit};
+use std::collections::BTreeMap;
+use zwhy_profile::{Event, Measure, Nanos, Profile, Sample, StackId, ThreadId, Unit};
+
+/// Samples of one stack, of threads of one name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    pub host: String,
+    /// Number of the step of time, from the begin of the range; 0 where time is one.
+    pub step: i64,
+    pub comm: String,
+    pub stack: u64,
+    pub event: Event,
+    pub count: u64,
+    pub weight: i64,
+}
+
+/// Adds up all samples of a snapshot but those of the recorders; `step_ms` parts the time since `from_ms`.
+///
+/// # Errors
+/// When the query fails.
+pub async fn groups(snapshot: &Snapshot, step: Option<(i64, i64)>) -> Result<Vec<Group>, FleetError> {
+    let mut by: Vec<_> = ["host", "comm", "stack_id", "event"].map(col).to_vec();
+    if let Some((from_ms, step_ms)) = step {
+        by.push(((col("t_ms") - lit(from_ms)) / lit(step_ms.max(1))).alias("step"));
+    }
+    let sums = vec![sum(col("count")).alias("n"), sum(col("weight_ns")).alias("w")];
+    let rows = snapshot.rows("samples").await?.filter(!col("own"))?.aggregate(by, sums)?;
+    let mut out = Vec::new();
+    for batch in rows.collect().await? {
+        let text = |name| texts(&batch, name);
+        let (hosts, comms, events) = (text("host")?, text("comm")?, text("event")?);
+        let stacks = numbers::<UInt64Type>(&batch, "stack_id")?;
+        let counts = numbers::<UInt64Type>(&batch, "n")?;
+        let weights = numbers::<Int64Type>(&batch, "w")?;
+        let steps = step.map(|_| numbers::<Int64Type>(&batch, "step")).transpose()?;
+        for row in 0..batch.num_rows() {
+            // An event that this version does not know is no CPU time.
+            let Some(event) = Event::from_name(events.value(row)) else { continue };
+            out.push(Group {
+                host: hosts.value(row).to_owned(),
+                step: steps.as_ref().map_or(0, |steps| steps.value(row)),
+                comm: comms.value(row).to_owned(),
+                stack: stacks.value(row),
+                event,
+                count: counts.value(row),
+                weight: weights.value(row),
+            });
+        }
+    }
+    // Engines return groups in any order, and answers are the same each time.
+    out.sort_by(|a, b| {
+        let key = |g: &Group| (g.step, g.event, g.stack);
+        a.host.cmp(&b.host).then_with(|| a.comm.cmp(&b.comm)).then_with(|| key(a).cmp(&key(b)))
+    });
+    Ok(out)
+}
+
+/// Groups as a profile, and where each of them is in it.
+pub struct Placed {
+    pub profile: Profile,
+    /// Thread and stack of each group.
+    pub at: Vec<(ThreadId, StackId)>,
+}
+
+impl Placed {
+    /// What a group amounts to, in the unit of its event.
+    pub fn amount(&self, group: &Group) -> u64 {
+        match self.profile.measure(group.event).unit {
+            Unit::Samples => group.count,
+            _ => u64::try_from(group.weight).unwrap_or(0),
+        }
+    }
+}
+
+/// The groups as a profile: threads by their names, stacks by theirs, and no times.
+pub fn place(groups: &[Group], names: &Names, snapshot: &Snapshot) -> Placed {
+    let mut profile = Profile::new();
+    set_measures(snapshot, &mut profile);
+    let mut placer = Placer::new(names);
+    let mut at = Vec::with_capacity(groups.len());
+    for group in groups {
+        let thread = profile.thread(-1, -1, &group.comm);
+        let stack = placer.stack(group.stack, &mut profile);
+        at.push((thread, stack));
+        let mut left = group.count;
+        let mut weight = Nanos(group.weight);
+        // A row counts to four billion; a fleet to more.
+        loop {
+            let count = u32::try_from(left).unwrap_or(u32::MAX);
+            let sample = Sample::counted(thread, stack, group.event, count);
+            profile.samples.push(Sample { weight, ..sample });
+            left -= u64::from(count);
+            weight = Nanos(0);
+            if left == 0 {
+                break;
+            }
+        }
+    }
+    Placed { profile, at }
+}
+
+/// The unit of samples where all units of the store agree; else they count as samples.
+fn set_measures(snapshot: &Snapshot, profile: &mut Profile) {
+    for event in Event::ALL {
+        let told = |unit: &crate::unit::Unit| {
+            let fact = unit.measures.get(event.name());
+            let name = fact.and_then(|fact| fact.unit.clone()).unwrap_or_default();
+            (Unit::from_name(&name).name().to_owned(), fact.and_then(|fact| fact.counted).unwrap_or(true))
+        };
+        let units: BTreeMap<String, bool> =
+            snapshot.units.iter().map(told).fold(BTreeMap::new(), |mut all, (unit, counted)| {
+                *all.entry(unit).or_insert(true) &= counted;
+                all
+            });
+        let counted = units.values().all(|counted| *counted);
+        let unit = match units.len() {
+            1 => units.keys().next().map_or(Unit::Samples, |name| Unit::from_name(name)),
+            _ => Unit::Samples,
+        };
+        profile.set_measure(event, Measure { unit, counted });
+    }
+}

@@ -1,0 +1,199 @@
+//! One state of the store, as tables that SQL asks: `samples`, `stacks`, `frames`, `series`, `marks`.
+//!
+//! Invariants: a unit is seen when its facts are there, in merged files where a manifest has it and by itself where none
+//! does; the files of a snapshot are fixed when it is taken; every query of the fleet is a plan over these tables,
+//! whatever engine runs it.
+
+use crate::error::FleetError;
+use crate::layout::{Place, TABLES, UnitKey};
+use crate::manifest::{MERGED_TABLES, Manifest, manifests, merged_units};
+use crate::schema;
+use crate::scope::Scope;
+use crate::store::Store;
+use crate::table::FilesTable;
+use crate::unit::{Unit, folders, units};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::object_store::ObjectStoreUrl;
+use datafusion::object_store::ObjectMeta;
+use datafusion::prelude::{DataFrame, Expr, SessionConfig, SessionContext, col, lit};
+use datafusion::scalar::ScalarValue;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Any address does: it only names the store to the engine.
+const URL: &str = "fleet://store/";
+
+/// Rows of units with the time of each and the thread that it is of. Whatever a unit says twice of a thread, a sample is
+/// one row.
+const SAMPLES: &str = "
+    SELECT s.host AS host, s.start_ms + s.t_ns / 1000000 AS t_ms,
+        coalesce(t.pid, -1) AS pid, coalesce(t.tid, -1) AS tid, coalesce(t.comm, 'unknown') AS comm,
+        s.cpu AS cpu, s.stack_id AS stack_id, s.event AS event,
+        CAST(s.count AS BIGINT UNSIGNED) AS count, s.weight_ns AS weight_ns,
+        coalesce(s.recorder > 0 AND t.pid = s.recorder, false) AS own
+    FROM unit_samples s LEFT JOIN (
+        SELECT unit, thread_id, min(pid) AS pid, min(tid) AS tid, min(comm) AS comm
+        FROM unit_threads GROUP BY unit, thread_id
+    ) t ON s.unit = t.unit AND s.thread_id = t.thread_id
+    UNION ALL
+    SELECT host, t_ms, pid, tid, comm, cpu, stack_id, event, count, weight_ns, own FROM merged_samples";
+const STACKS: &str = "
+    SELECT stack_id, parent_id, frame_id FROM unit_stacks
+    UNION ALL SELECT stack_id, parent_id, frame_id FROM merged_stacks";
+const FRAMES: &str = "
+    SELECT frame_id, function, module, kind, file, line, reason FROM unit_frames
+    UNION ALL SELECT frame_id, function, module, kind, file, line, reason FROM merged_frames";
+const SERIES: &str = "
+    SELECT host, start_ms + t_ns / 1000000 AS t_ms, source, name, kind, value FROM unit_series
+    UNION ALL SELECT host, t_ms, source, name, kind, value FROM merged_series";
+const MARKS: &str = "
+    SELECT host, start_ms + t_ns / 1000000 AS t_ms, name, text FROM unit_marks
+    UNION ALL SELECT host, t_ms, name, text FROM merged_marks";
+const VIEWS: [(&str, &str); 5] =
+    [("samples", SAMPLES), ("stacks", STACKS), ("frames", FRAMES), ("series", SERIES), ("marks", MARKS)];
+
+/// Units and merged files, each row in one of the two.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
+    /// Units that are read by themselves, by host and time.
+    pub units: Vec<Unit>,
+    pub manifests: Vec<Manifest>,
+}
+
+impl Contents {
+    /// What the store has of `scope`.
+    ///
+    /// # Errors
+    /// When the store cannot be listed or read.
+    pub async fn list(store: &Store, scope: &Scope) -> Result<Contents, FleetError> {
+        // In this order: what is merged in between is seen in its manifest.
+        let mut units = units(store, scope).await?;
+        let manifests = manifests(store, scope).await?;
+        let merged = merged_units(&manifests);
+        units.retain(|unit| !merged.contains(&unit.key()));
+        Ok(Contents { units, manifests })
+    }
+
+    /// All units, merged or not, by host and time.
+    pub fn all_units(&self, scope: &Scope) -> Vec<Unit> {
+        let merged = self.manifests.iter().flat_map(|manifest| &manifest.units);
+        let wanted = |unit: &&Unit| unit.overlaps(scope) && scope.has_host(&unit.host);
+        let mut all: Vec<Unit> = self.units.iter().chain(merged).filter(wanted).cloned().collect();
+        all.sort_by_key(Unit::key);
+        all
+    }
+}
+
+/// What there is of what was asked for.
+pub struct Snapshot {
+    pub scope: Scope,
+    /// Whole units, merged or not, by host and time.
+    pub units: Vec<Unit>,
+    context: SessionContext,
+}
+
+impl Snapshot {
+    /// Lists what the store has of `scope` now.
+    ///
+    /// # Errors
+    /// When the store cannot be listed or read.
+    pub async fn take(store: &Store, scope: Scope) -> Result<Snapshot, FleetError> {
+        let contents = Contents::list(store, &scope).await?;
+        Snapshot::of(store, scope, &contents).await
+    }
+
+    /// Tables of these units and merged files alone.
+    ///
+    /// # Errors
+    /// When the store cannot be listed.
+    pub async fn of(store: &Store, scope: Scope, contents: &Contents) -> Result<Snapshot, FleetError> {
+        let context = SessionContext::new_with_config(SessionConfig::new());
+        let url = ObjectStoreUrl::parse(URL)?;
+        context.register_object_store(url.as_ref(), store.objects());
+        let number: FxHashMap<UnitKey, u32> =
+            contents.units.iter().zip(0u32..).map(|(unit, number)| (unit.key(), number)).collect();
+        for table in TABLES {
+            let mut files = Vec::new();
+            let objects = if number.is_empty() { Vec::new() } else { objects(store, table, &scope).await? };
+            for object in objects {
+                let place = Place::of(table, object.location.as_ref());
+                let number = place.and_then(|place| number.get(&place.unit()).copied());
+                let Some((number, unit)) = number.and_then(|n| Some((n, contents.units.get(n as usize)?)))
+                else {
+                    continue;
+                };
+                let file = PartitionedFile::new_from_meta(object);
+                files.push(file.with_partition_values(values(unit, number)));
+            }
+            let files = FilesTable { schema: schema::of_unit(table), url: url.clone(), files };
+            context.register_table(format!("unit_{table}"), Arc::new(files))?;
+        }
+        for table in MERGED_TABLES {
+            let of_table = contents.manifests.iter().flat_map(|m| &m.files).filter(|f| f.table == table);
+            let files = of_table.map(|file| store.file(&file.key, file.bytes)).collect::<Result<_, _>>()?;
+            let files = FilesTable { schema: schema::of_merged(table), url: url.clone(), files };
+            context.register_table(format!("merged_{table}"), Arc::new(files))?;
+        }
+        for (name, query) in VIEWS {
+            let view = context.sql(query).await?.into_view();
+            context.register_table(name, view)?;
+        }
+        let units = contents.all_units(&scope);
+        Ok(Snapshot { scope, units, context })
+    }
+
+    /// A table as a plan.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    pub async fn table(&self, name: &str) -> Result<DataFrame, FleetError> {
+        Ok(self.context.table(name).await?)
+    }
+
+    /// A query over all rows of the tables.
+    ///
+    /// # Errors
+    /// When it is no query.
+    pub(crate) async fn sql(&self, query: &str) -> Result<DataFrame, FleetError> {
+        Ok(self.context.sql(query).await?)
+    }
+
+    /// The rows of a table with a time that are asked for.
+    ///
+    /// # Errors
+    /// As [`Snapshot::table`].
+    pub async fn rows(&self, table: &str) -> Result<DataFrame, FleetError> {
+        let mut rows = self.table(table).await?;
+        let scope = &self.scope;
+        if scope.from_ms > i64::MIN {
+            rows = rows.filter(col("t_ms").gt_eq(lit(scope.from_ms)))?;
+        }
+        if scope.to_ms < i64::MAX {
+            rows = rows.filter(col("t_ms").lt(lit(scope.to_ms)))?;
+        }
+        if !scope.hosts.is_empty() {
+            let hosts: Vec<Expr> = scope.hosts.iter().map(lit).collect();
+            rows = rows.filter(col("host").in_list(hosts, false))?;
+        }
+        Ok(rows)
+    }
+}
+
+/// Files of a table that may be of `scope`.
+async fn objects(store: &Store, table: &str, scope: &Scope) -> Result<Vec<ObjectMeta>, FleetError> {
+    let mut all = Vec::new();
+    for folder in folders(table, scope) {
+        all.extend(store.list(&folder).await?);
+    }
+    Ok(all)
+}
+
+/// In the order of the columns that are the same for all rows of a unit.
+fn values(unit: &Unit, number: u32) -> Vec<ScalarValue> {
+    vec![
+        ScalarValue::Utf8(Some(unit.host.clone())),
+        ScalarValue::Int64(Some(unit.start_ms)),
+        ScalarValue::UInt32(Some(number)),
+        ScalarValue::Int32(Some(unit.recorder)),
+    ]
+}

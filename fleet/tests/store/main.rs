@@ -1,0 +1,9 @@
+//! The store against what the captures themselves say, counted without an engine.
+
+mod answers;
+mod dying;
+mod hostile;
+mod merging;
+mod program;
+mod simulated;
+mod source;

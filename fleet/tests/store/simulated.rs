@@ -1,0 +1,44 @@
+//! Hosts made of recordings: as many as were asked for, and the same ones for the same seed.
+
+use crate::source::path;
+use zwhy_capture::Capture;
+use zwhy_diagnose::Knowledge;
+use zwhy_fleet::{Picture, Scope, Simulation, Store, hosts, kstat_points, simulate, units};
+use zwhy_profile::Event;
+
+async fn made(seed: u64) -> (tempfile::TempDir, Store, zwhy_fleet::Simulated) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().display().to_string()).unwrap();
+    let recordings: Vec<Capture> =
+        ["gzip", "program"].iter().map(|name| Capture::open(&path(name)).unwrap()).collect();
+    let simulation = Simulation { hosts: 3, seconds: 60, start_ms: 1_795_370_000_000, unit_s: 20, seed };
+    let simulated = simulate(&store, &simulation, &recordings).await.unwrap();
+    (dir, store, simulated)
+}
+
+#[tokio::test]
+async fn hosts_are_as_many_as_asked_for_and_hold_what_is_told() {
+    let (_dir, store, simulated) = made(7).await;
+    let all = units(&store, &Scope::default()).await.unwrap();
+    assert_eq!((simulated.units, all.len()), (9, 9));
+    let picture = Picture::take(&store, Scope::default(), None).await.unwrap();
+    let own: u64 = picture.groups.iter().filter(|g| g.event == Event::Cpu).map(|g| g.count).sum();
+    // Samples of the recorder itself are set aside, as everywhere.
+    assert!(own > 9 * 100, "{own} of {}", simulated.samples);
+    let rows = hosts(&store, Scope::default(), &Knowledge::embedded().anatomy).await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.cpu.samples).sum::<u64>(), own);
+    assert_eq!(rows.iter().map(|row| row.units).collect::<Vec<_>>(), [3, 3, 3]);
+    // Counters never fall from one unit to the next of the same load.
+    let scope = Scope { hosts: vec!["sim00000".into()], ..Scope::default() };
+    let hits = kstat_points(&store, scope, "arcstats", "hits").await.unwrap();
+    let falls = hits.windows(2).filter(|two| two[1].value < two[0].value).count();
+    assert!(hits.len() >= 6 && falls <= 1, "{falls} of {}", hits.len());
+
+    let (_dir, again, same) = made(7).await;
+    assert_eq!(same, simulated);
+    let twin = Picture::take(&again, Scope::default(), None).await.unwrap();
+    assert_eq!(twin.groups, picture.groups);
+    let (_dir, other, _) = made(8).await;
+    let other = Picture::take(&other, Scope::default(), None).await.unwrap();
+    assert_ne!(other.groups, picture.groups);
+}

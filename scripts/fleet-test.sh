@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Checks and tests of zwhy-fleet, which is a workspace of its own: its query engine is as large as all else together.
+set -euo pipefail
+cd "$(dirname "$0")/../fleet"
+# shellcheck source=scripts/path.sh
+. ../scripts/path.sh
+
+cargo fmt --check
+cargo clippy --locked --all-targets -- -D warnings
+cargo test --locked --all-targets
