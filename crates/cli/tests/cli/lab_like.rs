@@ -93,10 +93,10 @@ fn what_is_taken_is_shown_with_its_source_before_anything_runs() {
 fn what_is_set_comes_first_and_is_said() {
     let folder = folder();
     let shown =
-        call(folder.path(), "lab show small.toml --like host.zwhy --set recordsize=1M --grow threads=1,2");
+        call(folder.path(), "lab show small.toml --like host.zwhy --set recordsize=1M --grow threads=1,2,4");
     let shown = flat(&shown.ok());
     assert!(shown.contains("recordsize=16K (--set recordsize=1M comes first)"), "{shown}");
-    assert!(shown.contains("threads=3 (--grow threads=1,2 comes first)"), "{shown}");
+    assert!(shown.contains("threads=3 (--grow threads=1,2,4 comes first)"), "{shown}");
 }
 
 #[test]

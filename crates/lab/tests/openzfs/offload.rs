@@ -26,8 +26,8 @@ pub const TESTS: &[Test] = &[
     ("the_example_of_a_provider_works", the_example_of_a_provider_works),
     ("the_provider_for_gpus_computes_what_openzfs_does", the_provider_for_gpus_computes_what_openzfs_does),
     (
-        "lz4_of_the_provider_for_gpus_is_there_where_nvcomp_was",
-        lz4_of_the_provider_for_gpus_is_there_where_nvcomp_was,
+        "codecs_of_the_provider_for_gpus_are_there_where_nvcomp_was",
+        codecs_of_the_provider_for_gpus_are_there_where_nvcomp_was,
     ),
     (
         "without_a_cuda_compiler_nothing_is_built_and_that_is_said",
@@ -324,20 +324,21 @@ fn the_provider_for_gpus_computes_what_openzfs_does() {
     }
 }
 
-/// What goes to nvCOMP and comes back, with liblz4 in its place; OpenZFS alone reads what was written (`verify`).
-fn lz4_of_the_provider_for_gpus_is_there_where_nvcomp_was() {
+/// What goes to nvCOMP and comes back, with liblz4 and libzstd in its place; OpenZFS alone reads what was written (`verify`).
+fn codecs_of_the_provider_for_gpus_are_there_where_nvcomp_was() {
     let dir = tempfile::tempdir().unwrap();
     let build = |nvcomp: &str, name: &str| {
         let how = ["-x", "c", "-DZWHY_ON_HOST", nvcomp];
         compile_as(&how, "gpu/gpu.cu".as_ref(), dir.path(), name)
     };
     let (with, without) = (build("-DZWHY_NVCOMP", "with.so"), build("-UZWHY_NVCOMP", "without.so"));
-    let fixed = "provider_strict = 1\nzia_checksum = 1\ncompression = \"lz4\"\nrecordsize = \"128K\"\n\
+    let fixed = "provider_strict = 1\nzia_checksum = 1\nrecordsize = \"128K\"\n\
                  layout = \"raidz2\"\ndisks = 5";
-    let factors =
-        format!("provider = [{with:?}, {without:?}]\nzia_compress = [0, 1]\nzia_decompress = [0, 1]");
+    let factors = format!(
+        "provider = [{with:?}, {without:?}]\ncompression = [\"lz4\", \"zstd\"]\nzia_compress = [0, 1]\nzia_decompress = [0, 1]"
+    );
     let result = play(&factors, fixed);
-    assert_eq!(result.runs.len(), 8);
+    assert_eq!(result.runs.len(), 16);
     for run in &result.runs {
         let has = run.factors["provider"].ends_with("with.so");
         for (name, verb) in [("overwrite", "compress"), ("read", "decompress")] {
@@ -369,7 +370,7 @@ fn without_a_cuda_compiler_nothing_is_built_and_that_is_said() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}");
     assert!(
-        said.contains("gpu.so leaves LZ4 to OpenZFS: /no-such-folder/include/nvcomp.h is missing"),
+        said.contains("gpu.so leaves LZ4 and zstd to OpenZFS: /no-such-folder/include/nvcomp.h is missing"),
         "{said}"
     );
     assert!(!said.contains("ZWHY_NVCOMP"), "{said}");
