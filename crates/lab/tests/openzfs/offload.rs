@@ -392,7 +392,6 @@ fn a_provider_that_crashes_or_hangs_fails_its_cell_only() {
         compile(&source, dir.path(), &format!("{name}.so"))
     };
     let (crash, hang) = (provider("crash", "abort();"), provider("hang", "for (;;) pause();"));
-    let absent = dir.path().join("absent.so");
     let half = dir.path().join("half.c");
     let text = "#include \"zwhy_offload.h\"\nstatic enum zwhy_result rec(const struct zwhy_row *row, const int *lost, \
                 int losts, const int *valid) { (void)row; (void)lost; (void)losts; (void)valid; return ZWHY_ERROR; }\n\
@@ -400,19 +399,24 @@ fn a_provider_that_crashes_or_hangs_fails_its_cell_only() {
                 { .version = ZWHY_OFFLOAD_VERSION, .raidz_rec = rec }; return &own; }\n";
     std::fs::write(&half, text).unwrap();
     let half = compile(&half, dir.path(), "half.so");
-    let factors = format!("provider = [{crash:?}, {hang:?}, {absent:?}, {half:?}, \"none\"]");
+    let factors = format!("provider = [{crash:?}, {hang:?}, {half:?}, \"none\"]");
     let experiment = specified(&factors, "compression = \"gzip-6\"", "8M", &["write", "verify"]);
     let mut options = options(&dir.path().join("out"));
     options.silence = Duration::from_secs(4);
     let result = run(&experiment, &options, &mut NullRecorder, &mut Silent).unwrap();
     assert_eq!(result.runs.iter().map(|r| r.variant.as_str()).collect::<Vec<_>>(), ["none"]);
-    for (name, says) in [
-        ("crash.so", "SIGABRT"),
-        ("hang.so", "said nothing for 4 s"),
-        ("absent.so", "No such file"),
-        ("half.so", "DPUSM wants both"),
-    ] {
+    for (name, says) in
+        [("crash.so", "SIGABRT"), ("hang.so", "said nothing for 4 s"), ("half.so", "DPUSM wants both")]
+    {
         let failed = result.failed.iter().find(|f| f.variant.ends_with(name)).unwrap();
         assert!(failed.error.contains(says), "{name}: {}", failed.error);
     }
+
+    // What is not there is said before anything runs.
+    let absent = dir.path().join("absent.so");
+    let factors = format!("provider = [{absent:?}, \"none\"]");
+    let experiment = specified(&factors, "compression = \"gzip-6\"", "8M", &["write"]);
+    options.out = dir.path().join("none");
+    let error = run(&experiment, &options, &mut NullRecorder, &mut Silent).unwrap_err().to_string();
+    assert!(error.contains("absent.so: there is no such file"), "{error}");
 }
