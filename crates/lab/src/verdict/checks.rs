@@ -3,7 +3,7 @@
 use super::{growth_line, number};
 use crate::result::{ExperimentResult, GrowthResult};
 use crate::spec::{Check, Measure};
-use crate::stats::{Interval, Ratio, median_interval, paired_at};
+use crate::stats::{Growth, Interval, Ratio, median_interval, paired_at};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct CheckResult {
 pub enum Outcome {
     Holds,
     Fails,
-    /// The step has no such figure, or its runs failed.
+    /// The step has no such figure, its runs failed, or they are too few to tell one law from another.
     NotMeasured,
 }
 
@@ -36,16 +36,17 @@ pub fn check(result: &ExperimentResult) -> Vec<CheckResult> {
 
 fn judge(check: &Check, result: &ExperimentResult) -> CheckResult {
     let said = |outcome, found| CheckResult { say: check.say.clone(), outcome, found };
+    let decided = |(good, found)| (if good { Outcome::Holds } else { Outcome::Fails }, found);
     let judged = match (check.exponent, &check.to) {
         (Some(power), _) => exponent(check, power, result),
-        (None, None) => figure(check, result),
-        (None, Some(to)) => ratio(check, to, result),
+        (None, None) => figure(check, result).map(decided),
+        (None, Some(to)) => ratio(check, to, result).map(decided),
     };
     match judged {
         None => {
             said(Outcome::NotMeasured, format!("{} was not measured in these runs", check.measure.unit()))
         }
-        Some((good, found)) => said(if good { Outcome::Holds } else { Outcome::Fails }, found),
+        Some((outcome, found)) => said(outcome, found),
     }
 }
 
@@ -72,15 +73,30 @@ fn figure(check: &Check, result: &ExperimentResult) -> Option<(bool, String)> {
 }
 
 /// A part that does not grow lowers the exponent of a cost, so the law that predicts the sizes best counts as well.
-fn exponent(check: &Check, power: f64, result: &ExperimentResult) -> Option<(bool, String)> {
+fn exponent(check: &Check, power: f64, result: &ExperimentResult) -> Option<(Outcome, String)> {
     let wanted = |g: &&GrowthResult| {
         g.of == check.of && g.function == check.function && g.step == check.step && g.measure == check.measure
     };
     let growth = result.growth.iter().find(wanted)?;
-    let Interval { low, high, .. } = growth.fit.exponent;
-    let is_law = growth.fit.model.power() == Some(power) || (low <= power && power <= high);
-    let holds = is_law && low > power - 1.0 && high < power + 1.0;
-    Some((holds, growth_line(growth).trim_end_matches('.').to_owned()))
+    let found = growth_line(growth).trim_end_matches('.').to_owned();
+    let outcome = as_power(power, &growth.fit);
+    let more = match outcome {
+        Outcome::NotMeasured => ": too wide to tell; more sizes (--grow) or runs (--repeats) narrow it",
+        _ => "",
+    };
+    Some((outcome, format!("{found}{more}")))
+}
+
+/// Whether a cost grows with this power of the size: neither the power above nor the one below may be possible.
+fn as_power(power: f64, fit: &Growth) -> Outcome {
+    let Interval { low, high, .. } = fit.exponent;
+    let is_possible = low <= power && power <= high;
+    let is_alone = low > power - 1.0 && high < power + 1.0;
+    match (is_possible || fit.model.power() == Some(power), is_alone) {
+        (true, true) => Outcome::Holds,
+        _ if is_possible => Outcome::NotMeasured,
+        _ => Outcome::Fails,
+    }
 }
 
 /// A ratio holds when it is as large (or small) as expected, and with several runs when its interval lies on
@@ -119,5 +135,30 @@ fn with_range(interval: Interval, runs: usize) -> String {
     match runs {
         1 => number(interval.value),
         _ => format!("{} [{}, {}]", number(interval.value), number(interval.low), number(interval.high)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Model;
+
+    #[test]
+    fn a_power_holds_where_its_neighbours_are_excluded() {
+        let fit = |low: f64, high: f64| {
+            let exponent = Interval { value: (low + high) / 2.0, low, high };
+            Growth { model: Model::Logarithmic, fixed: 0.0, slope: 1.0, exponent, error: 0.0 }
+        };
+        for (power, low, high, outcome) in [
+            (1.0, 0.9, 1.1, Outcome::Holds),
+            (1.0, 0.3, 0.7, Outcome::Fails),
+            (1.0, -0.5, 2.2, Outcome::NotMeasured),
+            (1.0, -0.1, 1.1, Outcome::NotMeasured),
+            (0.0, -0.3, 0.3, Outcome::Holds),
+            (0.0, 0.1, 1.2, Outcome::Fails),
+            (0.0, -4.4, 5.0, Outcome::NotMeasured),
+        ] {
+            assert_eq!(as_power(power, &fit(low, high)), outcome, "{power}: {low} to {high}");
+        }
     }
 }
