@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test fleet-test kernel-test setup setup-test setup-dist setup-page build manual site dist reproducible page page-test fmt lint web bench fuzz package-machine fresh-machine clean
+.PHONY: help demo test fleet-test kernel-test setup setup-test setup-dist setup-page build manual site dist reproducible page page-test fmt lint web bench fuzz package-machine matrix fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ fuzz: setup-test ## feed mutated files to every importer, FUZZ_SECONDS=600
 
 package-machine: dist ## install, use and remove the package in a bare Debian in a temporary folder (root)
 	PACKAGE=$$(ls target/dist/zwhy_*.deb) scripts/fresh-machine.sh
+
+matrix: dist ## try the package in every combination of docs/SYSTEMS.md and write its table; CELLS="debian12-zfs2.1 …" (root)
+	scripts/matrix.sh $(CELLS)
 
 fresh-machine: ## try `make demo` and `make test` on a bare Debian in a temporary folder (root)
 	scripts/fresh-machine.sh

@@ -4,7 +4,7 @@
 #
 # The same sources shall give the same bytes in any folder (`make reproducible` compares): paths of this machine are mapped
 # away, times are those of the last commit (SOURCE_DATE_EPOCH). DIST_PROFILE=dev tries it out quickly; DIST_PROGRAM and
-# DIST_STATIC name programs that are built already.
+# DIST_STATIC name programs that are built already; DIST_STATIC=none makes no static archive.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/path.sh
@@ -52,7 +52,9 @@ scripts/dist/bill.py texts --target "$machine-unknown-linux-gnu" >"$work/THIRD-P
 built=${DIST_PROGRAM:-$(program "$machine-unknown-linux-gnu")}
 make_deb "$built"
 musl=$machine-unknown-linux-musl
-if [[ -n ${DIST_STATIC:-} ]]; then
+if [[ ${DIST_STATIC:-} == none ]]; then
+    say "no static archive, as DIST_STATIC says"
+elif [[ -n ${DIST_STATIC:-} ]]; then
     make_archive "$DIST_STATIC"
 elif [[ -d $(rustc --print target-libdir --target "$musl") ]] && command -v musl-gcc >/dev/null; then
     built=$(program "$musl")

@@ -4,8 +4,9 @@
 # Builds a minimal Debian in a temporary folder, clones the committed HEAD into it and runs each
 # make target there (default: demo test). All mounts live in a namespace of their own, so none
 # can outlive this script, however it ends. Needs root, debootstrap and Rust from rustup.
-# PACKAGE=FILE.deb installs, uses and removes that package instead, without sources or Rust.
-# KEEP=1 leaves the folder for a look. DEBIAN=trixie tries another release.
+# PACKAGE=FILE.deb installs, uses and removes that package instead, without sources or Rust; SUITE and AS are the second
+# and third word of scripts/dist/installed.sh: which OpenZFS, and who uses the package.
+# KEEP=1 leaves the folder for a look. DEBIAN=trixie tries another release. BASE=FOLDER keeps bare ones there for more tries.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/path.sh
@@ -23,6 +24,22 @@ bootstrap() {
         >"$root.log" 2>&1 || die "debootstrap failed" "$(tail -n 5 "$root.log")"
     rm -f "$root.log"
     chmod 755 "$root"
+}
+
+# A copy of the one that is kept, which is made where it is missing; one that was not finished has another name.
+bare_system() {
+    local root=$1 kept=${BASE:-}/$release
+    if [[ -z ${BASE:-} ]]; then
+        bootstrap "$root"
+        return
+    fi
+    if [[ ! -d $kept ]]; then
+        rm -rf --one-file-system "$kept.part"
+        mkdir -p "$kept.part"
+        bootstrap "$kept.part"
+        mv "$kept.part" "$kept"
+    fi
+    cp --archive "$kept/." "$root"
 }
 
 # A network that needs settings here needs them there: CA certificates and apt's proxies and checks.
@@ -65,7 +82,7 @@ try_package() {
     local root=$1
     cp "$PACKAGE" scripts/dist/installed.sh "$root/root/"
     unshare --mount --propagation private --pid --fork --kill-child \
-        "$0" --inside "$root" bash /root/installed.sh "/root/$(basename "$PACKAGE")" ||
+        "$0" --inside "$root" bash /root/installed.sh "/root/$(basename "$PACKAGE")" "${SUITE:-$release}" "${AS:-root}" ||
         die "$PACKAGE failed on a fresh Debian $release"
 }
 
@@ -83,7 +100,7 @@ main() {
     # shellcheck disable=SC2064
     if [[ ${KEEP:-} != 1 ]]; then trap "rm -rf --one-file-system '$root' '$root.log'" EXIT; fi
     trap 'exit 130' INT TERM
-    bootstrap "$root"
+    bare_system "$root"
     give_network_settings "$root"
     if [[ -n ${PACKAGE:-} ]]; then
         try_package "$root"

@@ -19,6 +19,10 @@ step "the VM's accelerator" vm/test.sh
 step "licence expressions" python3 -m doctest scripts/dist/bill.py
 step "licences of libraries" scripts/dist/bill.py licences
 step "figures of a GPU" python3 -m doctest plugins/gpu/preset.py
+step "table of combinations" python3 -m doctest scripts/matrix/table.py
+step "table of combinations in docs" scripts/matrix/table.py check
+step "comparison" python3 -m doctest scripts/compare.py
+step "figures of the comparison" scripts/compare.py check
 step "pages of the book" python3 -m doctest scripts/site/book.py
 step "rust format" cargo fmt --all --check
 if [[ -f web/package.json ]]; then

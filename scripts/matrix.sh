@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Tries the package in every combination of scripts/matrix/cells.toml, and writes what was found into the table of
+# docs/SYSTEMS.md: `matrix.sh [CELL…]`. Needs root, debootstrap and a package: PACKAGE=FILE.deb, else that of `make dist`.
+#
+# Cells of the kernel VM run only when they are named. A cell that fails is a row of the table, too, and the end says so.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/path.sh
+
+folder=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+logs=$folder/matrix
+mkdir -p "$logs"
+cells=$(scripts/matrix/table.py cells "$@")
+
+say() { printf 'matrix: %s\n' "$*"; }
+
+# try PACKAGE-OR-MODULE WORD…: what it prints goes to the log.
+try() {
+    case $1 in
+    package) BASE=$logs DEBIAN=$2 SUITE=$3 AS=$4 PACKAGE=$package scripts/fresh-machine.sh ;;
+    module) VERSIONS=$2 scripts/kernel-test.sh module ;;
+    esac
+}
+
+if grep -q ' package ' <<<"$cells"; then
+    package=$(realpath "${PACKAGE:-$(ls "$folder"/dist/zwhy_*.deb)}")
+fi
+failed=()
+while read -r name words; do
+    say "$name"
+    log=$logs/$name.log
+    # The words are those of a cell, one an argument.
+    # shellcheck disable=SC2086
+    if try $words >"$log" 2>&1 </dev/null; then
+        scripts/matrix/table.py found "$name" passed "$(sed -n 's/^package: on //p' "$log" | tail -n 1)"
+    else
+        failed+=("$name")
+        scripts/matrix/table.py found "$name" failed "$(grep -E 'error:' "$log" | head -n 1)"
+        tail -n 5 "$log" >&2
+    fi
+done <<<"$cells"
+if ((${#failed[@]})); then
+    say "failed: ${failed[*]}; logs in $logs" >&2
+    exit 1
+fi
+say "all passed; the table is in docs/SYSTEMS.md"
