@@ -108,9 +108,9 @@ watch() {
     done
 }
 
-# Boots the machine once: boot kvm|tcg. Sets status, and failure when it was KVM that failed.
+# Boots the machine once: boot kvm|tcg. Sets status, lasted (seconds), and failure when it was KVM that failed.
 boot() {
-    local accel=$1 console_reader
+    local accel=$1 console_reader began=$SECONDS
     status=0 failure='' full='' up=''
     : >"$work/console"
     : >"$work/errors"
@@ -138,6 +138,8 @@ boot() {
         wait "$running" || status=$?
     } 2>/dev/null
     running=''
+    # shellcheck disable=SC2034 # run tells it.
+    lasted=$((SECONDS - began))
     wait "$console_reader" || true
     kill "$event_reader"
     event_reader=''
@@ -157,11 +159,14 @@ boot() {
 how_kvm_ended() {
     local last
     last=$(tail -n 1 "$work/errors")
-    if grep -qE "$kvm_says" "$work/errors"; then
+    # SIGKILL comes from outside (somebody, or the host out of memory), never from KVM.
+    if [[ $status == 137 ]]; then
+        cat "$work/errors" >&2
+    elif grep -qE "$kvm_says" "$work/errors"; then
         failure="QEMU says: $(grep -m 1 -E "$kvm_says" "$work/errors")"
     elif ! guest_is_up kvm; then
         failure="QEMU ended with status $status before the guest said anything${last:+: $last}"
-    elif [[ $status -ge 128 && $status != 137 ]]; then
+    elif [[ $status -ge 128 ]]; then
         failure="QEMU was ended by signal $((status - 128))"
     else
         cat "$work/errors" >&2

@@ -69,6 +69,8 @@ dies-midway)
     echo 2 >"$results.d/lab/cells/0001.json"
     tar -c -f - -C "$results.d" ./lab/cells/0001.json | dd of="$results" bs=1M seek=129 conv=notrunc 2>/dev/null
     ;;
+killed) works; sleep 0.5; kill -KILL $$ ;;
+killed-early) kill -KILL $$ ;;
 stops) works; sleep 0.5; echo '{"event": "STOP"}' >>"$events"; pauses ;;
 disk-full) works; echo '{"event": "BLOCK_IO_ERROR"}{"event": "STOP"}' >>"$events"; pauses ;;
 never-ends) works; pauses ;;
@@ -186,6 +188,15 @@ pattern=''
 
 fresh "a job that takes too long"
 limit=5 boot never-ends; expect 124 kvm; says 'did not end within 5 s'; remembers kvm
+
+for way in killed killed-early; do
+    fresh "somebody kills QEMU: $way"
+    began=$SECONDS
+    boot $way; expect 1 kvm; says '^error: the VM ended after [0-9] s: QEMU was killed \(signal 9\)'
+    ! grep -q 'did not end' "$top/errors" || fail "it says that time was up"
+    [[ $((SECONDS - began)) -lt 20 ]] || fail "it waited"
+    [[ ! -f $top/cache/accel || $(cut -f1 "$top/cache/accel") == kvm ]] || fail "KVM is blamed"
+done
 
 fresh "whoever called it is gone"
 : >"$top/starts"
