@@ -24,7 +24,8 @@ function members(): ReadonlySet<string> {
 
 async function built(): Promise<Built> {
   const lib = { entry: ENTRY, formats: ["iife" as const], name: NAME };
-  const options = { write: false, target: "es2022", lib };
+  const output = { generatedCode: { symbols: false } };
+  const options = { write: false, target: "es2022", lib, rolldownOptions: { output } };
   const made = await build({ configFile: false, logLevel: "warn", build: options });
   const all = Array.isArray(made) ? made : [made];
   for (const one of all) {

@@ -10,10 +10,12 @@ import { decodeSamples } from "./data/samples";
 import { asideFor, blockElement, blockName } from "./flame/early";
 import type { FlameModel } from "./flame/model";
 import { isLarge, type Packed, prepareAside } from "./flame/prepare";
+import type { FlameEvent } from "./state/hash";
 import {
   answer,
   compare,
   dark,
+  event,
   facts,
   flame,
   followAddress,
@@ -34,13 +36,24 @@ import { App } from "./ui/App";
 import { pageKeys } from "./ui/keys";
 
 /** The text of a block; null where the file has none of this name. */
-function textOf(id: string, what: string): Packed | null {
+function textOf(id: string, what: string): Asked | null {
   const block = blockElement(id);
-  return block && { text: block.textContent ?? "", what };
+  return block && { text: block.textContent ?? "", what, from: block.getAttribute("data-from") };
+}
+
+/** A block, or where a page that `zwhy view` shows gets it. */
+interface Asked extends Packed {
+  readonly from: string | null;
+}
+
+async function fetched({ from, what }: Asked): Promise<Packed> {
+  const came = await fetch(from ?? "").catch(() => null);
+  if (!came?.ok) throw new Error(`The ${what} did not come: zwhy view has ended. Start it again.`);
+  return { what, text: await came.text() };
 }
 
 /** The same for the input that is shown. */
-function packed(id: string, what: string): Packed | null {
+function packed(id: string, what: string): Asked | null {
   return textOf(blockName(id, page.value.input), what);
 }
 
@@ -60,12 +73,12 @@ async function list(): Promise<void> {
 }
 
 async function load<T>(
-  block: Packed | null,
+  block: Asked | null,
   read: (block: Packed) => T | Promise<T>,
 ): Promise<Part<T>> {
   if (!block) return { kind: "absent" };
   try {
-    return { kind: "ready", value: await read(block) };
+    return { kind: "ready", value: await read(block.from ? await fetched(block) : block) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { kind: "failed", message };
@@ -117,11 +130,25 @@ async function open(): Promise<void> {
   samples.value = await whole("samples", "samples", (bytes) => decodeSamples(bytes, nodes), null);
   timeline.value = await whole("timeline", "timeline", readTimeline, null);
   facts.value = await whole("facts", "facts", readFacts, []);
-  setFlame("wait", await graph("flame-wait", "waiting"));
-  setFlame("count", await graph("flame-count", "counts"));
+  await other("wait", "waiting");
+  await other("count", "counts");
   // Tests and tools wait for this.
   document.documentElement.dataset.ready = "true";
   await prepareSearch(idle);
+}
+
+/** The graph of other samples: now where the file has it, else when somebody asks for it. */
+async function other(kind: FlameEvent, what: string): Promise<void> {
+  const id = `flame-${kind}`;
+  const get = async () => setFlame(kind, await graph(id, what));
+  if (!packed(id, what)?.from) return get();
+  setFlame(kind, { kind: "waiting" });
+  const stop = event.subscribe((shown) => {
+    if (shown !== kind) return;
+    // Told once here, before there is anything to stop.
+    queueMicrotask(() => stop());
+    void get();
+  });
 }
 
 /** A part without which the page is whole; what cannot be read is told with the data quality. */

@@ -9,8 +9,6 @@ export interface Delta {
   readonly change: number;
   readonly low: number;
   readonly high: number;
-  readonly cpuBefore: number | null;
-  readonly cpuAfter: number | null;
   /** At most 5 % of the rows marked so are expected to be chance. */
   readonly real: boolean;
 }
@@ -61,7 +59,6 @@ export interface CompareData {
 
 function delta(value: unknown): Delta {
   const d = fields(value);
-  const [cpuBefore, cpuAfter] = list(d.cpu_s).map(number);
   const change = fields(d.change);
   return {
     name: text(d.name),
@@ -70,8 +67,6 @@ function delta(value: unknown): Delta {
     change: number(change.value) ?? 0,
     low: number(change.low) ?? 0,
     high: number(change.high) ?? 0,
-    cpuBefore: cpuBefore ?? null,
-    cpuAfter: cpuAfter ?? null,
     real: d.real === true,
   };
 }

@@ -3,8 +3,7 @@
 import { visible } from "../text";
 import { clip, labelled } from "./labels";
 import { isLit } from "./lit";
-import type { FlameModel } from "./model";
-import { spanOf } from "./model";
+import { type FlameModel, spanOf } from "./model";
 import { BACKGROUND, cssOf, FAINT_TEXT, TEXT } from "./palette";
 import { type Paint, type Run, rasteriseAll, rasteriseLit, type View } from "./raster";
 
@@ -107,7 +106,7 @@ export class Painter {
     return runs;
   }
 
-  /** While somebody types, only what is lit changes: the rest of the picture is kept. */
+  /** While somebody types only what is lit changes, under a pointer only an outline: the rest of the picture is kept. */
   private rasterise(
     { model, view, paint }: Scene,
     rows: readonly number[],
@@ -117,17 +116,16 @@ export class Painter {
   ): readonly Run[] {
     const { levels } = model.layout;
     const strip = { rows, view, width: w, paint, pixels };
-    const all = () => rasteriseAll(levels, strip, runFrom).runs;
-    if (!paint.lit) return all();
-    const of = [levels, paint.entry, paint.dimmed, view.x0, view.x1, w, runFrom, ...rows];
+    const colour = paint.lit ? paint.dimmed : paint.colour;
+    const of = [levels, paint.entry, colour, view.x0, view.x1, w, runFrom, ...rows];
     const known = this.under;
     if (known?.of.length === of.length && of.every((one, i) => one === known.of[i])) {
       pixels.set(known.pixels);
     } else {
-      const runs = all();
+      const { runs } = rasteriseAll(levels, strip, runFrom);
       this.under = { of, runs, pixels: pixels.slice(0, w * rows.length) };
     }
-    rasteriseLit(strip);
+    if (paint.lit) rasteriseLit(strip);
     return this.under?.runs ?? [];
   }
 

@@ -30,6 +30,15 @@ export function sibling(tree: Tree, node: number, step: -1 | 1): number {
   return before;
 }
 
+export type Direction = "parent" | "child" | "left" | "right";
+
+/** The node where an arrow leads; −1 below a leaf. */
+export function towards(tree: Tree, value: Float64Array, from: number, to: Direction): number {
+  if (to === "parent") return Math.max(0, tree.parent[from]);
+  if (to === "child") return heaviestChild(tree, value, from);
+  return sibling(tree, from, to === "left" ? -1 : 1);
+}
+
 /** From the root to the node. */
 export function pathTo(tree: Tree, node: number): number[] {
   const path: number[] = [];

@@ -74,13 +74,15 @@ function marksOf(data: FlameData, r: Reshape): Marks {
   };
 }
 
-class Builder {
+/** A tree that grows by its boxes, each known by its parent and label. */
+export class Builder {
   readonly parent: number[] = [-1];
   readonly label: number[];
   readonly stage: number[];
   readonly own: number[] = [0];
   private readonly children = new Map<number, number>();
   constructor(
+    /** More than any label. */
     private readonly labels: number,
     root: number,
     stage: number,
@@ -183,7 +185,7 @@ export function reshape(data: FlameData, tree: Tree, r: Reshape): FlameData {
 }
 
 /** The built tree as columns; siblings keep the order of their names. */
-function inPreorder(data: FlameData, built: Builder): FlameData {
+export function inPreorder(data: FlameData, built: Builder): FlameData {
   const nodes = built.parent.length;
   const below: number[][] = Array.from({ length: nodes }, () => []);
   for (let i = 1; i < nodes; i++) below[built.parent[i]].push(i);

@@ -3,10 +3,10 @@
 import { litNodes } from "../flame/lit";
 import { spanOf } from "../flame/model";
 import { ownNames } from "../flame/names";
-import { commonAncestor, heaviestChild, sibling } from "../flame/navigate";
+import { children, commonAncestor, type Direction, towards } from "../flame/navigate";
 import { matchLabels, outermost, queryFor, queryForBase } from "../flame/search";
 import type { Colour, FlameEvent, PageState } from "./hash";
-import { adjust, back, go, page, samples, timeline } from "./store";
+import { adjust, back, event, flames, go, page, samples, settled, timeline } from "./store";
 import { cursor, found, model, sandwiched, view, zoomed } from "./view";
 
 export function zoomTo(node: number): void {
@@ -46,7 +46,7 @@ export function selectTime(time: readonly [number, number] | null): void {
 }
 
 type Shaped = Partial<
-  Pick<PageState, "shape" | "of" | "focus" | "without" | "hide" | "collapse" | "merge">
+  Pick<PageState, "shape" | "of" | "focus" | "without" | "hide" | "collapse" | "merge" | "split">
 >;
 
 /** Another tree has other nodes: all of it is shown. */
@@ -113,16 +113,19 @@ export function shiftTime(step: -1 | 1): void {
   if (from !== time[0]) adjust({ time: [from, from + width] });
 }
 
+const AS_SAMPLED: Shaped = {
+  shape: "stacks",
+  of: "",
+  focus: "",
+  without: "",
+  hide: "",
+  collapse: false,
+  merge: false,
+  split: "thread",
+};
+
 export function asIs(): void {
-  reshapeTo({
-    shape: "stacks",
-    of: "",
-    focus: "",
-    without: "",
-    hide: "",
-    collapse: false,
-    merge: false,
-  });
+  reshapeTo(AS_SAMPLED);
 }
 
 export function flip(): void {
@@ -138,22 +141,35 @@ export function showEvent(event: FlameEvent): void {
   go({ event, zoom: 0, node: 0, range: null });
 }
 
-export function findFunction(name: string): void {
-  go({ query: queryFor([name]), stage: "", mode: "flame", zoom: 0, range: null });
+/** Of the samples that are shown, or of those of `kind`. */
+export function findFunction(name: string, kind: FlameEvent = event.value): void {
+  go({ query: queryFor([name]), stage: "", mode: "flame", event: kind, zoom: 0, range: null });
 }
 
-export type Direction = "parent" | "child" | "left" | "right";
+/** What the CPU time below a box is made of, all of it or that of one stage. */
+export function showPart(node: number, stage: string, change: Partial<PageState> = {}): void {
+  go({ ...change, zoom: node, node, stage, query: "", range: null, mode: "flame" });
+}
+
+/** The box of the threads of this name, in the stacks as they were sampled; -1 where there is none. */
+export function threadNode(name: string): number {
+  const part = flames.cpu.value;
+  if (part.kind !== "ready" || !settled.value) return -1;
+  const { data, tree } = part.value;
+  const label = data.labels.indexOf(`[${name}]`);
+  return children(tree, 0).find((node) => data.label[node] === label) ?? -1;
+}
+
+export function showThread(name: string): void {
+  const node = threadNode(name);
+  if (node >= 0) showPart(node, "", { ...AS_SAMPLED, event: "cpu" });
+}
 
 /** Moves the keyboard cursor; what it reaches is brought into the width. */
 export function move(direction: Direction): void {
   const m = model.value;
   if (!m) return;
-  const from = cursor.value;
-  let to = from;
-  if (direction === "parent") to = Math.max(0, m.tree.parent[from]);
-  if (direction === "child") to = heaviestChild(m.tree, m.weight, from);
-  if (direction === "left") to = sibling(m.tree, from, -1);
-  if (direction === "right") to = sibling(m.tree, from, 1);
+  const to = towards(m.tree, m.weight, cursor.value, direction);
   if (to >= 0) select(to);
 }
 

@@ -4,9 +4,9 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import { levelsWithin } from "../flame/layout";
 import { type FlameModel, spanOf } from "../flame/model";
-import { heaviestChild, sibling } from "../flame/navigate";
+import { type Direction, towards } from "../flame/navigate";
 import type { Paint, View } from "../flame/raster";
-import { type Direction, move, pan, zoomBack, zoomTo } from "./actions";
+import { move, pan, zoomBack, zoomTo } from "./actions";
 import {
   callers,
   cursor as mainCursor,
@@ -69,12 +69,7 @@ function go(change: { zoom?: number; node?: number }): void {
 function moveCallers(direction: Direction): void {
   const m = callers.value;
   if (!m) return;
-  const from = here.value.node;
-  let to = from;
-  if (direction === "parent") to = Math.max(0, m.tree.parent[from]);
-  if (direction === "child") to = heaviestChild(m.tree, m.weight, from);
-  if (direction === "left") to = sibling(m.tree, from, -1);
-  if (direction === "right") to = sibling(m.tree, from, 1);
+  const to = towards(m.tree, m.weight, here.value.node, direction);
   if (to >= 0) go({ node: to });
 }
 

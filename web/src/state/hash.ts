@@ -3,11 +3,15 @@
 // Anything may stand in a hash: reading it never fails and yields a state within bounds; indices
 // are checked against the data where they are used.
 
+import type { Split } from "../flame/regroup";
 import type { Shape } from "../flame/reshape";
 
 /** Stacks in one tree; callers above and callees below one function; or in order of time. */
 export type Drawn = Shape | "sandwich" | "time";
 const SHAPES: readonly Drawn[] = ["stacks", "callers", "callees", "sandwich", "time"];
+/** What stands above the stacks: kinds of threads, as in the file, processes or CPUs. */
+export type Grouped = "thread" | Split;
+const GROUPED: readonly Grouped[] = ["thread", "process", "cpu"];
 /** What the colours of boxes mean. */
 export type Colour = "stage" | "module";
 const COLOURS: readonly Colour[] = ["stage", "module"];
@@ -42,6 +46,7 @@ export interface PageState {
   readonly hide: string;
   readonly collapse: boolean;
   readonly merge: boolean;
+  readonly split: Grouped;
   readonly colour: Colour;
   readonly event: FlameEvent;
   readonly mode: Mode;
@@ -68,6 +73,7 @@ export const START: PageState = {
   hide: "",
   collapse: false,
   merge: false,
+  split: "thread",
   colour: "stage",
   event: "cpu",
   mode: "flame",
@@ -118,6 +124,7 @@ export function parseHash(hash: string): PageState {
     hide: fields.get("hide") ?? "",
     collapse: fields.get("collapse") === "1",
     merge: fields.get("merge") === "1",
+    split: choice<Grouped>(fields.get("split"), GROUPED),
     colour: choice<Colour>(fields.get("colour"), COLOURS),
     event: choice<FlameEvent>(fields.get("event"), FLAME_EVENTS),
     mode: choice<Mode>(fields.get("view"), ["flame", "table"]),
@@ -127,6 +134,21 @@ export function parseHash(hash: string): PageState {
     keys: fields.get("keys") !== "0",
   };
 }
+
+/** Fields that are texts, and those that are on or off, under their own names. */
+const NAMED = [
+  "shape",
+  "of",
+  "focus",
+  "without",
+  "hide",
+  "split",
+  "colour",
+  "event",
+  "sort",
+  "theme",
+] as const;
+const SWITCHES = ["collapse", "merge", "icicle"] as const;
 
 export function formatHash(state: PageState): string {
   const fields = new URLSearchParams();
@@ -139,18 +161,11 @@ export function formatHash(state: PageState): string {
   if (state.query !== "") fields.set("find", state.query);
   if (state.stage !== "") fields.set("stage", state.stage);
   if (state.time) fields.set("time", state.time.map((t) => t.toFixed(3)).join("-"));
-  if (state.shape !== START.shape) fields.set("shape", state.shape);
-  for (const name of ["of", "focus", "without", "hide"] as const) {
-    if (state[name] !== "") fields.set(name, state[name]);
+  for (const name of NAMED) {
+    if (state[name] !== START[name]) fields.set(name, state[name]);
   }
-  if (state.collapse) fields.set("collapse", "1");
-  if (state.merge) fields.set("merge", "1");
-  if (state.colour !== START.colour) fields.set("colour", state.colour);
-  if (state.event !== START.event) fields.set("event", state.event);
+  for (const name of SWITCHES) if (state[name]) fields.set(name, "1");
   if (state.mode !== START.mode) fields.set("view", state.mode);
-  if (state.icicle) fields.set("icicle", "1");
-  if (state.sort !== START.sort) fields.set("sort", state.sort);
-  if (state.theme !== START.theme) fields.set("theme", state.theme);
   if (!state.keys) fields.set("keys", "0");
   return fields.toString();
 }

@@ -43,9 +43,9 @@ export const settled = signal(false);
 /** Parts that could not be read, for the data quality section. */
 export const unread = signal<readonly string[]>([]);
 export const answer = signal<Part<ReadAnswer>>({ kind: "waiting" });
-const waiting: Part<FlameModel> = { kind: "waiting" };
-const flames = {
-  cpu: signal(waiting),
+/** The graphs of the file, by what their samples are of. */
+export const flames = {
+  cpu: signal<Part<FlameModel>>({ kind: "waiting" }),
   wait: signal<Part<FlameModel>>({ kind: "absent" }),
   count: signal<Part<FlameModel>>({ kind: "absent" }),
 };

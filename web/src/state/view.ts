@@ -17,6 +17,7 @@ import {
   stagePalette,
 } from "../flame/palette";
 import type { Paint, View } from "../flame/raster";
+import { regroup } from "../flame/regroup";
 import { changesNothing, type Reshape, reshape } from "../flame/reshape";
 import { matchLabels, parseQuery, weightWithin } from "../flame/search";
 import { selected } from "../flame/select";
@@ -37,6 +38,23 @@ const ofTime = computed<FlameModel | null>(() => {
   const m = base.value;
   if (!m || !timed.value || !field("time")) return m;
   return reweigh(m, selected(m.data, m.tree, timed.value, field("time")));
+});
+
+/** Whether the samples say on which CPU each was taken. */
+export const knowsCpus = computed(() => timed.value?.cpu.some((cpu) => cpu >= 0) ?? false);
+
+/** What stands above the stacks, as far as the samples say. */
+export const split = computed(() => {
+  const asked = field("split");
+  const known = asked === "cpu" ? knowsCpus.value : timed.value !== null;
+  return known ? asked : "thread";
+});
+
+/** The same by process or CPU, where that was asked for. */
+const grouped = computed<FlameModel | null>(() => {
+  const [m, by] = [base.value, split.value];
+  if (!m || !timed.value || by === "thread") return ofTime.value;
+  return buildModel(regroup(m.data, m.tree, timed.value, field("time"), by));
 });
 
 function regex(text: string): RegExp | null {
@@ -64,10 +82,11 @@ export const sandwiched = computed(() => field("shape") === "sandwich" && field(
 /** Stacks are shown in order of time. */
 export const inTime = computed(() => field("shape") === "time" && timed.value !== null);
 
+/** Whether stacks keep their frames and their order. */
+const whole = computed(() => changesNothing(asked.value) && !sandwiched.value && !inTime.value);
+
 /** Whether stacks are shown as they were sampled. */
-export const plain = computed(
-  () => changesNothing(asked.value) && !sandwiched.value && !inTime.value,
-);
+export const plain = computed(() => whole.value && split.value === "thread");
 
 const half = (m: FlameModel, side: "callers" | "callees") =>
   buildModel(
@@ -76,8 +95,8 @@ const half = (m: FlameModel, side: "callers" | "callees") =>
 
 /** What is drawn: the selected samples in the shape that was asked for. null also where it would be too much. */
 export const model = computed<FlameModel | null>(() => {
-  const m = ofTime.value;
-  if (!m || m.comparison || plain.value) return m;
+  const m = grouped.value;
+  if (!m || m.comparison || whole.value) return m;
   if (sandwiched.value) return half(m, "callees");
   if (inTime.value && base.value && timed.value) {
     const { data, tree } = base.value;
@@ -89,7 +108,7 @@ export const model = computed<FlameModel | null>(() => {
 
 /** The callers of the function whose callees `model` has. */
 export const callers = computed<FlameModel | null>(() => {
-  const m = ofTime.value;
+  const m = grouped.value;
   return m && !m.comparison && sandwiched.value ? half(m, "callers") : null;
 });
 

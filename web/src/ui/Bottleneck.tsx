@@ -8,8 +8,9 @@ import type {
   QueueRow,
 } from "../data/answer";
 import { bytes, integer, percent, prose, seconds, visible } from "../text";
-import { Head } from "./Head";
-import { Num } from "./Num";
+import { Num, WideNum } from "./Num";
+import { Section } from "./Section";
+import { RowName, Table } from "./Table";
 
 const KINDS: Readonly<Record<LimitKind, string>> = {
   cpu: "all CPUs",
@@ -37,8 +38,7 @@ export function Bottleneck({ limit }: { limit: Limit | null }) {
     limit.cpu_stolen === null ? null : `the hypervisor took ${percent(limit.cpu_stolen)}`,
   ].filter((part) => part !== null);
   return (
-    <section aria-labelledby="limit-title">
-      <h2 id="limit-title">Limit</h2>
+    <Section id="limit" title="Limit">
       <p>
         {KINDS[limit.kind]}
         {limit.what !== "" && (
@@ -52,40 +52,35 @@ export function Bottleneck({ limit }: { limit: Limit | null }) {
       {limit.programs.length > 0 && <Programs programs={limit.programs} />}
       {limit.disks.length > 0 && <Disks disks={limit.disks} />}
       {limit.queues.length > 0 && <Queues queues={limit.queues} />}
-    </section>
+    </Section>
   );
 }
 
 function Programs({ programs }: { programs: readonly ProgramTime[] }) {
   return (
-    <table class="numbers">
-      <Head
-        columns={[
-          ["Program that waits"],
-          ["Threads", "n wide-only"],
-          ["Time", "n"],
-          ["On a CPU", "n"],
-          ["Waits for"],
-        ]}
-      />
-      <tbody>
-        {programs.map((row, i) => (
-          <tr key={i}>
-            <th scope="row">
-              <bdi>{visible(row.program, 60)}</bdi>
-            </th>
-            <td class="n wide-only">{integer(row.threads)}</td>
-            <Num>{seconds(row.wall_s)}</Num>
-            <Num>{row.on_cpu === null ? "–" : percent(row.on_cpu)}</Num>
-            <td>
-              {row.waits
-                .map((part) => `${prose(part.waits_for)} ${percent(part.share)}`)
-                .join(", ")}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      columns={[
+        ["Program that waits"],
+        ["Threads", "n wide-only"],
+        ["Time", "n"],
+        ["On a CPU", "n"],
+        ["Waits for"],
+      ]}
+    >
+      {programs.map((row, i) => (
+        <tr key={i}>
+          <RowName>
+            <bdi>{visible(row.program, 60)}</bdi>
+          </RowName>
+          <WideNum>{integer(row.threads)}</WideNum>
+          <Num>{seconds(row.wall_s)}</Num>
+          <Num>{row.on_cpu === null ? "–" : percent(row.on_cpu)}</Num>
+          <td>
+            {row.waits.map((part) => `${prose(part.waits_for)} ${percent(part.share)}`).join(", ")}
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
@@ -96,70 +91,62 @@ function each(ms: number | null): string {
 /** Queues in which requests wait longer than they take on the disk. */
 function Queues({ queues }: { queues: readonly QueueRow[] }) {
   return (
-    <table class="numbers">
-      <Head
-        columns={[["Queue of ZFS"], ["Of"], ["Waiting, each", "n"], ["At the disk, each", "n"]]}
-      />
-      <tbody>
-        {queues.map((row, i) => (
-          <tr key={i}>
-            <th scope="row">{prose(row.queue)}</th>
-            <td>
-              <bdi>{visible(row.disk, 60)}</bdi> (<bdi>{visible(row.pool, 60)}</bdi>)
-            </td>
-            <Num>
-              {row.waiting.toFixed(1)}, {each(row.wait_ms)}
-            </Num>
-            <Num>
-              {row.active.toFixed(1)}
-              {row.limit !== null && ` of at most ${integer(row.limit)}`}, {each(row.disk_ms)}
-            </Num>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table columns={[["Queue of ZFS"], ["Of"], ["Waiting, each", "n"], ["At the disk, each", "n"]]}>
+      {queues.map((row, i) => (
+        <tr key={i}>
+          <RowName>{prose(row.queue)}</RowName>
+          <td>
+            <bdi>{visible(row.disk, 60)}</bdi> (<bdi>{visible(row.pool, 60)}</bdi>)
+          </td>
+          <Num>
+            {row.waiting.toFixed(1)}, {each(row.wait_ms)}
+          </Num>
+          <Num>
+            {row.active.toFixed(1)}
+            {row.limit !== null && ` of at most ${integer(row.limit)}`}, {each(row.disk_ms)}
+          </Num>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
 function Disks({ disks }: { disks: readonly DiskRow[] }) {
   return (
-    <table class="numbers">
-      <Head
-        columns={[
-          ["Disk"],
-          ["Busy", "n"],
-          ["Reads a second, each", "n"],
-          ["Writes a second, each", "n"],
-          ["Queue", "n wide-only"],
-          ["Read, written a second", "n wide-only"],
-        ]}
-      />
-      <tbody>
-        {disks.map((row, i) => (
-          <tr key={i}>
-            <th scope="row">
-              <bdi>{visible(row.disk, 60)}</bdi>
-              {row.pool !== null && (
-                <>
-                  {" "}
-                  (<bdi>{visible(row.pool, 60)}</bdi>)
-                </>
-              )}
-            </th>
-            <Num>{percent(row.busy)}</Num>
-            <Num>
-              {integer(row.reads_s)}, {each(row.read_ms)}
-            </Num>
-            <Num>
-              {integer(row.writes_s)}, {each(row.write_ms)}
-            </Num>
-            <td class="n wide-only">{row.queue.toFixed(1)}</td>
-            <td class="n wide-only">
-              {bytes(row.read_bytes_s)}, {bytes(row.written_bytes_s)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      columns={[
+        ["Disk"],
+        ["Busy", "n"],
+        ["Reads a second, each", "n"],
+        ["Writes a second, each", "n"],
+        ["Queue", "n wide-only"],
+        ["Read, written a second", "n wide-only"],
+      ]}
+    >
+      {disks.map((row, i) => (
+        <tr key={i}>
+          <RowName>
+            <bdi>{visible(row.disk, 60)}</bdi>
+            {row.pool !== null && (
+              <>
+                {" "}
+                (<bdi>{visible(row.pool, 60)}</bdi>)
+              </>
+            )}
+          </RowName>
+          <Num>{percent(row.busy)}</Num>
+          <Num>
+            {integer(row.reads_s)}, {each(row.read_ms)}
+          </Num>
+          <Num>
+            {integer(row.writes_s)}, {each(row.write_ms)}
+          </Num>
+          <WideNum>{row.queue.toFixed(1)}</WideNum>
+          <WideNum>
+            {bytes(row.read_bytes_s)}, {bytes(row.written_bytes_s)}
+          </WideNum>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -2,12 +2,14 @@
 
 import { useSignal } from "@preact/signals";
 import type { CompareData, CostRow, Delta, FindingRow } from "../data/compare";
-import { findFunction } from "../state/actions";
 import { percent, points, prose, visible } from "../text";
 import { Button } from "./Button";
-import { scrollToFlame } from "./Flame";
-import { Head } from "./Head";
-import { Num } from "./Num";
+import { Faint } from "./Faint";
+import { FunctionLink } from "./FunctionLink";
+import { Col } from "./Head";
+import { Num, WideNum } from "./Num";
+import { Section } from "./Section";
+import { RowName, Table } from "./Table";
 
 const OUTCOMES: ReadonlyMap<string, string> = new Map([
   ["helped", "Helped"],
@@ -49,24 +51,20 @@ export function CompareCauses({ data }: { data: CompareData }) {
       <Causes rows={data.findings} />
       <Costs rows={data.costs} />
       {data.settings.length > 0 && (
-        <section aria-labelledby="settings-title">
-          <h2 id="settings-title">Set otherwise</h2>
-          <table>
-            <Head columns={[["Setting"], ["Of"], ["Before"], ["After"]]} />
-            <tbody>
-              {data.settings.map((row, i) => (
-                <tr key={i}>
-                  <th scope="row">{visible(row.name, 80)}</th>
-                  <td>
-                    <bdi>{visible(row.of, 120)}</bdi>
-                  </td>
-                  <td>{visible(row.before, 200)}</td>
-                  <td>{visible(row.after, 200)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
+        <Section id="settings" title="Set otherwise">
+          <Table words columns={[["Setting"], ["Of"], ["Before"], ["After"]]}>
+            {data.settings.map((row, i) => (
+              <tr key={i}>
+                <RowName>{visible(row.name, 80)}</RowName>
+                <td>
+                  <bdi>{visible(row.of, 120)}</bdi>
+                </td>
+                <td>{visible(row.before, 200)}</td>
+                <td>{visible(row.after, 200)}</td>
+              </tr>
+            ))}
+          </Table>
+        </Section>
       )}
     </div>
   );
@@ -80,31 +78,27 @@ const STATES: ReadonlyMap<string, string> = new Map([
 
 function Causes({ rows }: { rows: readonly FindingRow[] }) {
   return (
-    <section aria-labelledby="causes-title">
-      <h2 id="causes-title">Causes</h2>
+    <Section id="causes" title="Causes">
       {rows.length === 0 && <p>No known cause, before or after.</p>}
       {rows.length > 0 && (
-        <table>
-          <Head columns={[["Cause"], ["Before"], ["After"], ["Share", "n"], ["Is"]]} />
-          <tbody>
-            {rows.map((row, i) => (
-              <tr key={i}>
-                <th scope="row">{prose(row.title)}</th>
-                <td class="whole">{visible(row.before, 40)}</td>
-                <td class="whole">{visible(row.after, 40)}</td>
-                <Num>
-                  {(row.shareBefore !== null || row.shareAfter !== null) &&
-                    `${percent(row.shareBefore ?? 0)} → ${percent(row.shareAfter ?? 0)}${row.real ? " *" : ""}`}
-                </Num>
-                <td>
-                  <b>{STATES.get(row.state) ?? ""}</b>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table words columns={[["Cause"], ["Before"], ["After"], ["Share", "n"], ["Is"]]}>
+          {rows.map((row, i) => (
+            <tr key={i}>
+              <RowName>{prose(row.title)}</RowName>
+              <td class="whole">{visible(row.before, 40)}</td>
+              <td class="whole">{visible(row.after, 40)}</td>
+              <Num>
+                {(row.shareBefore !== null || row.shareAfter !== null) &&
+                  `${percent(row.shareBefore ?? 0)} → ${percent(row.shareAfter ?? 0)}${row.real ? " *" : ""}`}
+              </Num>
+              <td>
+                <b>{STATES.get(row.state) ?? ""}</b>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -123,22 +117,18 @@ function Costs({ rows }: { rows: readonly CostRow[] }) {
     return `${row.ratio.toFixed(2)}x${span}`;
   };
   return (
-    <section aria-labelledby="costs-title">
-      <h2 id="costs-title">Cost</h2>
-      <table class="numbers">
-        <Head columns={[["What"], ["Before", "n"], ["After", "n"], ["Times (95 %)", "n"]]} />
-        <tbody>
-          {rows.map((row, i) => (
-            <tr key={i}>
-              <th scope="row">{row.name}</th>
-              <Num>{figure(row.before)}</Num>
-              <Num>{figure(row.after)}</Num>
-              <Num>{times(row)}</Num>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Section id="costs" title="Cost">
+      <Table columns={[["What"], ["Before", "n"], ["After", "n"], ["Times (95 %)", "n"]]}>
+        {rows.map((row, i) => (
+          <tr key={i}>
+            <RowName>{row.name}</RowName>
+            <Num>{figure(row.before)}</Num>
+            <Num>{figure(row.after)}</Num>
+            <Num>{times(row)}</Num>
+          </tr>
+        ))}
+      </Table>
+    </Section>
   );
 }
 
@@ -146,16 +136,16 @@ function Costs({ rows }: { rows: readonly CostRow[] }) {
 export function CompareTables({ data }: { data: CompareData }) {
   return (
     <>
-      <Deltas id="stage" title="Changed by stage" rows={data.stages} />
-      <Deltas id="thread" title="Changed by thread" rows={data.threads} />
+      <Deltas id="by-stage" title="Changed by stage" rows={data.stages} />
+      <Deltas id="by-thread" title="Changed by thread" rows={data.threads} />
       <Deltas
-        id="function"
+        id="by-function"
         title="Changed by function, with what it calls"
         rows={data.functions}
         find
       />
-      <p class="faint">{prose(data.normalised)}</p>
-      {data.note !== "" && <p class="faint">{prose(data.note)}</p>}
+      <Faint>{prose(data.normalised)}</Faint>
+      {data.note !== "" && <Faint>{prose(data.note)}</Faint>}
     </>
   );
 }
@@ -171,29 +161,20 @@ function Deltas(props: { id: string; title: string; rows: readonly Delta[]; find
     0.01,
   );
   return (
-    <section aria-labelledby={`delta-${props.id}`}>
-      <h2 id={`delta-${props.id}`}>{props.title}</h2>
+    <Section id={props.id} title={props.title}>
       {real.length === 0 && <p>Nothing changed beyond chance.</p>}
       {shown.length > 0 && (
         <table class="numbers">
           <thead>
             <tr>
-              <th scope="col">Name</th>
-              <th scope="col" class="n">
-                Before
-              </th>
-              <th scope="col" class="n">
-                After
-              </th>
-              <th scope="col" class="n">
-                Change
-              </th>
-              <th scope="col" class="bar-column">
+              <Col>Name</Col>
+              <Col class="n">Before</Col>
+              <Col class="n">After</Col>
+              <Col class="n">Change</Col>
+              <Col class="bar-column">
                 <span class="unseen">Change with its interval</span>
-              </th>
-              <th scope="col" class="n wide-only">
-                95 % interval
-              </th>
+              </Col>
+              <Col class="n wide-only">95 % interval</Col>
             </tr>
           </thead>
           <tbody>
@@ -212,31 +193,20 @@ function Deltas(props: { id: string; title: string; rows: readonly Delta[]; find
           Show all {named.length}, {named.length - real.length} of them not beyond chance
         </Button>
       )}
-    </section>
+    </Section>
   );
 }
 
 function DeltaRow({ row, widest, find }: { row: Delta; widest: number; find: boolean }) {
-  const name = visible(row.name, 200);
   const at = (x: number) => `${50 + (x / widest) * 50}%`;
   const wide = (a: number, b: number) => `${(Math.abs(b - a) / widest) * 50}%`;
   const span = (x: number) =>
     `${x > 0 ? "+" : x < 0 ? "\u2212" : "±"}${Math.abs(x * 100).toFixed(1)}`;
-  const show = () => {
-    findFunction(row.name);
-    scrollToFlame();
-  };
   return (
     <tr class={row.real ? undefined : "faint"}>
-      <th scope="row">
-        {find ? (
-          <Button class="name" onClick={show}>
-            <bdi>{name}</bdi>
-          </Button>
-        ) : (
-          <bdi>{name}</bdi>
-        )}
-      </th>
+      <RowName>
+        {find ? <FunctionLink name={row.name} /> : <bdi>{visible(row.name, 200)}</bdi>}
+      </RowName>
       <Num>{percent(row.before)}</Num>
       <Num>{percent(row.after)}</Num>
       <Num>
@@ -252,9 +222,9 @@ function DeltaRow({ row, widest, find }: { row: Delta; widest: number; find: boo
           <div class="bar-interval" style={{ left: at(row.low), width: wide(row.low, row.high) }} />
         </div>
       </td>
-      <td class="n wide-only">
+      <WideNum>
         {span(row.low)} … {span(row.high)}
-      </td>
+      </WideNum>
     </tr>
   );
 }

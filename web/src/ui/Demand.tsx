@@ -2,24 +2,24 @@
 
 import type { Demand as Asked, BackgroundWork, DatasetDemand, ProgramDemand } from "../data/answer";
 import { bytes, integer, percent, prose, seconds, visible } from "../text";
-import { Head } from "./Head";
-import { Num } from "./Num";
+import { Num, Wide, WideNum } from "./Num";
+import { Section } from "./Section";
+import { RowName, Table } from "./Table";
 
 export function Demand({ demand }: { demand: Asked | null }) {
   if (demand === null) return null;
   return (
-    <section aria-labelledby="demand-title">
-      <h2 id="demand-title">Who asks</h2>
+    <Section id="demand" title="Who asks">
       {demand.programs.length > 0 && <Programs programs={demand.programs} />}
       {demand.datasets.length > 0 && <Datasets datasets={demand.datasets} />}
       {demand.background.length > 0 && <Background work={demand.background} />}
-    </section>
+    </Section>
   );
 }
 
 function Name({ name, owner }: { name: string; owner: string | null }) {
   return (
-    <th scope="row">
+    <RowName>
       <bdi>{visible(name, 60)}</bdi>
       {owner !== null && (
         <>
@@ -27,7 +27,7 @@ function Name({ name, owner }: { name: string; owner: string | null }) {
           (<bdi>{visible(owner, 60)}</bdi>)
         </>
       )}
-    </th>
+    </RowName>
   );
 }
 
@@ -35,63 +35,57 @@ const amount = (n: number | null) => (n === null ? "–" : bytes(n));
 
 function Programs({ programs }: { programs: readonly ProgramDemand[] }) {
   return (
-    <table class="numbers">
-      <Head
-        columns={[
-          ["Program"],
-          ["Processes", "n wide-only"],
-          ["Of ZFS calls", "n"],
-          ["Read, written a second", "n"],
-          ["Memory", "n wide-only"],
-          ["Calls", "wide-only"],
-        ]}
-      />
-      <tbody>
-        {programs.map((row, i) => (
-          <tr key={i}>
-            <Name name={row.program} owner={row.owner} />
-            <td class="n wide-only">{integer(row.processes)}</td>
-            <Num>{row.zfs_part === null ? "–" : percent(row.zfs_part)}</Num>
-            <Num>
-              {amount(row.read_bytes_s)}, {amount(row.written_bytes_s)}
-            </Num>
-            <td class="n wide-only">{amount(row.memory_bytes)}</td>
-            <td class="wide-only">
-              {row.calls.map((part) => `${prose(part.call)} ${percent(part.share)}`).join(", ")}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      columns={[
+        ["Program"],
+        ["Processes", "n wide-only"],
+        ["Of ZFS calls", "n"],
+        ["Read, written a second", "n"],
+        ["Memory", "n wide-only"],
+        ["Calls", "wide-only"],
+      ]}
+    >
+      {programs.map((row, i) => (
+        <tr key={i}>
+          <Name name={row.program} owner={row.owner} />
+          <WideNum>{integer(row.processes)}</WideNum>
+          <Num>{row.zfs_part === null ? "–" : percent(row.zfs_part)}</Num>
+          <Num>
+            {amount(row.read_bytes_s)}, {amount(row.written_bytes_s)}
+          </Num>
+          <WideNum>{amount(row.memory_bytes)}</WideNum>
+          <Wide>
+            {row.calls.map((part) => `${prose(part.call)} ${percent(part.share)}`).join(", ")}
+          </Wide>
+        </tr>
+      ))}
+    </Table>
   );
 }
 
 function Datasets({ datasets }: { datasets: readonly DatasetDemand[] }) {
   return (
-    <table class="numbers">
-      <Head
-        columns={[
-          ["Dataset"],
-          ["Reads a second", "n"],
-          ["Writes a second", "n"],
-          ["Commits a second", "n wide-only"],
-        ]}
-      />
-      <tbody>
-        {datasets.map((row, i) => (
-          <tr key={i}>
-            <Name name={row.dataset} owner={row.owner} />
-            <Num>
-              {integer(row.reads_s)}, {bytes(row.read_bytes_s)}
-            </Num>
-            <Num>
-              {integer(row.writes_s)}, {bytes(row.written_bytes_s)}
-            </Num>
-            <td class="n wide-only">{row.commits_s === null ? "–" : integer(row.commits_s)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      columns={[
+        ["Dataset"],
+        ["Reads a second", "n"],
+        ["Writes a second", "n"],
+        ["Commits a second", "n wide-only"],
+      ]}
+    >
+      {datasets.map((row, i) => (
+        <tr key={i}>
+          <Name name={row.dataset} owner={row.owner} />
+          <Num>
+            {integer(row.reads_s)}, {bytes(row.read_bytes_s)}
+          </Num>
+          <Num>
+            {integer(row.writes_s)}, {bytes(row.written_bytes_s)}
+          </Num>
+          <WideNum>{row.commits_s === null ? "–" : integer(row.commits_s)}</WideNum>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

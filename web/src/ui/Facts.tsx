@@ -2,6 +2,8 @@
 
 import { facts } from "../state/store";
 import { integer, visible } from "../text";
+import { Faint } from "./Faint";
+import { Section } from "./Section";
 
 const LONGEST = 2000;
 
@@ -9,8 +11,7 @@ export function Facts() {
   const tables = facts.value;
   if (tables.length === 0) return null;
   return (
-    <section aria-labelledby="facts-title">
-      <h2 id="facts-title">Host, pools and settings</h2>
+    <Section id="facts" title="Host, pools and settings">
       <div class="facts">
         {tables.map((table, i) => (
           <details key={i} open={table.rows.length <= 12 && table.columns.length <= 3}>
@@ -48,10 +49,10 @@ export function Facts() {
                 ))}
               </tbody>
             </table>
-            {table.more > 0 && <p class="faint">and {integer(table.more)} more</p>}
+            {table.more > 0 && <Faint>and {integer(table.more)} more</Faint>}
           </details>
         ))}
       </div>
-    </section>
+    </Section>
   );
 }

@@ -9,9 +9,11 @@ import { model } from "../state/view";
 import { bytes, integer, percent, prose, times, visible } from "../text";
 import { Button } from "./Button";
 import { copyText } from "./copy";
-import { scrollToFlame } from "./Flame";
+import { Faint } from "./Faint";
+import { scrollToFlame } from "./keys";
 import { Prose } from "./Prose";
 import { RemedyView } from "./RemedyView";
+import { Section } from "./Section";
 import { remedyFirst } from "./Verdict";
 
 const MARKS: Record<string, string> = { high: "●", medium: "◐", low: "○" };
@@ -20,13 +22,12 @@ export function Findings(props: { findings: readonly Finding[]; hasStages: boole
   const { findings, hasStages } = props;
   if (findings.length === 0) {
     return (
-      <section aria-labelledby="findings-title">
-        <h2 id="findings-title">Findings</h2>
+      <Section id="findings" title="Findings">
         <p>
           No known cause has enough evidence.
           {hasStages && " The stages below show where the CPU went."}
         </p>
-      </section>
+      </Section>
     );
   }
   const chosen = Math.min(field("finding"), findings.length - 1);
@@ -61,8 +62,7 @@ export function Findings(props: { findings: readonly Finding[]; hasStages: boole
 function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
   const { remedy } = finding;
   return (
-    <section class="evidence" aria-labelledby="evidence-title">
-      <h2 id="evidence-title">Evidence for {rank}</h2>
+    <Section class="evidence" id="evidence" title={`Evidence for ${rank}`}>
       <p class="evidence-title">
         {prose(finding.title)} <code class="class">{visible(finding.class, 120)}</code>{" "}
         <span class="faint">confidence {finding.confidence.toFixed(2)}</span>
@@ -125,10 +125,10 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
         </p>
       )}
       {(finding.affected !== "" || finding.fixed_in !== null) && (
-        <p class="faint">
+        <Faint>
           {finding.affected !== "" && `Affected: ${prose(finding.affected).replace(/\.$/, "")}. `}
           {finding.fixed_in !== null && `Fixed in ${prose(finding.fixed_in)}.`}
-        </p>
+        </Faint>
       )}
       <CopyFinding finding={finding} />
       {finding.references.length > 0 && (
@@ -140,7 +140,7 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
           ))}
         </ul>
       )}
-    </section>
+    </Section>
   );
 }
 

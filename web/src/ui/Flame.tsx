@@ -15,6 +15,7 @@ import { event, events, field, flame } from "../state/store";
 import { base, found, inTime, model, plain, query, sandwiched, zoomed } from "../state/view";
 import { integer, percent, visible } from "../text";
 import { Button } from "./Button";
+import { Faint } from "./Faint";
 import { FlameGraph } from "./FlameGraph";
 import { FunctionTable } from "./FunctionTable";
 import { flameKeys, SECTION_ID } from "./keys";
@@ -23,10 +24,6 @@ import { Minimap } from "./Minimap";
 import { Save } from "./Save";
 import { SearchField } from "./SearchField";
 import { Shapes } from "./Shapes";
-
-export function scrollToFlame(): void {
-  document.getElementById(SECTION_ID)?.scrollIntoView({ block: "start" });
-}
 
 export function Flame() {
   const part = flame.value;
@@ -127,10 +124,10 @@ function Content() {
       <Legend />
       <Graphs />
       {inTime.value && (
-        <p class="faint">
+        <Faint>
           Each thread is a box, the busiest first; in it stacks follow each other from left to right
           as they were sampled. Width is CPU time: a thread that did not run takes none.
-        </p>
+        </Faint>
       )}
     </>
   );

@@ -2,13 +2,16 @@
 
 import { useSignal } from "@preact/signals";
 import { comparedFunctions, type FlameModel, functionsOf, shareOf } from "../flame/model";
-import { findFunction } from "../state/actions";
 import type { Sort } from "../state/hash";
 import { field, go } from "../state/store";
 import { found, model } from "../state/view";
 import { integer, percent, points, visible, weight } from "../text";
 import { Button } from "./Button";
-import { Num } from "./Num";
+import { Faint } from "./Faint";
+import { FunctionLink } from "./FunctionLink";
+import { Col } from "./Head";
+import { Num, Wide } from "./Num";
+import { RowName } from "./Table";
 
 const STEP = 100;
 
@@ -43,16 +46,10 @@ export function FunctionTable() {
         <thead>
           <tr>
             <SortHeader sort="name" text="Function" />
-            <th scope="col" class="wide-only">
-              Module
-            </th>
+            <Col class="wide-only">Module</Col>
             <SortHeader sort="own" text="Self" />
             <SortHeader sort="total" text="Total" />
-            {m.comparison && (
-              <th scope="col" class="n">
-                Change of total
-              </th>
-            )}
+            {m.comparison && <Col class="n">Change of total</Col>}
           </tr>
         </thead>
         <tbody>
@@ -61,10 +58,10 @@ export function FunctionTable() {
           ))}
         </tbody>
       </table>
-      <p class="faint">
+      <Faint>
         {integer(Math.min(limit.value, all.length))} of {integer(all.length)} functions. Total
         counts recursion once.
-      </p>
+      </Faint>
       {all.length > limit.value && (
         <Button
           onClick={() => {
@@ -82,12 +79,12 @@ function SortHeader({ sort, text }: { sort: Sort; text: string }) {
   const active = field("sort") === sort;
   const order = sort === "name" ? "ascending" : "descending";
   return (
-    <th scope="col" class={sort === "name" ? "" : "n"} aria-sort={active ? order : "none"}>
+    <Col class={sort === "name" ? "" : "n"} aria-sort={active ? order : "none"}>
       <Button class="sort" onClick={() => go({ sort })}>
         {text}
         <span aria-hidden="true">{active ? (sort === "name" ? " ▴" : " ▾") : ""}</span>
       </Button>
-    </th>
+    </Col>
   );
 }
 
@@ -99,7 +96,6 @@ function changeOf(m: FlameModel, label: number): number {
 
 function Row({ m, label }: { m: FlameModel; label: number }) {
   const { own, total } = functionsOf(m);
-  const name = m.data.labels[label];
   const cell = (amount: number) =>
     m.comparison ? (
       percent(shareOf(m, amount))
@@ -110,16 +106,10 @@ function Row({ m, label }: { m: FlameModel; label: number }) {
     );
   return (
     <tr>
-      <th scope="row">
-        <Button
-          class="name"
-          onClick={() => findFunction(name)}
-          title="Highlight in the flame graph"
-        >
-          <bdi>{visible(name, 200)}</bdi>
-        </Button>
-      </th>
-      <td class="wide-only">{visible(m.data.modules[m.data.labelModule[label]], 80)}</td>
+      <RowName>
+        <FunctionLink name={m.data.labels[label]} />
+      </RowName>
+      <Wide>{visible(m.data.modules[m.data.labelModule[label]], 80)}</Wide>
       <Num>{cell(own[label])}</Num>
       <Num>{cell(total[label])}</Num>
       {m.comparison && <Num>{points(changeOf(m, label))}</Num>}

@@ -9,6 +9,7 @@ import { mix } from "../flame/raster";
 import { dark, field } from "../state/store";
 import { base, timed } from "../state/view";
 import { useBrush } from "./brush";
+import { Faint } from "./Faint";
 
 const HOT = { light: "#a33a00", dark: "#ffb27d" } as const;
 
@@ -70,17 +71,17 @@ export function Heatmap({ duration }: { duration: number }) {
     >
       <summary>Within each second</summary>
       {open.value && !drawn && (
-        <p class="faint">Only recordings of 3 to 900 seconds with samples have this picture.</p>
+        <Faint>Only recordings of 3 to 900 seconds with samples have this picture.</Faint>
       )}
       {drawn && (
         <>
           <div class="heat-picture" aria-hidden="true" {...brush}>
             <canvas ref={canvas} />
           </div>
-          <p class="faint">
+          <Faint>
             A column is a second, from bottom to top; the stronger its colour, the more CPU was used
             in these 40 ms, idle time left out. Drag to select.
-          </p>
+          </Faint>
         </>
       )}
     </details>

@@ -2,8 +2,10 @@
 
 import type { StageRow } from "../data/answer";
 import { integer, percent, visible } from "../text";
-import { Head } from "./Head";
-import { Num } from "./Num";
+import { Faint } from "./Faint";
+import { Num, Wide } from "./Num";
+import { Section } from "./Section";
+import { RowName, Table } from "./Table";
 
 /** Millions of bytes a second, of one CPU. */
 function rate(mb: number): string {
@@ -14,40 +16,36 @@ export function Limits({ stages }: { stages: readonly StageRow[] }) {
   const rows = stages.flatMap((row) => row.limits.map((limit) => ({ ...limit, stage: row.stage })));
   if (rows.length === 0) return null;
   return (
-    <section aria-labelledby="limits-title">
-      <h2 id="limits-title">What one CPU here can do</h2>
-      <table class="numbers">
-        <Head
-          columns={[
-            ["Work"],
-            ["Stage", "wide-only"],
-            ["Can do", "n"],
-            ["ZFS gets", "n"],
-            ["Part", "n"],
-            ["Known from", "wide-only"],
-          ]}
-        />
-        <tbody>
-          {rows.map((row, i) => (
-            <tr key={i}>
-              <th scope="row">{visible(row.work, 80)}</th>
-              <td class="wide-only">{visible(row.stage, 80)}</td>
-              <Num>{rate(row.mb_s)}</Num>
-              <Num>{row.achieved_mb_s === null ? "–" : rate(row.achieved_mb_s)}</Num>
-              <Num>
-                {row.achieved_mb_s === null || row.mb_s <= 0
-                  ? "–"
-                  : percent(row.achieved_mb_s / row.mb_s)}
-              </Num>
-              <td class="wide-only">{visible(row.source, 120)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <p class="faint">
+    <Section id="limits" title="What one CPU here can do">
+      <Table
+        columns={[
+          ["Work"],
+          ["Stage", "wide-only"],
+          ["Can do", "n"],
+          ["ZFS gets", "n"],
+          ["Part", "n"],
+          ["Known from", "wide-only"],
+        ]}
+      >
+        {rows.map((row, i) => (
+          <tr key={i}>
+            <RowName>{visible(row.work, 80)}</RowName>
+            <Wide>{visible(row.stage, 80)}</Wide>
+            <Num>{rate(row.mb_s)}</Num>
+            <Num>{row.achieved_mb_s === null ? "–" : rate(row.achieved_mb_s)}</Num>
+            <Num>
+              {row.achieved_mb_s === null || row.mb_s <= 0
+                ? "–"
+                : percent(row.achieved_mb_s / row.mb_s)}
+            </Num>
+            <Wide>{visible(row.source, 120)}</Wide>
+          </tr>
+        ))}
+      </Table>
+      <Faint>
         Bytes for each second of CPU time. What ZFS gets holds all of the stage's work, so it is
         less where a stage does more than the bare algorithm.
-      </p>
-    </section>
+      </Faint>
+    </Section>
   );
 }

@@ -1,17 +1,22 @@
-// Stage by thread: which kind of thread does which work, of the samples that are selected.
+// Stage by thread: which kind of thread, process or CPU does which work, of the samples that are selected.
 
 import { sumByStage } from "../flame/functions";
 import type { FlameModel } from "../flame/model";
 import { children } from "../flame/navigate";
-import { zoomTo } from "../state/actions";
+import { showPart } from "../state/actions";
 import { settled } from "../state/store";
-import { base, model } from "../state/view";
+import { base, model, split } from "../state/view";
 import { percent, threadName, visible } from "../text";
-import { Button } from "./Button";
+import { Faint } from "./Faint";
+import { Lead } from "./FunctionLink";
+import { Col } from "./Head";
 import { Num } from "./Num";
+import { Section } from "./Section";
+import { RowName } from "./Table";
 
 const THREADS = 10;
 const STAGES = 9;
+const NAMES = { thread: "thread", process: "process", cpu: "CPU" } as const;
 
 interface Row {
   readonly node: number;
@@ -48,18 +53,16 @@ export function Matrix() {
     .sort((a, b) => m.stageWeight[b] - m.stageWeight[a])
     .slice(0, STAGES);
   const share = (amount: number) => amount / m.layout.width;
+  const by = NAMES[split.value];
   return (
-    <section aria-labelledby="matrix-title">
-      <h2 id="matrix-title">Stage by thread</h2>
+    <Section id="matrix" title={`Stage by ${by}`}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard */}
-      <div class="scrolls" tabIndex={0} role="group" aria-label="Table of stage by thread">
+      <div class="scrolls" tabIndex={0} role="group" aria-label={`Table of stage by ${by}`}>
         <table class="numbers matrix">
           <thead>
             <tr>
-              <th scope="col">Thread</th>
-              <th scope="col" class="n">
-                All
-              </th>
+              <Col>Samples of</Col>
+              <Col class="n">All</Col>
               {stages.map((stage) => (
                 <th key={stage} scope="col" class="n">
                   <span class="swatch" style={{ backgroundColor: m.stageColour[stage] }} />
@@ -71,15 +74,18 @@ export function Matrix() {
           <tbody>
             {rows.map((row) => (
               <tr key={row.node}>
-                <th scope="row">
-                  <Button class="name" onClick={() => zoomTo(row.node)}>
-                    <bdi>{threadName(row.name, 40)}</bdi>
-                  </Button>
-                </th>
+                <RowName>
+                  <Lead text={threadName(row.name, 40)} show={() => showPart(row.node, "")} />
+                </RowName>
                 <Num>{percent(share(row.total))}</Num>
                 {stages.map((stage) => (
                   <td key={stage} class="n">
-                    {row.stages[stage] > 0 ? percent(share(row.stages[stage])) : ""}
+                    {row.stages[stage] > 0 && (
+                      <Lead
+                        text={percent(share(row.stages[stage]))}
+                        show={() => showPart(row.node, m.data.stages[stage])}
+                      />
+                    )}
                   </td>
                 ))}
               </tr>
@@ -88,11 +94,11 @@ export function Matrix() {
         </table>
       </div>
       {all.length > rows.length && (
-        <p class="faint">
-          and {all.length - rows.length} more threads by name, together{" "}
+        <Faint>
+          and {all.length - rows.length} more, together{" "}
           {percent(share(all.slice(THREADS).reduce((sum, row) => sum + row.total, 0)))}
-        </p>
+        </Faint>
       )}
-    </section>
+    </Section>
   );
 }

@@ -2,17 +2,20 @@
 
 import type { PathRow, PathStep } from "../data/answer";
 import { percent, prose, range, visible } from "../text";
+import { FunctionLink } from "./FunctionLink";
+import { Col } from "./Head";
 import { Num } from "./Num";
+import { Section } from "./Section";
+import { RowName } from "./Table";
 
 export function Paths({ paths }: { paths: readonly PathRow[] }) {
   if (paths.length === 0) return null;
   return (
-    <section aria-labelledby="paths-title">
-      <h2 id="paths-title">Operations</h2>
+    <Section id="paths" title="Operations">
       {paths.map((row, i) => (
         <Path key={i} row={row} />
       ))}
-    </section>
+    </Section>
   );
 }
 
@@ -22,17 +25,15 @@ function Path({ row }: { row: PathRow }) {
     <table class="numbers">
       <thead>
         <tr>
-          <th scope="col">
+          <Col>
             {prose(row.name)} (<bdi>{visible(row.root, 60)}</bdi>)
-          </th>
-          <th scope="col" class="n">
+          </Col>
+          <Col class="n">
             {percent(row.share.value)}
             {row.share.low < row.share.high && ` (${range(row.share.low, row.share.high)})`}
-          </th>
-          <th scope="col" class="n">
-            Of it
-          </th>
-          <th scope="col">What</th>
+          </Col>
+          <Col class="n">Of it</Col>
+          <Col>What</Col>
         </tr>
       </thead>
       <tbody>
@@ -40,7 +41,7 @@ function Path({ row }: { row: PathRow }) {
           <Step key={i} step={step} />
         ))}
         <tr>
-          <th scope="row">all else</th>
+          <RowName>all else</RowName>
           <Num>{percent(row.share.value * rest)}</Num>
           <Num>{percent(rest)}</Num>
           <td />
@@ -64,9 +65,9 @@ function Step({ step }: { step: PathStep }) {
 function Cells({ step, inside = false }: { step: PathStep; inside?: boolean }) {
   return (
     <tr class={inside ? "part" : undefined}>
-      <th scope="row">
-        <bdi>{visible(step.function, 60)}</bdi>
-      </th>
+      <RowName>
+        <FunctionLink name={step.function} most={60} />
+      </RowName>
       <Num>{percent(step.share.value)}</Num>
       <Num>{percent(step.of_path)}</Num>
       <td>

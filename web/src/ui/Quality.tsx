@@ -3,6 +3,7 @@
 import type { Answer } from "../data/answer";
 import { unread } from "../state/store";
 import { counted, integer, prose, visible } from "../text";
+import { Section } from "./Section";
 
 export function Quality(props: { answer: Answer; notes: readonly string[] }) {
   const { answer } = props;
@@ -18,8 +19,7 @@ export function Quality(props: { answer: Answer; notes: readonly string[] }) {
   if (data.cut_at !== null) facts.push(["Cut at byte", integer(data.cut_at)]);
   if (answer.zwhy !== "") facts.push(["Made by", `zwhy ${visible(answer.zwhy, 40)}`]);
   return (
-    <section aria-labelledby="quality-title">
-      <h2 id="quality-title">Data quality</h2>
+    <Section id="quality" title="Data quality">
       <dl class="quality">
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -47,7 +47,7 @@ export function Quality(props: { answer: Answer; notes: readonly string[] }) {
           </ul>
         </>
       )}
-    </section>
+    </Section>
   );
 }
 

@@ -7,6 +7,7 @@ import { compare, settleAddress } from "../state/store";
 import { depth, icicle, model, paint, view } from "../state/view";
 import { Button } from "./Button";
 import { copyText } from "./copy";
+import { Faint } from "./Faint";
 
 const SVG_WIDTH = 1200;
 
@@ -57,10 +58,13 @@ const FORMATS: readonly (readonly [string, string, (m: FlameModel) => void])[] =
   ["CSV", "functions with their shares", (m) => text("zwhy.csv", "text/csv", functionsCsv(m))],
 ];
 
+/** Of two profiles beside each other other programs have no notion. */
+const PICTURES = 1;
+
 export function Save() {
   const said = useSignal("");
   const m = model.value;
-  if (compare.value || m?.comparison) return null;
+  const two = compare.value !== null || m?.comparison;
   const link = async () => {
     settleAddress();
     const done = await copyText(window.location.href);
@@ -70,7 +74,7 @@ export function Save() {
     <details class="save">
       <summary>Save</summary>
       <div class="tools">
-        {FORMATS.map(([name, what, run]) => (
+        {FORMATS.slice(0, two ? PICTURES : undefined).map(([name, what, run]) => (
           <Button key={name} title={what} onClick={() => m && run(m)}>
             {name}
           </Button>
@@ -80,7 +84,7 @@ export function Save() {
         </Button>
         <span role="status">{said.value}</span>
       </div>
-      <p class="faint">Stacks and functions are those of the selected time and view.</p>
+      {!two && <Faint>Stacks and functions are those of the selected time and view.</Faint>}
     </details>
   );
 }

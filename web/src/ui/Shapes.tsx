@@ -4,16 +4,29 @@ import { useSignal } from "@preact/signals";
 import { Fragment } from "preact";
 import { ownName } from "../flame/names";
 import { asIs, colourBy, reshapeTo, turnAround } from "../state/actions";
+import type { Grouped } from "../state/hash";
 import { compare, field } from "../state/store";
-import { base, cursor, model, plain, sandwiched, timed } from "../state/view";
+import { base, cursor, knowsCpus, model, plain, sandwiched, split, timed } from "../state/view";
 import { visible } from "../text";
 import { Button } from "./Button";
+import { Faint } from "./Faint";
 
 const FIELDS = [
   ["focus", "Only stacks with"],
   ["without", "No stacks with"],
   ["hide", "Leave out frames"],
 ] as const;
+
+const SPLITS = [
+  ["thread", "Threads by name"],
+  ["process", "Each process"],
+  ["cpu", "Each CPU"],
+] as const;
+
+/** Whether the samples say what it takes. */
+function offers(by: Grouped): boolean {
+  return by === "cpu" ? knowsCpus.value : timed.value !== null;
+}
 
 export function Shapes() {
   const open = useSignal(!plain.value || field("shape") !== "stacks");
@@ -76,9 +89,23 @@ export function Shapes() {
         >
           Fold recursion
         </Button>
-        <Button aria-pressed={field("merge")} onClick={() => reshapeTo({ merge: !field("merge") })}>
-          All threads as one
-        </Button>
+        <div class="group" role="group" aria-label="Stacks of">
+          {SPLITS.filter(([by]) => split.value === by || offers(by)).map(([by, label]) => (
+            <Button
+              key={by}
+              aria-pressed={!field("merge") && split.value === by}
+              onClick={() => reshapeTo({ split: by, merge: false })}
+            >
+              {label}
+            </Button>
+          ))}
+          <Button
+            aria-pressed={field("merge")}
+            onClick={() => reshapeTo({ split: "thread", merge: !field("merge") })}
+          >
+            All threads as one
+          </Button>
+        </div>
         <Button disabled={plain.value} onClick={asIs}>
           As sampled
         </Button>
@@ -113,11 +140,11 @@ export function Shapes() {
         ))}
       </div>
       {field("of") !== "" && m && !sandwiched.value && (
-        <p class="faint">
+        <Faint>
           {field("shape") === "callers" ? "Callers" : "Callees"} of{" "}
           <code>{visible(field("of"), 200)}</code>; its stacks are{" "}
           {m.layout.width > 0 ? "all that is shown" : "not among the selected samples"}.
-        </p>
+        </Faint>
       )}
     </details>
   );

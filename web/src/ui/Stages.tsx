@@ -7,8 +7,11 @@ import { field } from "../state/store";
 import { model } from "../state/view";
 import { integer, percent, prose, range, times, visible } from "../text";
 import { Button } from "./Button";
-import { Head } from "./Head";
-import { Num } from "./Num";
+import { Faint } from "./Faint";
+import { Col } from "./Head";
+import { Num, Wide, WideNum } from "./Num";
+import { Section } from "./Section";
+import { RowName, Table } from "./Table";
 
 export function Stages({ stages, whatIf }: { stages: readonly StageRow[]; whatIf: WhatIf | null }) {
   if (stages.length === 0) return null;
@@ -16,26 +19,17 @@ export function Stages({ stages, whatIf }: { stages: readonly StageRow[]; whatIf
   const folded = fold(stages, (row) => row.share.value);
   const widest = Math.max(...stages.map((row) => Math.min(1, row.share.high)), 0.01);
   return (
-    <section aria-labelledby="stages-title">
-      <h2 id="stages-title">CPU by stage</h2>
+    <Section id="stages" title="CPU by stage">
       <table class="numbers">
         <thead>
           <tr>
-            <th scope="col">Stage</th>
-            <th scope="col" class="n" colSpan={2}>
+            <Col>Stage</Col>
+            <Col class="n" colSpan={2}>
               Share
-            </th>
-            <th scope="col" class="n">
-              95 % interval
-            </th>
-            {bounds && (
-              <th scope="col" class="n wide-only">
-                Without it, at most
-              </th>
-            )}
-            <th scope="col" class="wide-only">
-              Who
-            </th>
+            </Col>
+            <Col class="n">95 % interval</Col>
+            {bounds && <Col class="n wide-only">Without it, at most</Col>}
+            <Col class="wide-only">Who</Col>
           </tr>
         </thead>
         <tbody>
@@ -44,14 +38,14 @@ export function Stages({ stages, whatIf }: { stages: readonly StageRow[]; whatIf
           ))}
         </tbody>
       </table>
-      <p class="faint">{foldedText(folded, "stage", "stages")}</p>
+      <Faint>{foldedText(folded, "stage", "stages")}</Faint>
       {whatIf && (
-        <p class="faint">
+        <Faint>
           Without it: {prose(whatIf.assumption)}
           {whatIf.busy !== null && ` Busy: ${percent(whatIf.busy)} of all CPU.`}
-        </p>
+        </Faint>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -75,7 +69,7 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
   return (
     <>
       <tr>
-        <th scope="row">
+        <RowName>
           {index >= 0 ? (
             <Button
               class="stage"
@@ -92,7 +86,7 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
               {name}
             </span>
           )}
-        </th>
+        </RowName>
         <td class="bar-column">
           <div class="bar">
             <div class="bar-fill" style={{ width: at(row.share.value), backgroundColor: colour }} />
@@ -101,23 +95,23 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
         </td>
         <Num>{percent(row.share.value)}</Num>
         <Num>{span(row.share)}</Num>
-        {bounds && <td class="n wide-only">{bound(row.without)}</td>}
-        <td class="wide-only">
+        {bounds && <WideNum>{bound(row.without)}</WideNum>}
+        <Wide>
           {row.who.slice(0, 3).map((who, i) => (
             <span key={i} class="listed">
               <bdi>{visible(who.thread, 40)}</bdi> {percent(who.share)}
             </span>
           ))}
-        </td>
+        </Wide>
       </tr>
       {fold(row.self_label, (part) => part.share.value).shown.map((part, i) => (
         <tr key={i} class="part">
-          <th scope="row">of which {visible(part.label, 80)}</th>
+          <RowName>of which {visible(part.label, 80)}</RowName>
           <td class="bar-column" />
           <Num>{percent(part.share.value)}</Num>
           <Num>{span(part.share)}</Num>
-          {bounds && <td class="wide-only" />}
-          <td class="wide-only" />
+          {bounds && <Wide />}
+          <Wide />
         </tr>
       ))}
     </>
@@ -127,21 +121,17 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
 export function Origins({ origins }: { origins: readonly OriginRow[] }) {
   if (origins.length === 0) return null;
   return (
-    <section aria-labelledby="origins-title">
-      <h2 id="origins-title">CPU by origin</h2>
-      <table class="numbers">
-        <Head columns={[["Origin"], ["Samples", "n"], ["Share", "n"], ["95 %", "n wide-only"]]} />
-        <tbody>
-          {origins.map((row, i) => (
-            <tr key={i}>
-              <th scope="row">{visible(row.origin, 80)}</th>
-              <Num>{integer(row.samples)}</Num>
-              <Num>{percent(row.share.value)}</Num>
-              <td class="n wide-only">{span(row.share)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Section id="origins" title="CPU by origin">
+      <Table columns={[["Origin"], ["Samples", "n"], ["Share", "n"], ["95 %", "n wide-only"]]}>
+        {origins.map((row, i) => (
+          <tr key={i}>
+            <RowName>{visible(row.origin, 80)}</RowName>
+            <Num>{integer(row.samples)}</Num>
+            <Num>{percent(row.share.value)}</Num>
+            <WideNum>{span(row.share)}</WideNum>
+          </tr>
+        ))}
+      </Table>
+    </Section>
   );
 }

@@ -3,10 +3,13 @@
 import { useSignal } from "@preact/signals";
 import type { Itself, ThreadRow } from "../data/answer";
 import { fold, foldedText } from "../small";
-import { integer, percent, seconds, threadName, visible } from "../text";
+import { integer, percent, seconds, visible } from "../text";
 import { Button } from "./Button";
-import { Head } from "./Head";
-import { Num } from "./Num";
+import { Faint } from "./Faint";
+import { ThreadLink } from "./FunctionLink";
+import { Num, Wide, WideNum } from "./Num";
+import { Section } from "./Section";
+import { RowName, Table } from "./Table";
 
 const FIRST = 12;
 
@@ -26,32 +29,30 @@ export function Threads(props: {
   const or = (value: number | null, text: (v: number) => string) =>
     value === null ? "–" : text(value);
   return (
-    <section aria-labelledby="threads-title">
-      <h2 id="threads-title">CPU by thread</h2>
-      <table class="numbers">
-        <Head
-          columns={[
-            ["Thread"],
-            ["Role", "wide-only"],
-            ["Threads", "n wide-only"],
-            ["CPU time", "n"],
-            ["Of one CPU", "n"],
-            ["Samples", "n"],
-          ]}
-        />
-        <tbody>
-          {shown.map((row, i) => (
-            <tr key={i}>
-              <th scope="row">{threadName(row.comm, 60)}</th>
-              <td class="wide-only">{visible(row.role, 80)}</td>
-              <td class="n wide-only">{integer(row.threads)}</td>
-              <Num>{or(row.cpu_s, seconds)}</Num>
-              <Num>{or(row.cpu_share, percent)}</Num>
-              <Num>{integer(row.samples)}</Num>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <Section id="threads" title="CPU by thread">
+      <Table
+        columns={[
+          ["Thread"],
+          ["Role", "wide-only"],
+          ["Threads", "n wide-only"],
+          ["CPU time", "n"],
+          ["Of one CPU", "n"],
+          ["Samples", "n"],
+        ]}
+      >
+        {shown.map((row, i) => (
+          <tr key={i}>
+            <RowName>
+              <ThreadLink name={row.comm} />
+            </RowName>
+            <Wide>{visible(row.role, 80)}</Wide>
+            <WideNum>{integer(row.threads)}</WideNum>
+            <Num>{or(row.cpu_s, seconds)}</Num>
+            <Num>{or(row.cpu_share, percent)}</Num>
+            <Num>{integer(row.samples)}</Num>
+          </tr>
+        ))}
+      </Table>
       {threads.length > shown.length && (
         <Button
           onClick={() => {
@@ -61,9 +62,9 @@ export function Threads(props: {
           Show all {integer(threads.length)} threads
         </Button>
       )}
-      <p class="faint">{foldedText(folded, "thread", "threads by name")}</p>
+      <Faint>{foldedText(folded, "thread", "threads by name")}</Faint>
       {itself !== null && <p class="muted">{itselfText(itself)}</p>}
-    </section>
+    </Section>
   );
 }
 

@@ -13,6 +13,7 @@ import { Button } from "./Button";
 import { useBrush } from "./brush";
 import { Counters } from "./Counters";
 import { Heatmap } from "./Heatmap";
+import { Section } from "./Section";
 
 const [FEWEST_BINS, MOST_BINS] = [40, 240];
 /** Samples that make a bin tell more than chance. */
@@ -28,15 +29,14 @@ export function Timeline() {
   if (!samples || !m || samples.rows === 0) return null;
   const to = Math.max(timeline.value?.duration ?? 0, samples.time[samples.rows - 1]);
   return (
-    <section class="timeline" aria-labelledby="timeline-title">
-      <h2 id="timeline-title">CPU by stage over time</h2>
+    <Section class="timeline" id="timeline" title="CPU by stage over time">
       <Stack duration={to} />
       <Selected duration={to} />
       <div class="more-tools">
         <Heatmap duration={to} />
         <Counters duration={to} />
       </div>
-    </section>
+    </Section>
   );
 }
 

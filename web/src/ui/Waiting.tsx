@@ -2,10 +2,13 @@
 
 import { useSignal } from "@preact/signals";
 import type { WaitRow } from "../data/answer";
+import { events } from "../state/store";
 import { integer, seconds, threadName, visible } from "../text";
 import { Button } from "./Button";
-import { Head } from "./Head";
-import { Num } from "./Num";
+import { FunctionLink } from "./FunctionLink";
+import { Num, Wide, WideNum } from "./Num";
+import { Section } from "./Section";
+import { RowName, Table } from "./Table";
 
 const FIRST = 12;
 
@@ -14,42 +17,42 @@ export function Waiting({ waiting }: { waiting: readonly WaitRow[] }) {
   if (waiting.length === 0) return null;
   const shown = all.value ? waiting : waiting.slice(0, FIRST);
   return (
-    <section aria-labelledby="waiting-title">
-      <h2 id="waiting-title">Waiting</h2>
-      <table class="numbers">
-        <Head
-          columns={[
-            ["Waits in"],
-            ["Time", "n"],
-            ["Samples", "n wide-only"],
-            ["Thread"],
-            ["Role", "wide-only"],
-            ["For"],
-            ["On"],
-            ["Stage", "wide-only"],
-          ]}
-        />
-        <tbody>
-          {shown.map((row, i) => (
-            <tr key={i}>
-              <th scope="row">
+    <Section id="waiting" title="Waiting">
+      <Table
+        columns={[
+          ["Waits in"],
+          ["Time", "n"],
+          ["Samples", "n wide-only"],
+          ["Thread"],
+          ["Role", "wide-only"],
+          ["For"],
+          ["On"],
+          ["Stage", "wide-only"],
+        ]}
+      >
+        {shown.map((row, i) => (
+          <tr key={i}>
+            <RowName>
+              {events.value.includes("wait") ? (
+                <FunctionLink name={row.inside} most={120} of="wait" />
+              ) : (
                 <bdi>{visible(row.inside, 120)}</bdi>
-              </th>
-              <Num>{row.wait_s > 0 ? seconds(row.wait_s) : "–"}</Num>
-              <td class="n wide-only">{integer(row.samples)}</td>
-              <td>
-                <bdi>{threadName(row.thread, 60)}</bdi>
-              </td>
-              <td class="wide-only">{visible(row.role, 80)}</td>
-              <td>{visible(row.waits_for, 60)}</td>
-              <td>
-                <bdi>{visible(row.on, 60)}</bdi>
-              </td>
-              <td class="wide-only">{visible(row.stage, 80)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+              )}
+            </RowName>
+            <Num>{row.wait_s > 0 ? seconds(row.wait_s) : "–"}</Num>
+            <WideNum>{integer(row.samples)}</WideNum>
+            <td>
+              <bdi>{threadName(row.thread, 60)}</bdi>
+            </td>
+            <Wide>{visible(row.role, 80)}</Wide>
+            <td>{visible(row.waits_for, 60)}</td>
+            <td>
+              <bdi>{visible(row.on, 60)}</bdi>
+            </td>
+            <Wide>{visible(row.stage, 80)}</Wide>
+          </tr>
+        ))}
+      </Table>
       {waiting.length > shown.length && (
         <Button
           onClick={() => {
@@ -59,6 +62,6 @@ export function Waiting({ waiting }: { waiting: readonly WaitRow[] }) {
           Show all {integer(waiting.length)} places
         </Button>
       )}
-    </section>
+    </Section>
   );
 }

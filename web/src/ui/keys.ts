@@ -1,10 +1,9 @@
 // The keyboard of the flame graph. Keys work inside its section; `/` and `?` work everywhere.
 
 import { nameOf } from "../flame/describe";
-import { pathTo } from "../flame/navigate";
+import { type Direction, pathTo } from "../flame/navigate";
 import {
   asIs,
-  type Direction,
   flip,
   focusOnIt,
   hideIt,
@@ -23,6 +22,10 @@ import { helpOpen } from "./Help";
 import { SEARCH_ID } from "./SearchField";
 
 export const SECTION_ID = "flame-section";
+
+export function scrollToFlame(): void {
+  document.getElementById(SECTION_ID)?.scrollIntoView({ block: "start" });
+}
 
 function typing(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;

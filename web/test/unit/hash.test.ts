@@ -29,6 +29,7 @@ const state: fc.Arbitrary<PageState> = fc.record({
   hide: fc.string(),
   collapse: fc.boolean(),
   merge: fc.boolean(),
+  split: fc.constantFrom("thread", "process", "cpu"),
   colour: fc.constantFrom("stage", "module"),
   stage: wellFormed,
   event: fc.constantFrom("cpu", "wait", "count"),

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { Run } from "../../data/lab";
 import { visible } from "../../text";
+import { Section } from "../Section";
 
 /** As it is in the result, without digits that no clock has. */
 function exact(value: number): string {
@@ -13,8 +14,7 @@ export function AllFigures({ runs }: { runs: readonly Run[] }) {
   const open = useSignal(false);
   if (runs.length === 0) return null;
   return (
-    <section aria-labelledby="all-title">
-      <h2 id="all-title">All figures</h2>
+    <Section id="all" title="All figures">
       <details
         onToggle={(event) => {
           open.value = event.currentTarget.open;
@@ -23,7 +23,7 @@ export function AllFigures({ runs }: { runs: readonly Run[] }) {
         <summary>Steps, threads and counters of each run</summary>
         {open.value && runs.map((run, i) => <OneRun key={i} run={run} />)}
       </details>
-    </section>
+    </Section>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import type { LabData } from "../../data/lab";
 import { prose, visible } from "../../text";
+import { Section } from "../Section";
 
 const OUTCOMES: ReadonlyMap<string, string> = new Map([
   ["holds", "holds"],
@@ -12,8 +13,7 @@ const OUTCOMES: ReadonlyMap<string, string> = new Map([
 export function Failed({ failed }: { failed: LabData["failed"] }) {
   if (failed.length === 0) return null;
   return (
-    <section class="notice" aria-labelledby="failed-title">
-      <h2 id="failed-title">Runs that did not end</h2>
+    <Section class="notice" id="failed" title="Runs that did not end">
       <ul class="plain">
         {failed.map((one, i) => (
           <li key={i}>
@@ -21,15 +21,14 @@ export function Failed({ failed }: { failed: LabData["failed"] }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 
 export function Expected({ data }: { data: LabData }) {
   const held = data.checks.filter((check) => check.outcome === "holds").length;
   return (
-    <section aria-labelledby="expected-title">
-      <h2 id="expected-title">What was expected</h2>
+    <Section id="expected" title="What was expected">
       <p class="readable">{prose(data.expectation)}</p>
       {data.checks.length > 0 && (
         <>
@@ -58,14 +57,13 @@ export function Expected({ data }: { data: LabData }) {
           ))}
         </ul>
       )}
-    </section>
+    </Section>
   );
 }
 
 export function HowItRan({ data }: { data: LabData }) {
   return (
-    <section aria-labelledby="how-title">
-      <h2 id="how-title">How it was run</h2>
+    <Section id="how" title="How it was run">
       <dl class="about">
         {data.about.map(([name, value], i) => (
           <div key={i}>
@@ -74,15 +72,14 @@ export function HowItRan({ data }: { data: LabData }) {
           </div>
         ))}
       </dl>
-    </section>
+    </Section>
   );
 }
 
 export function Distortions({ data }: { data: LabData }) {
   if (data.distortions.length + data.cures.length === 0) return null;
   return (
-    <section aria-labelledby="distortions-title">
-      <h2 id="distortions-title">What to know of these figures</h2>
+    <Section id="distortions" title="What to know of these figures">
       <ul class="readable">
         {data.distortions.map((one, i) => (
           <li key={i}>{prose(one)}</li>
@@ -101,6 +98,6 @@ export function Distortions({ data }: { data: LabData }) {
           </ul>
         </details>
       )}
-    </section>
+    </Section>
   );
 }

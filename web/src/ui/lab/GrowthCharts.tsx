@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import type { Growth } from "../../data/lab";
 import { figureText, logScale, predicted, type Scale, tickText } from "../../lab/scale";
 import { integer, prose, visible } from "../../text";
+import { Section } from "../Section";
 import { Axis, Grid, percentOf } from "./Axis";
 
 /** Points of a drawn law. */
@@ -20,15 +21,14 @@ export function GrowthCharts({
   if (growth.length === 0) return null;
   const factors = [...new Set(growth.map((one) => one.factor))];
   return (
-    <section aria-labelledby="growth-title">
-      <h2 id="growth-title">How it grows</h2>
+    <Section id="growth" title="How it grows">
       {lines.map((line, i) => (
         <p key={i}>{prose(line)}</p>
       ))}
       {factors.map((factor, i) => (
         <Chart key={i} factor={factor} curves={growth.filter((one) => one.factor === factor)} />
       ))}
-    </section>
+    </Section>
   );
 }
 

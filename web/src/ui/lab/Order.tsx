@@ -5,6 +5,8 @@ import type { Capture, LabData } from "../../data/lab";
 import { figureText } from "../../lab/scale";
 import { visible } from "../../text";
 import { Commands } from "../Commands";
+import { Faint } from "../Faint";
+import { Section } from "../Section";
 
 const HEIGHT = 120;
 
@@ -22,8 +24,7 @@ export function RunsInOrder({ data }: { data: LabData }) {
   const along = (position: number) => `${(2 + (position / last) * 96).toFixed(3)}%`;
   const edge = Math.exp(far / 1.15);
   return (
-    <section aria-labelledby="order-title">
-      <h2 id="order-title">In the order they ran</h2>
+    <Section id="order" title="In the order they ran">
       <div class="plane order">
         <div class="axis-y" aria-hidden="true">
           {[1 / edge, 1, edge].map((of, i) => (
@@ -46,11 +47,11 @@ export function RunsInOrder({ data }: { data: LabData }) {
           ))}
         </svg>
       </div>
-      <p class="faint">
+      <Faint>
         From the first run to the last; each beside the median of its cell. A slope would mean that
         the machine changed.
-      </p>
-    </section>
+      </Faint>
+    </Section>
   );
 }
 
@@ -101,8 +102,7 @@ export function Closer({ data }: { data: LabData }) {
   const closer =
     a && b ? [`zwhy explain ${a.file}`, `zwhy diff ${a.file} ${b.file} -o diff.html`] : [];
   return (
-    <section aria-labelledby="closer-title">
-      <h2 id="closer-title">Commands</h2>
+    <Section id="closer" title="Commands">
       {data.commands.map(({ what, command }, i) => (
         <div key={i}>
           <h3>{visible(what, 100)}</h3>
@@ -133,6 +133,6 @@ export function Closer({ data }: { data: LabData }) {
           <Commands commands={closer} />
         </>
       )}
-    </section>
+    </Section>
   );
 }

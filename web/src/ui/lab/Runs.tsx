@@ -4,6 +4,8 @@ import { useSignal } from "@preact/signals";
 import type { Cell, Figure, Interval } from "../../data/lab";
 import { figureText, type Scale, scaleOf } from "../../lab/scale";
 import { prose, visible } from "../../text";
+import { Faint } from "../Faint";
+import { Section } from "../Section";
 import { Axis, Grid, percentOf } from "./Axis";
 
 const HEIGHT = 44;
@@ -19,8 +21,7 @@ export function Runs({ figures }: { figures: readonly Figure[] }) {
   ]);
   const scale = scaleOf(all);
   return (
-    <section aria-labelledby="runs-title">
-      <h2 id="runs-title">Every run</h2>
+    <Section id="runs" title="Every run">
       <p class="choose">
         <label>
           Figure{" "}
@@ -49,14 +50,14 @@ export function Runs({ figures }: { figures: readonly Figure[] }) {
         <Axis scale={scale} />
         <span />
       </div>
-      <p class="faint">
+      <Faint>
         {visible(figure.unit, 100)} in {visible(figure.step, 60)}
         {scale.log ? ", logarithmic axis" : ""}. A dot is a run, the tall line the median, the bar
         {(figure.cells[0]?.runs.length ?? 0) < 4
           ? " the range of the runs."
           : " its 95 % interval. Ratios are of pairs of runs that were made beside each other."}
-      </p>
-    </section>
+      </Faint>
+    </Section>
   );
 }
 

@@ -3,6 +3,9 @@
 import type { StageBar } from "../../data/lab";
 import { figureText } from "../../lab/scale";
 import { integer, visible } from "../../text";
+import { Faint } from "../Faint";
+import { Section } from "../Section";
+import { RowName } from "../Table";
 
 /** Parts narrower than this have no room for their name. */
 const NAMED = 0.09;
@@ -58,16 +61,15 @@ function valuesOf(bar: StageBar, stages: readonly Stage[]): number[] {
 export function StageBars({ bars }: { bars: readonly StageBar[] }) {
   if (bars.length === 0) return null;
   return (
-    <section aria-labelledby="stage-bars-title">
-      <h2 id="stage-bars-title">CPU by stage</h2>
+    <Section id="stage-bars" title="CPU by stage">
       {groups(bars).map((group, i) => (
         <Stacks key={i} group={group} />
       ))}
-      <p class="faint">
+      <Faint>
         Means of the runs. Their size is the CPU that the step took by the clocks, divided by the
         samples of its captures: small stages of a few samples are uncertain.
-      </p>
-    </section>
+      </Faint>
+    </Section>
   );
 }
 
@@ -137,10 +139,10 @@ function Stacks({ group }: { group: Group }) {
             <tbody>
               {shown.map((stage, at) => (
                 <tr key={at}>
-                  <th scope="row">
+                  <RowName>
                     <span class="swatch" style={{ backgroundColor: stage.colour }} />
                     {visible(stage.name, 60)}
-                  </th>
+                  </RowName>
                   {group.bars.map((bar, i) => (
                     <td key={i} class="n">
                       {figureText(valuesOf(bar, stages)[at])}
