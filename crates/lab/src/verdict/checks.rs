@@ -87,11 +87,12 @@ fn exponent(check: &Check, power: f64, result: &ExperimentResult) -> Option<(Out
     Some((outcome, format!("{found}{more}")))
 }
 
-/// Whether a cost grows with this power of the size: neither the power above nor the one below may be possible.
+/// Whether a cost grows with this power of the size: neither the power above nor the one below may be possible. What
+/// shrinks as sizes grow is no law, so nothing is below the constant one.
 fn as_power(power: f64, fit: &Growth) -> Outcome {
     let Interval { low, high, .. } = fit.exponent;
     let is_possible = low <= power && power <= high;
-    let is_alone = low > power - 1.0 && high < power + 1.0;
+    let is_alone = (power == 0.0 || low > power - 1.0) && high < power + 1.0;
     match (is_possible || fit.model.power() == Some(power), is_alone) {
         (true, true) => Outcome::Holds,
         _ if is_possible => Outcome::NotMeasured,
@@ -155,6 +156,7 @@ mod tests {
             (1.0, -0.5, 2.2, Outcome::NotMeasured),
             (1.0, -0.1, 1.1, Outcome::NotMeasured),
             (0.0, -0.3, 0.3, Outcome::Holds),
+            (0.0, -1.2, 0.9, Outcome::Holds),
             (0.0, 0.1, 1.2, Outcome::Fails),
             (0.0, -4.4, 5.0, Outcome::NotMeasured),
         ] {
