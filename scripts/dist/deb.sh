@@ -15,7 +15,7 @@ Architecture: $(dpkg --print-architecture)
 Maintainer: $maintainer
 Installed-Size: $1
 Depends: libc6 (>= $2), libgcc-s1 (>= 4.2)
-Suggests: zfsutils-linux, libzpool6linux | libzpool5linux, linux-perf
+Suggests: zfsutils-linux, libzpool7linux | libzpool6linux | libzpool5linux, linux-perf
 Section: admin
 Priority: optional
 Description: name the root cause of an OpenZFS performance problem

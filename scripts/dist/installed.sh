@@ -21,10 +21,10 @@ fail() {
     exit 1
 }
 
-# all_files: but what belongs to the kernel, to apt and dpkg themselves, and to whoever calls.
+# all_files: but what belongs to the kernel, to apt, dpkg and debconf themselves, and to whoever calls.
 all_files() {
     find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /root -o -path /tmp -o -path /run \
-        -o -path /var/cache/apt -o -path /var/cache/ldconfig -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/log \
+        -o -path /var/cache/apt -o -path /var/cache/debconf -o -path /var/cache/ldconfig -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/log \
         \) -prune -o -print | sort
 }
 
