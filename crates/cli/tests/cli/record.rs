@@ -20,7 +20,7 @@ pub fn may_sample(test: &str) -> bool {
 }
 
 /// Whether the whole host may be sampled.
-fn may_sample_all(test: &str) -> bool {
+pub fn may_sample_all(test: &str) -> bool {
     let folder = TempDir::new().expect("a folder");
     let ran = call(folder.path(), "record -a -d 0.01 -o probe.zwhy");
     if ran.code != Some(0) {

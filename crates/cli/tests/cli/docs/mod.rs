@@ -1,10 +1,11 @@
 //! The documentation is true: what it tells a reader to type exists, runs, and prints what the page says.
 //!
-//! Commands that only read, and those of a result or of the program itself, are run on inputs made for them. The rest
-//! record, serve, ask at a terminal or take minutes, and many need a host with ZFS: those are parsed. Which is which is a
-//! rule by command, so that a new line of a page is checked without being listed here.
+//! Commands that only read, and those of a result or of the program itself, are run on inputs made for them; those that look
+//! at this host for a moment (`host`); an experiment as what it would do. What is left is parsed, and `host` says why. Which is
+//! which is a rule by command, so that a new line of a page is checked without being listed here.
 
 mod fixtures;
+mod host;
 mod markdown;
 
 use crate::manual::words;
@@ -119,6 +120,8 @@ fn runnable(line: &str) -> Option<Vec<String>> {
         [] if words.get(1).is_some_and(|w| w == "--version") => {}
         // Nobody can be asked here.
         ["share"] => words.push("--yes".to_owned()),
+        // What others left on this host is theirs.
+        ["lab", "cleanup"] => words.extend(["--journal", "j"].map(str::to_owned)),
         // What it would run must exist and fit, without hours of it.
         ["lab", "run"] => words = shown(&words),
         _ => return None,
