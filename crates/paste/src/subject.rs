@@ -1,14 +1,53 @@
 //! Whether a text is about ZFS at all, so that its words may be asked for a cause.
 
 /// Beginnings of words that only a report about ZFS has, or one about a system or tool that is made for it.
-const BEGINNINGS: [&str; 32] = [
-    "zfs", "zpool", "zvol", "zdb", "raidz", "openzfs", "l2arc", "arc_", "dbuf_", "txg_", "zil_", "zio_",
-    "dmu_", "metaslab", "spl_", "spa_", "dsl_", "dnode_", "zap_", "vdev", "z_wr_", "z_rd_", "z_fr_",
-    "z_null_", "taskq", "tq_lock", "dataset", "freenas", "truenas", "proxmox", "sanoid", "syncoid",
+const BEGINNINGS: [&str; 42] = [
+    "zfs",
+    "zpool",
+    "zvol",
+    "zdb",
+    "raidz",
+    "openzfs",
+    "l2arc",
+    "arc_",
+    "dbuf_",
+    "txg_",
+    "zil_",
+    "zio_",
+    "dmu_",
+    "metaslab",
+    "spl_",
+    "spa_",
+    "dsl_",
+    "dnode_",
+    "zap_",
+    "vdev",
+    "z_wr_",
+    "z_rd_",
+    "z_fr_",
+    "z_null_",
+    "taskq",
+    "tq_lock",
+    "dataset",
+    "freenas",
+    "truenas",
+    "proxmox",
+    "sanoid",
+    "syncoid",
+    "ddt_",
+    "brt_",
+    "snapshot",
+    "znapzend",
+    "zrepl",
+    "vmadm",
+    "zoneadm",
+    "smartos",
+    "omnios",
+    "deduplicat",
 ];
 
 /// Whole words of that kind.
-const WORDS: [&str; 16] = [
+const WORDS: [&str; 26] = [
     "arc",
     "zio",
     "zios",
@@ -25,6 +64,16 @@ const WORDS: [&str; 16] = [
     "autotrim",
     "spacemap",
     "log_spacemap",
+    "dd_lock",
+    "dp_lock",
+    "ds_lock",
+    "vq_lock",
+    "dn_struct_rwlock",
+    "primarycache",
+    "secondarycache",
+    "sharenfs",
+    "sharesmb",
+    "lzjb",
 ];
 
 /// Words of a line of which the shortest sentence is made; lists of names and settings have fewer.
@@ -52,6 +101,10 @@ mod tests {
             speaks_of_zfs("24 of the z_wr_iss processes are busy") && speaks_of_zfs("sanoid lists datasets")
         );
         assert!(speaks_of_zfs("Slow import with log_spacemap") && speaks_of_zfs("a resilver of 40 hours"));
+        assert!(
+            speaks_of_zfs("`dd_lock` and `dp_lock` hunt us")
+                && speaks_of_zfs("vmadm get is slow with snapshots")
+        );
         assert!(
             speaks_of_zfs("the hottest locks are of the zio taskqs") && speaks_of_zfs("tq_lock is contended")
         );

@@ -11,6 +11,7 @@ mod params;
 mod procstat;
 mod properties;
 mod prose;
+mod spoken;
 mod zdb_ddt;
 mod zpool_iostat;
 mod zpool_status;

@@ -5,6 +5,7 @@
 //! of this host is worse than none.
 
 use super::params::is_parameter;
+use super::spoken::{self, Release, is_setting};
 use crate::blocks::{Block, Line, MOST_SAID, Sink, Taken};
 use crate::cells;
 use crate::text::numbers;
@@ -126,6 +127,7 @@ impl Said {
             clause.split_whitespace().map(bare).filter(|w| !w.is_empty()).take(MOST_WORDS).collect();
         for at in 0..words.len() {
             self.setting(&words, at);
+            self.spoken(&words, at);
             self.version(&words, at);
             self.memory(&words, at);
             self.pool(&words, at);
@@ -146,8 +148,11 @@ impl Said {
         let assigned = words[at].contains('=');
         if is_setting(name, value) {
             self.properties.push((None, name.to_owned(), value.to_owned()));
-        } else if assigned && (is_parameter(name) || is_kernel_parameter(name)) && is_plain_value(value) {
-            self.params.push((name.to_owned(), value.to_owned()));
+        } else if assigned && is_plain_value(bare(value)) && is_kernel_parameter(name) {
+            self.params.push((name.to_owned(), bare(value).to_owned()));
+        } else if let Some(name) = spoken::parameter(name).filter(|_| assigned && is_plain_value(bare(value)))
+        {
+            self.params.push((name, bare(value).to_owned()));
         } else if is_arcstat(name)
             && let Some(figure) = joined_size(words, value)
         {
@@ -155,9 +160,22 @@ impl Said {
         }
     }
 
-    /// `zfs 0.8.3`, `kernel 5.4.0-42-generic`, `Ubuntu 20.04`.
+    /// A setting as nobody types it: `8k record size`, `dedup is enabled`.
+    fn spoken(&mut self, words: &[&str], at: usize) {
+        let Some((name, value)) = spoken::property(words, at) else { return };
+        if !self.properties.iter().any(|(_, said, _)| said == name) {
+            self.properties.push((None, name.to_owned(), value));
+        }
+    }
+
+    /// `zfs 0.8.3`, `kernel 5.4.0-42-generic`, `Ubuntu 20.04`, `zfs-2.1.4-1`.
     fn version(&mut self, words: &[&str], at: usize) {
         let lower = words[at].to_ascii_lowercase();
+        match spoken::release(words[at]) {
+            Some(Release::Zfs(version)) => self.zfs = self.zfs.take().or(Some(version.to_owned())),
+            Some(Release::Kernel(version)) => self.kernel = self.kernel.take().or(Some(version.to_owned())),
+            None => {}
+        }
         let mut next = at + 1;
         if words
             .get(next)
@@ -194,10 +212,14 @@ impl Said {
         }
         let before = words[..at].strip_suffix(&["of"]).unwrap_or(&words[..at]);
         let size = |words: &[&str]| match words {
-            [.., figure, unit @ ("GB" | "GiB" | "TB" | "TiB" | "G")] => {
-                cells::bytes(&format!("{figure}{unit}"))
+            [.., figure, unit] if is_memory_unit(unit) => {
+                cells::bytes(&format!("{figure}{}", unit.to_uppercase()))
             }
-            [.., figure] if figure.ends_with(['B', 'G', 'T']) => cells::bytes(figure),
+            [.., figure]
+                if is_memory_unit(figure.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.')) =>
+            {
+                cells::bytes(&figure.to_uppercase())
+            }
             _ => None,
         };
         let after: Vec<&str> = words[at + 1..].iter().take(2).copied().collect();
@@ -220,6 +242,12 @@ impl Said {
         let percent = |w: &str| w.strip_suffix('%').and_then(numbers::percent).map(|_| w.to_owned());
         let before = at.checked_sub(1).and_then(|b| words.get(b)).copied().unwrap_or("");
         match word.trim_end_matches(':') {
+            "capacity"
+                if words.iter().any(|w| matches!(w.to_ascii_lowercase().as_str(), "pool" | "zpool")) =>
+            {
+                let value = percent(before).or_else(|| value_after(words, at).and_then(percent));
+                self.properties.extend(value.map(|p| (None, "capacity".to_owned(), p)));
+            }
             "full" if words.iter().any(|w| matches!(w.to_ascii_lowercase().as_str(), "pool" | "zpool")) => {
                 self.properties.extend(percent(before).map(|p| (None, "capacity".to_owned(), p)));
             }
@@ -228,21 +256,26 @@ impl Said {
                 self.properties.extend(value.map(|p| (None, "fragmentation".to_owned(), p)));
             }
             "snapshots" => {
-                let count = cells::count(before).filter(|c| *c >= 2.0 && c.fract() == 0.0);
+                let about = before.trim_start_matches(['~', '>', '<']).trim_end_matches('+');
+                let count = cells::count(about).filter(|c| *c >= 2.0 && c.fract() == 0.0);
                 self.properties.extend(count.map(|c| (None, "snapshot_count".to_owned(), cells::show(c))));
             }
             _ => {}
         }
     }
 
-    /// `arc_prune uses 100% CPU`, `100 % CPU in z_wr_iss`: the name and the figure must be the only ones.
+    /// `arc_prune uses 100% CPU`, `100 % CPU in z_wr_iss`: a figure belongs to the only name. Several names, or no figure
+    /// beside a word for a busy thread, are names alone.
     fn thread(&mut self, words: &[&str]) {
         let lower: Vec<String> = words.iter().map(|w| w.to_ascii_lowercase()).collect();
-        let name = |w: &&str| w.contains('_') && zwhy_zfs::thread_role(w).is_some();
-        let names: Vec<&str> = words.iter().copied().filter(|w| name(w)).collect();
-        let [comm] = names[..] else { return };
+        let name = |w: &&str| w.contains('_') && !w.ends_with(')') && zwhy_zfs::thread_role(w).is_some();
+        let mut names: Vec<&str> = words.iter().map(|w| in_braces(w)).filter(|w| name(w)).collect();
+        names.sort_unstable();
+        names.dedup();
         let says = |list: &[&str]| lower.iter().any(|w| list.contains(&w.as_str()));
-        if !says(&["cpu", "cpus", "core", "cores"]) || says(&["io", "i/o", "disk", "util", "iowait", "iotop"])
+        let busy = says(&BUSY);
+        if !says(&["cpu", "cpus", "core", "cores", "pegged", "pegs", "spinning", "spins"])
+            || says(&["io", "i/o", "disk", "util", "iowait", "iotop"])
         {
             return;
         }
@@ -251,17 +284,59 @@ impl Said {
             if let Some(figure) = word.strip_suffix('%') {
                 return numbers::decimal(figure);
             }
-            (words.get(at + 1) == Some(&"%")).then(|| numbers::decimal(word)).flatten()
+            let apart = words.get(at + 1).is_some_and(|w| *w == "%" || w.eq_ignore_ascii_case("percent"));
+            apart.then(|| numbers::decimal(word)).flatten()
         };
         let figures: Vec<f64> = (0..words.len()).filter_map(percent).collect();
         // Of all processors, or of an unknown number of them: the name is all that is sure.
         let several = says(&["all", "every", "each", "total", "both", "multiple", "many"]);
-        match figures[..] {
-            [pct] if !several && pct > 0.0 && pct < 1e5 => self.threads.push((comm.to_owned(), Some(pct))),
-            [_] => self.threads.push((comm.to_owned(), None)),
+        match (&names[..], &figures[..]) {
+            ([comm], [pct]) if !several && *pct > 0.0 && *pct < 1e5 => {
+                self.threads.push(((*comm).to_owned(), Some(*pct)));
+            }
+            ([comm], [_]) => self.threads.push(((*comm).to_owned(), None)),
+            (names, []) if busy && names.len() <= MOST_BUSY => {
+                self.threads.extend(names.iter().map(|comm| ((*comm).to_owned(), None)));
+            }
             _ => {}
         }
     }
+}
+
+/// Threads that one clause calls busy, at most; more are a list of what there is.
+const MOST_BUSY: usize = 3;
+
+/// What people say of a thread that has the CPU.
+const BUSY: [&str; 20] = [
+    "busy",
+    "eats",
+    "eating",
+    "hogs",
+    "hogging",
+    "pegged",
+    "pegs",
+    "spinning",
+    "spins",
+    "saturated",
+    "saturates",
+    "saturating",
+    "burning",
+    "burns",
+    "maxed",
+    "consuming",
+    "consumes",
+    "high",
+    "full",
+    "entire",
+];
+
+/// FreeBSD's `kernel{arc_prune}` is `arc_prune`.
+fn in_braces(word: &str) -> &str {
+    word.split_once('{').and_then(|(_, thread)| thread.strip_suffix('}')).unwrap_or(word)
+}
+
+fn is_memory_unit(word: &str) -> bool {
+    ["gb", "gib", "tb", "tib", "g"].iter().any(|unit| word.eq_ignore_ascii_case(unit))
 }
 
 /// Parts of a line that make one statement each.
@@ -328,8 +403,13 @@ fn is_hedged(clause: &str) -> bool {
         })
 }
 
-/// A word without the marks that Markdown and punctuation put around it.
+/// A word without the marks that Markdown and punctuation put around it; a function keeps its `()`, as threads are
+/// called like some.
 fn bare(word: &str) -> &str {
+    let unmarked = word.trim_matches(['`', '*', '"', '\'', ',', '.', ':']);
+    if unmarked.ends_with("()") && !unmarked.starts_with('(') {
+        return unmarked;
+    }
     let word = word.trim_matches(['`', '*', '"', '\'', '(', ')', ',', '|', '[', ']', '“', '”']);
     word.trim_end_matches(['.', ',', ')', '`'])
 }
@@ -346,41 +426,6 @@ fn joined_size(words: &[&str], value: &str) -> Option<f64> {
     let unit = words.iter().position(|w| *w == value).and_then(|at| words.get(at + 1)).copied().unwrap_or("");
     let apart = matches!(unit, "KB" | "MB" | "GB" | "TB" | "KiB" | "MiB" | "GiB" | "TiB");
     if apart { cells::bytes(&format!("{value}{unit}")) } else { cells::bytes(value) }
-}
-
-/// A property and a value that it can have.
-fn is_setting(name: &str, value: &str) -> bool {
-    let on_off = |more: &[&str]| matches!(value, "on" | "off") || more.contains(&value);
-    match name {
-        "recordsize" | "volblocksize" | "special_small_blocks" => {
-            cells::bytes(value).is_some_and(|b| b >= 512.0 && (b as u64).is_power_of_two())
-        }
-        "compression" => {
-            on_off(&["lz4", "zle", "lzjb", "zstd", "gzip", "zstd-fast"])
-                || ["gzip-", "zstd-"].iter().any(|p| {
-                    value
-                        .strip_prefix(p)
-                        .is_some_and(|l| l.trim_start_matches("fast-").parse::<u16>().is_ok())
-                })
-        }
-        "encryption" => on_off(&[]) || (value.starts_with("aes-") && (value.ends_with("cm"))),
-        "checksum" => on_off(&["sha256", "sha512", "skein", "edonr", "blake3", "fletcher4", "fletcher2"]),
-        "dedup" => on_off(&["verify", "sha256", "sha512", "skein", "blake3", "sha256,verify"]),
-        "sync" => matches!(value, "standard" | "always" | "disabled"),
-        "primarycache" | "secondarycache" => matches!(value, "all" | "metadata" | "none"),
-        "xattr" => on_off(&["sa", "dir"]),
-        "atime" | "relatime" | "autotrim" => on_off(&[]),
-        "logbias" => matches!(value, "latency" | "throughput"),
-        "dnodesize" => matches!(value, "legacy" | "auto" | "1k" | "2k" | "4k" | "8k" | "16k"),
-        "snapdir" => matches!(value, "hidden" | "visible"),
-        "direct" => matches!(value, "standard" | "always" | "disabled"),
-        "quota" | "refquota" | "reservation" | "refreservation" | "volsize" => {
-            value == "none" || cells::bytes(value).is_some_and(|b| b >= 65536.0)
-        }
-        "ashift" => value.parse::<u8>().is_ok_and(|a| (9..=16).contains(&a)),
-        "redundant_metadata" => matches!(value, "all" | "most" | "some" | "none"),
-        _ => false,
-    }
 }
 
 fn is_kernel_parameter(name: &str) -> bool {
@@ -478,6 +523,15 @@ mod tests {
             ("The pool is 95% full; fragmentation 80%", "capacity=95% fragmentation=80%"),
             ("There are about 5000 snapshots here", "snapshot_count=5000"),
             ("I set zfs_arc_max=8589934592", "param zfs_arc_max=8589934592"),
+            ("setting vfs.zfs.arc.max=\"34359738368\" here", "param zfs_arc_max=34359738368"),
+            ("I had zfs.zfs_arc_max=2147483648 included", "param zfs_arc_max=2147483648"),
+            ("deduplication is enabled, with an 8k record size", "dedup=on recordsize=8K"),
+            ("The pool is at 94% capacity", "capacity=94%"),
+            ("a total of 32gb of ram", "meminfo.MemTotal=34359738368"),
+            ("[arc_prune] processes are eating up all available cpu", "arc_prune None"),
+            ("the CPU is very busy in `arc_evict` and `arc_prune`", "arc_evict None arc_prune None"),
+            ("kernel{arc_prune} is pegged at 100 percent", "arc_prune Some(100.0)"),
+            ("zfs-2.1.6-2 on Debian with 6.0.0-2-amd64", "zfs 2.1.6-2 kernel 6.0.0-2-amd64"),
         ] {
             assert_eq!(said(text), want, "{text}");
         }
@@ -492,6 +546,7 @@ mod tests {
             "upgraded from zfs 0.7.13 to 0.8.3",
             "txg_sync shows 99% IO on one CPU in iotop",
             "arc_prune and arc_evict use 100% CPU",
+            "arc_adjust() takes about 50% of one CPU",
             "compression is good",
             "the memory of 50% users",
             "a process using 16GB RAM",
