@@ -105,6 +105,12 @@ for (const [kind, input] of Object.entries(KINDS)) {
   });
 }
 
+test("a page fits widths between those of a telephone and of a desk", async () => {
+  await zwhy("report", capture("lz4.zwhy"), "-o", "page.html");
+  const of = (width) => wrongWith("page.html", "html[data-ready=true]", { viewport: { width, height: 900 } });
+  for (const width of [640, 820, 980]) assert.deepEqual(await of(width), [], `${width} px`);
+});
+
 test("the page of a perf.data", async (t) => {
   const busy = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done";
   const recorded = run("perf", ["record", "-q", "-e", "cpu-clock", "-g", "-o", "perf.data", "--", "sh", "-c", busy], {
