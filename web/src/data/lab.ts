@@ -64,6 +64,18 @@ export interface Growth {
   readonly runs: readonly { readonly n: number; readonly value: number }[];
 }
 
+/** Growth with two factors at once: the law is `fixed + slopes · (f(n, m), g(n, m))`. */
+export interface Surface {
+  readonly of: string;
+  readonly factors: readonly [string, string];
+  readonly unit: string;
+  readonly law: string;
+  readonly fixed: number;
+  readonly slopes: readonly [number, number];
+  readonly points: readonly { readonly n: number; readonly m: number; readonly median: Interval }[];
+  readonly runs: readonly { readonly n: number; readonly m: number; readonly value: number }[];
+}
+
 export interface Check {
   readonly say: string;
   readonly outcome: string;
@@ -111,6 +123,7 @@ export interface LabData {
   readonly trust: readonly string[];
   readonly growthLines: readonly string[];
   readonly growth: readonly Growth[];
+  readonly surfaces: readonly Surface[];
   readonly figures: readonly Figure[];
   readonly stages: readonly StageBar[];
   readonly checks: readonly Check[];
@@ -224,7 +237,42 @@ function run(value: unknown): Run {
   };
 }
 
-/** The runs behind a curve: those whose other factors are the ones that it is of. */
+/** Costs at the sizes of some factors, of the runs whose other factors are `of`. */
+function behind(runs: readonly unknown[], own: readonly string[], of: string) {
+  return runs.flatMap((each) => {
+    const { factors, value } = fields(each);
+    const all = fields(factors);
+    const others = Object.keys(all)
+      .filter((name) => !own.includes(name))
+      .sort()
+      .map((name) => text(all[name]));
+    const at = own.map((name) => Number(text(all[name])));
+    const shown = others.join(" ") === of && at.every(Number.isFinite);
+    return shown ? [{ n: at[0] ?? 0, m: at[1] ?? 0, value: or0(value) }] : [];
+  });
+}
+
+function surface(value: unknown, runs: readonly unknown[], unit: string): Surface {
+  const s = fields(value);
+  const fit = fields(s.fit);
+  const [n, m] = list(s.factors).map(text);
+  const factors = [n ?? "", m ?? ""] as const;
+  const [first, second] = list(fit.slopes).map(or0);
+  return {
+    of: text(s.of),
+    factors,
+    unit,
+    law: text(fit.law),
+    fixed: or0(fit.fixed),
+    slopes: [first ?? 0, second ?? 0],
+    points: list(s.points).map((point) => {
+      const [n, m, median] = list(point);
+      return { n: or0(n), m: or0(m), median: interval(median) };
+    }),
+    runs: behind(runs, factors, text(s.of)),
+  };
+}
+
 function growth(value: unknown, runs: readonly unknown[], unit: string): Growth {
   const g = fields(value);
   const fit = fields(g.fit);
@@ -242,16 +290,7 @@ function growth(value: unknown, runs: readonly unknown[], unit: string): Growth 
       return { n: or0(n), median: interval(median) };
     }),
     // The runs hold what the whole step took; of a function there are only its points.
-    runs: (ofFunction === "" ? runs : []).flatMap((each) => {
-      const { factors, value: cost } = fields(each);
-      const all = fields(factors);
-      const others = Object.keys(all)
-        .filter((name) => name !== factor)
-        .sort()
-        .map((name) => text(all[name]));
-      const n = Number(text(all[factor]));
-      return others.join(" ") === text(g.of) && Number.isFinite(n) ? [{ n, value: or0(cost) }] : [];
-    }),
+    runs: ofFunction === "" ? behind(runs, [factor], text(g.of)) : [],
   };
 }
 
@@ -318,6 +357,7 @@ export function readLab(bytes: Uint8Array): LabData {
     trust: list(all.trust).map(text),
     growthLines: list(all.growth).map(text),
     growth: list(r.growth).map((one) => growth(one, valued, unit)),
+    surfaces: list(r.surfaces).map((one) => surface(one, valued, unit)),
     figures,
     stages: list(all.stages).map(stageBar),
     checks: list(r.checks).map((value) => {

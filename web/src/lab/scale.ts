@@ -86,6 +86,34 @@ const LAWS: Readonly<Record<string, (n: number) => number>> = {
   cubic: (n) => n ** 3,
 };
 
+const SURFACES: Readonly<Record<string, (n: number, m: number) => readonly [number, number]>> = {
+  constant: () => [0, 0],
+  "log-first": (n) => [Math.log(n), 0],
+  "log-second": (_, m) => [Math.log(m), 0],
+  first: (n) => [n, 0],
+  second: (_, m) => [m, 0],
+  "linearithmic-first": (n) => [n * Math.log(n), 0],
+  "linearithmic-second": (_, m) => [m * Math.log(m), 0],
+  sum: (n, m) => [n, m],
+  product: (n, m) => [n * m, 0],
+  "square-first": (n) => [n * n, 0],
+  "square-second": (_, m) => [m * m, 0],
+};
+
+/** What a fitted law of two sizes predicts; null for a law that this page does not know. */
+export function predictedOf(
+  law: {
+    readonly law: string;
+    readonly fixed: number;
+    readonly slopes: readonly [number, number];
+  },
+  n: number,
+  m: number,
+): number | null {
+  const terms = Object.hasOwn(SURFACES, law.law) ? SURFACES[law.law]?.(n, m) : undefined;
+  return terms ? law.fixed + law.slopes[0] * terms[0] + law.slopes[1] * terms[1] : null;
+}
+
 /** What a fitted law predicts at a size; null for a law that this page does not know. */
 export function predicted(
   law: { readonly model: string; readonly fixed: number; readonly slope: number },

@@ -78,6 +78,80 @@ describe("the page of an experiment", () => {
     expect(await page.locator(".predict").innerText()).toContain(figureText(cost));
   });
 
+  it("draws two factors that grow, a drawing for each size of the second, and predicts at both", async () => {
+    const sizes = [10, 20, 40].flatMap((n) => [3, 9, 27].map((m) => [n, m] as const));
+    const cost = (n: number, m: number) => n * m * 1e-3;
+    const [run, figure] = [SAMPLE.result.runs[0], SAMPLE.figures[0]];
+    const exponent = { value: 1, low: 0.98, high: 1.02 };
+    const surface = {
+      of: "",
+      factors: ["n", "<b>m</b>"],
+      fit: {
+        law: "product",
+        fixed: 0,
+        slopes: [1e-3, 0],
+        exponents: [exponent, exponent],
+        error: 0.01,
+      },
+      points: sizes.map(([n, m]) => {
+        const value = cost(n, m);
+        return [n, m, { value, low: value * 0.9, high: value * 1.1 }];
+      }),
+    };
+    const runs = sizes.map(([n, m], position) => ({
+      ...run,
+      position,
+      factors: { n: String(n), "<b>m</b>": String(m) },
+    }));
+    const dots = sizes.map(([n, m], position) => ({ position, repetition: 1, value: cost(n, m) }));
+    const cells = [{ ...figure.cells[0], runs: dots }];
+    const line =
+      "CPU ms, by n and m: grows as n·m (exponents: n 1.00 [0.98, 1.02], m 1.00 [0.98, 1.02])";
+    const data = {
+      ...SAMPLE,
+      growth: [line],
+      figures: [{ ...figure, cells }],
+      result: {
+        ...SAMPLE.result,
+        runs,
+        growth: [],
+        surfaces: [surface, { ...surface, points: [] }],
+      },
+    };
+    const text = TEMPLATE.replace(MARKER, () => blockElement("lab", pack(JSON.stringify(data))));
+    const { page, wrong } = await browser.openText(text);
+    expect(await page.getByText("grows as n·m").count()).toBe(1);
+    expect(await page.locator(".multiple").allInnerTexts()).toEqual([
+      "<b>m</b> = 3",
+      "<b>m</b> = 9",
+      "<b>m</b> = 27",
+    ]);
+    expect(await page.locator(".surface").count()).toBe(1);
+    expect(await page.locator(".surface .dot").count()).toBe(9);
+    expect(await page.locator(".surface .interval").count()).toBe(9);
+    expect(await page.locator(".surface polyline.law").count()).toBe(3);
+    expect(await page.locator(".surface figcaption").innerText()).toContain("logarithmic");
+    // The law goes through the middle of each dot.
+    const off = await page.locator(".surface svg[role=img]").evaluateAll((drawings) =>
+      drawings.flatMap((drawing) => {
+        const law = drawing.querySelector("polyline")?.getAttribute("points")?.split(" ") ?? [];
+        const dots = [...drawing.querySelectorAll(".dot")].map((dot) =>
+          ["cx", "cy"].map((name) => Number.parseFloat(dot.getAttribute(name) ?? "")),
+        );
+        const drawn = law.map((pair) => pair.split(",").map(Number));
+        return dots.map(([x, y]) =>
+          Math.min(...drawn.map(([a, b]) => Math.hypot((a ?? 0) - (x ?? 0), (b ?? 0) - (y ?? 0)))),
+        );
+      }),
+    );
+    expect(Math.max(...off)).toBeLessThan(1);
+    await page.locator(".surface .predict input").nth(0).fill("1000");
+    await page.locator(".surface .predict input").nth(1).fill("100");
+    expect(await page.locator(".surface .predict").innerText()).toContain("100 CPU ms");
+    expect(await broken(page)).toEqual([]);
+    expect(wrong).toEqual([]);
+  });
+
   it("has every number of every run in its details", async () => {
     const { page, wrong } = await browser.openText(PAGE);
     await page.getByText("Steps, threads and counters of each run").click();

@@ -285,6 +285,24 @@ mod tests {
         assert_eq!(Law::Product.name("n", "files"), "n·files");
     }
 
+    /// The page draws the laws by the same file.
+    #[test]
+    fn the_page_knows_every_law_by_its_name_and_its_cost() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/test/sample/laws-of-two.json");
+        let rows: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        let rows = rows.as_array().unwrap();
+        let around = Interval { value: 1.0, low: 1.0, high: 1.0 };
+        assert_eq!(rows.len(), LAWS.len());
+        for (row, law) in rows.iter().zip(LAWS) {
+            let number = |key: &str| row[key].as_f64().unwrap();
+            assert_eq!(serde_json::to_value(law).unwrap(), row["law"]);
+            let slopes = serde_json::from_value(row["slopes"].clone()).unwrap();
+            let fit = Surface { law, fixed: number("fixed"), slopes, exponents: [around; 2], error: 0.0 };
+            let cost = fit.at(number("n"), number("m"));
+            assert!((cost - number("cost")).abs() < 1e-6, "{law:?}: {cost}");
+        }
+    }
+
     #[test]
     fn sizes_that_only_grow_together_and_too_few_of_them_tell_nothing() {
         let together: Vec<Point> = SIZES.iter().map(|n| (*n, *n, *n)).collect();

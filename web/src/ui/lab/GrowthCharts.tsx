@@ -1,30 +1,32 @@
 // How the cost grows: every run, medians with intervals, the fitted law, and what it predicts at a size.
 
 import { useSignal } from "@preact/signals";
-import type { Growth } from "../../data/lab";
-import { figureText, logScale, predicted, type Scale, tickText } from "../../lab/scale";
+import type { Growth, Surface } from "../../data/lab";
+import { figureText, logScale, predicted } from "../../lab/scale";
 import { integer, prose, visible } from "../../text";
 import { Section } from "../Section";
-import { Axis, Grid, percentOf } from "./Axis";
+import { type Curve, curveOf, Plane, scalesOf } from "./Plane";
+import { SurfaceChart } from "./SurfaceChart";
 
-/** Points of a drawn law. */
-const STEPS = 60;
 const FURTHER = 10;
 
 export function GrowthCharts({
   growth,
+  surfaces,
   lines,
 }: {
   growth: readonly Growth[];
+  surfaces: readonly Surface[];
   lines: readonly string[];
 }) {
-  if (growth.length === 0) return null;
+  if (growth.length === 0 && surfaces.length === 0) return null;
   const factors = [...new Set(growth.map((one) => one.factor))];
   return (
     <Section id="growth" title="How it grows">
       {lines.map((line, i) => (
         <p key={i}>{prose(line)}</p>
       ))}
+      {surfaces.map((one, i) => one.points.length > 0 && <SurfaceChart key={i} surface={one} />)}
       {factors.map((factor, i) => (
         <Chart key={i} factor={factor} curves={growth.filter((one) => one.factor === factor)} />
       ))}
@@ -36,47 +38,21 @@ function sizes(curve: Growth): number[] {
   return curve.points.map((point) => point.n);
 }
 
-function lawOf(curve: Growth): { n: number; cost: number }[] {
-  const [low, high] = [Math.min(...sizes(curve)), Math.max(...sizes(curve))];
-  return Array.from({ length: STEPS + 1 }, (_, i) => {
-    const n = low * (high / low) ** (i / STEPS);
-    return { n, cost: predicted(curve, n) };
-  }).flatMap(({ n, cost }) => (cost !== null && cost > 0 ? [{ n, cost }] : []));
-}
-
 function Chart({ factor, curves }: { factor: string; curves: readonly Growth[] }) {
-  const x = logScale(curves.flatMap(sizes));
-  const y = logScale(
-    curves.flatMap((curve) => [
-      ...curve.runs.map((run) => run.value),
-      ...curve.points.flatMap((p) => [p.median.low, p.median.high]),
-      ...lawOf(curve).map((point) => point.cost),
-    ]),
+  const drawn: readonly Curve[] = curves.map((curve) =>
+    curveOf(visible(curve.of, 60), curve.points, curve.runs, (n) => predicted(curve, n)),
   );
+  const { x, y } = scalesOf(drawn, logScale);
   const unit = visible(curves[0]?.unit ?? "", 60);
   const scales = [x.log, y.log].every(Boolean) ? ", both axes logarithmic" : "";
+  const title = `${unit} by ${visible(factor, 40)}`;
   return (
     <figure class="growth">
       <figcaption class="faint">
-        {unit} by {visible(factor, 40)}
+        {title}
         {scales}
       </figcaption>
-      <div class="plane">
-        <div class="axis-y" aria-hidden="true">
-          {y.ticks.map((tick, i) => (
-            <span key={i} style={{ bottom: percentOf(y, tick) }}>
-              {tickText(tick)}
-            </span>
-          ))}
-        </div>
-        <svg width="100%" height="260" role="img" aria-label={`${unit} by ${visible(factor, 40)}`}>
-          <Grid scale={x} />
-          {curves.map((curve, i) => (
-            <Curve key={i} curve={curve} number={i % 4} x={x} y={y} />
-          ))}
-        </svg>
-      </div>
-      <Axis scale={x} />
+      <Plane curves={drawn} x={x} y={y} height={260} title={title} />
       {curves.length > 1 && (
         <ul class="curves">
           {curves.map((curve, i) => (
@@ -91,44 +67,6 @@ function Chart({ factor, curves }: { factor: string; curves: readonly Growth[] }
       )}
       <Prediction factor={factor} curves={curves} />
     </figure>
-  );
-}
-
-function Curve({ curve, number, x, y }: { curve: Growth; number: number; x: Scale; y: Scale }) {
-  const up = (value: number) =>
-    `${(100 - Math.min(1, Math.max(0, y.at(value))) * 100).toFixed(3)}%`;
-  const law = lawOf(curve).map(
-    ({ n, cost }) => `${(x.at(n) * 100).toFixed(3)},${((1 - y.at(cost)) * 100).toFixed(3)}`,
-  );
-  return (
-    <>
-      <svg
-        x="0"
-        y="0"
-        width="100%"
-        height="100%"
-        viewBox="0 0 100 100"
-        preserveAspectRatio="none"
-        aria-hidden="true"
-      >
-        <polyline class={`law law-${number}`} points={law.join(" ")} />
-      </svg>
-      {curve.points.map((point, i) => (
-        <line
-          key={i}
-          class="interval"
-          x1={percentOf(x, point.n)}
-          x2={percentOf(x, point.n)}
-          y1={up(point.median.low)}
-          y2={up(point.median.high)}
-        />
-      ))}
-      {curve.runs.map((run, i) => (
-        <circle key={i} class="dot" r="4" cx={percentOf(x, run.n)} cy={up(run.value)}>
-          <title>{`${visible(curve.of, 60)} ${run.n}: ${figureText(run.value)}`}</title>
-        </circle>
-      ))}
-    </>
   );
 }
 

@@ -55,7 +55,7 @@ export function LabApp({ data }: { data: LabData }) {
       <Failed failed={data.failed} />
       <Runs figures={data.figures} />
       <StageBars bars={data.stages} />
-      <GrowthCharts growth={data.growth} lines={data.growthLines} />
+      <GrowthCharts growth={data.growth} surfaces={data.surfaces} lines={data.growthLines} />
       <Expected data={data} />
       <RunsInOrder data={data} />
       <HowItRan data={data} />
