@@ -24,7 +24,8 @@ fail() {
 # all_files: but what belongs to the kernel, to apt, dpkg and debconf themselves, and to whoever calls.
 all_files() {
     find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path /root -o -path /tmp -o -path /run \
-        -o -path /var/cache/apt -o -path /var/cache/debconf -o -path /var/cache/ldconfig -o -path /var/lib/apt -o -path /var/lib/dpkg -o -path /var/log \
+        -o -path /var/cache/apt -o -path /var/cache/debconf -o -path /var/cache/ldconfig -o -path /var/lib/apt \
+        -o -path /var/lib/dpkg -o -path /var/log \
         \) -prune -o -print | sort
 }
 
