@@ -2,7 +2,7 @@
 
 use crate::Bytes;
 use crate::engine::parent::RunStep;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::user::library::LibraryError;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -57,7 +57,7 @@ pub enum LabError {
     LeftBehind { left: Vec<String>, journals: PathBuf },
 
     #[error(
-        "there are no results of an experiment in {}. Run one first: zwhy lab run NAME -o {} (zwhy lab list names \
+        "there are no results of an experiment in {}; run one first: zwhy lab run NAME -o {} (zwhy lab list names \
          them)", .folder.display(), .folder.display()
     )]
     NoResults { folder: PathBuf },
@@ -136,7 +136,7 @@ impl LabError {
     ) -> LabError {
         use std::io::ErrorKind::{NotADirectory, NotFound};
         match source.kind() {
-            NotFound if crate::store::is_begun(folder) => LabError::NotYet { folder: folder.to_owned() },
+            NotFound if crate::begun::is_begun(folder) => LabError::NotYet { folder: folder.to_owned() },
             NotFound | NotADirectory => LabError::NoResults { folder: folder.to_owned() },
             _ => LabError::Io { doing, path, source },
         }

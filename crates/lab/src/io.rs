@@ -6,7 +6,7 @@
 //! count as work of ZFS); verifying compares every byte.
 
 use crate::Bytes;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::latency::Latencies;
 use crate::plan::SplitMix;
 use crate::result::ThreadGroup;

@@ -5,10 +5,12 @@
 //! Engine `user` opens the host's libzpool there at run time, engine `pool` makes a pool of its own on the
 //! OpenZFS in the host's kernel. Nothing of OpenZFS is compiled in.
 
+mod begun;
 mod bytes;
 mod engine;
 mod error;
 mod estimate;
+mod failure;
 mod io;
 mod latency;
 mod like;
@@ -32,9 +34,10 @@ mod workers;
 pub use bytes::Bytes;
 pub use engine::child::child_main;
 pub use engine::parent::{ChildProgram, RunStep};
-pub use engine::protocol::{Failure, Fault};
+pub use engine::protocol::Fault;
 pub use error::LabError;
 pub use estimate::{Estimate, Pace, estimate, estimate_at};
+pub use failure::Failure;
 pub use latency::{Latency, Percentile};
 pub use like::{LeftOut, LikeOptions, Likeness, Taken};
 pub use page::{
@@ -53,7 +56,7 @@ pub use result::{
     SummaryStep, SurfaceResult, ThreadGroup,
 };
 pub use run::verify::{Verified, VerifyOptions, verify};
-pub use run::{RunOptions, gather, planned_hz, resume, run, runs_to_come};
+pub use run::{RunOptions, gather, missing, planned_hz, resume, run, runs_to_come};
 pub use sample::Sampled;
 pub use spec::{
     Accelerator, AcceleratorFigure, Action, Call, CallKind, Check, Compare, Destination, Engine, Experiment,

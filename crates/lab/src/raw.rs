@@ -2,7 +2,7 @@
 //! as the application's, so that a figure of OpenZFS can be told as a part of it.
 
 use crate::Bytes;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::io::{Buffer, Moved};
 use crate::spec::Setup;
 use crate::workers::{self, Report};

@@ -2,7 +2,7 @@
 //!
 //! It must be new or empty, so that everything found in it later is ours and may be removed.
 
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::spec::{Action, Destination, Setup, Step};
 use crate::{Bytes, LabError};
 use rustix::fs::{FallocateFlags, fallocate};

@@ -3,6 +3,7 @@
 //! `plan.json` is written before the first run and never again; `cells/NNN.json` is one finished run each,
 //! written whole or not at all; `result.json` is made of these and can be made again.
 
+use crate::begun::PLAN;
 use crate::error::LabError;
 use crate::like::Likeness;
 use crate::plan::{PlannedRun, order};
@@ -15,7 +16,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use zwhy_place::{Place, PlaceError};
 
-const PLAN: &str = "plan.json";
 const CELLS: &str = "cells";
 const POOLS: &str = "pool";
 
@@ -70,11 +70,6 @@ impl Plan {
     pub fn order(&self) -> Result<Vec<PlannedRun>, String> {
         Ok(order(self.experiment.variants()?.len(), self.size_spec.repetitions, self.seed))
     }
-}
-
-/// Whether an experiment has begun in this folder.
-pub fn is_begun(folder: &Path) -> bool {
-    folder.join(PLAN).exists()
 }
 
 /// The output folder of one experiment.

@@ -1,6 +1,6 @@
 //! Threads that play the application, and what they used, which nobody can ask for once they have ended.
 
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::latency::Latencies;
 use crate::result::ThreadGroup;
 use std::sync::atomic::{AtomicU64, Ordering};

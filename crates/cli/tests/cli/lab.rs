@@ -264,9 +264,14 @@ at_most = 0.0001
 fn an_experiment_is_explained_before_it_runs() {
     let folder = TempDir::new().expect("a folder");
     let text = call(folder.path(), "lab show snapshot-destroy --grow n=10,20,40").ok();
-    for word in
-        ["n=40 newest-first", "take 10 snapshots", "(by cell", "30 runs", "free in the scratch folder"]
-    {
+    for word in [
+        "n=40 newest-first",
+        "take 10 snapshots",
+        "before each (*)",
+        "(*) differs between cells; shown is the first one, n=10",
+        "30 runs",
+        "free in the scratch folder",
+    ] {
         assert!(text.contains(word), "{word} is not in\n{text}");
     }
     let line = call(folder.path(), "lab show encryption --set recrodsize=1M").failed(2);
@@ -305,6 +310,20 @@ fn results_are_checked_compared_and_resumed() {
     assert_eq!(fs::read(here.join("one/cells/0001.json")).expect("a file"), kept);
     assert!(here.join("one/cells/0002.json").exists() && !here.join("one/scratch").exists());
 
+    // With nothing missing the result stays what it is, with what was noted in the runs.
+    let noted = || {
+        let text = fs::read_to_string(here.join("one/result.json")).expect("a result");
+        let result: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        ["distortions", "cures", "command", "answer"].map(|field| result[field].clone())
+    };
+    let before = noted();
+    assert!(
+        before[..2].iter().all(|list| list.as_array().is_some_and(|list| !list.is_empty())),
+        "{before:?}"
+    );
+    call(here, "lab resume one").ok();
+    assert_eq!(noted(), before);
+
     call(here, "lab run small.toml --quick --no-record -o two").ok();
     let compared = call(here, "lab compare one two").ok();
     assert!(compared.contains("gzip-9") && compared.contains("--repeats 5"), "{compared}");
@@ -325,7 +344,7 @@ fn laws_of_growth_need_sizes_and_predict_at_others() {
     let wrong = [
         ("lab result out --at threads=2", "no law was fitted by threads, but by n"),
         ("lab result out --at n=many", "write FACTOR=N"),
-        ("lab show encryption --grow threads=1,2", "threads has 2 sizes; a law needs 3 or more"),
+        ("lab show encryption --grow threads=1,2", "threads has too few sizes, 2; a law needs 3 or more"),
         ("lab show encryption --grow recordsize=16K,64K,1M", "write bytes as a number"),
         ("lab show encryption --grow threads=4", "must be a factor with several sizes"),
     ];
@@ -381,7 +400,7 @@ fn the_state_of_the_caches_can_be_compared() {
     let here = folder.path();
     fs::write(here.join("caches.toml"), CACHES).expect("a file");
     let shown = call(here, "lab show caches.toml").ok();
-    assert!(shown.contains("2. cache: export and import the pool: the caches are cold (by cell"), "{shown}");
+    assert!(shown.contains("2. cache: export and import the pool: the caches are cold (*)"), "{shown}");
     let line = call(here, "lab show caches.toml --set cache=cold,tepid").failed(2);
     assert!(line.contains("state is \"tepid\"; it must be"), "{line}");
     if libzpool().is_none() {
@@ -426,7 +445,7 @@ fn repetitions_end_when_they_are_enough() {
     let shown = call(here, "lab show small.toml --repeats 3").ok();
     assert!(shown.contains("3 of each cell") && !shown.contains("That is at most"), "{shown}");
     let line = call(here, "lab show small.toml --enough 0").failed(2);
-    assert!(line.contains("--enough 0: stop: within is 0"), "{line}");
+    assert!(line.contains("--enough 0: write percent, 0.1 to 100"), "{line}");
 }
 
 #[track_caller]
@@ -468,11 +487,11 @@ fn what_the_hosts_kernel_cannot_do_is_said_before_anything_runs() {
     let folder = TempDir::new().expect("a folder");
     let text = call(folder.path(), "lab show encryption --engine pool").ok();
     assert!(
-        text.contains("on the OpenZFS of this host's kernel") && text.contains("Mind: arc_max"),
+        text.contains("on the OpenZFS of this host's kernel") && text.contains("Note: arc_max"),
         "{text}"
     );
     let text = call(folder.path(), "lab show idle-arc-pressure --engine pool").ok();
-    assert!(text.contains("It cannot run so: ") && text.contains("memory"), "{text}");
+    assert!(text.contains("It cannot run like this: ") && text.contains("memory"), "{text}");
     let text = call(folder.path(), "lab show encryption").ok();
     assert!(!text.contains("zwhy-lab-"), "{text}");
     let line = call(folder.path(), "lab run encryption --allow-parameters -o out").failed(2);

@@ -87,7 +87,7 @@ fn a_vm_is_shown_with_its_cost_and_with_what_it_does_not_touch() {
     let large = call(folder.path(), "lab show encryption --quick --engine vm --bytes 96M").ok();
     assert!(large.contains("write 96M"), "{large}");
     let refused = call(folder.path(), "lab show idle-arc-pressure --engine vm").ok();
-    assert!(refused.contains("It cannot run so: an idle step"), "{refused}");
+    assert!(refused.contains("It cannot run like this: an idle step"), "{refused}");
 }
 
 #[test]
@@ -136,6 +136,12 @@ fn a_folder_in_use_and_a_machine_that_fails_are_told() {
     let line = run_in(&folder, &["encryption", "--quick"]).failed(1);
     assert!(line.contains("failed in the VM") && line.contains("\n  last word"), "{line}");
     assert!(line.contains("\n  why") && !line.contains('\u{1b}'), "{line}");
+    let folder = machine(
+        "echo last word; echo 'error: the VM ended after 3 s: QEMU was killed (signal 9)' >&2; exit 1",
+    );
+    let line = run_in(&folder, &["encryption", "--quick"]).failed(1);
+    let said = "failed in the VM: the VM ended after 3 s: QEMU was killed (signal 9). Its console ended with:\n  last word";
+    assert!(line.contains(said) && !line.contains("exit status"), "{line}");
     let folder = machine("exit 124");
     let line = run_in(&folder, &["encryption", "--quick"]).failed(1);
     assert!(line.contains("it had not ended after 1800 s"), "{line}");
@@ -203,11 +209,31 @@ fn a_machine_that_dies_leaves_what_was_finished_and_another_goes_on() {
     let result = Ran::of(command.output().expect("the program starts")).json();
     assert_eq!(result["failed"], serde_json::json!([]));
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("what it was given");
-    for file in ["lab/plan.json", "lab/cells/0000.json"] {
+    for file in ["lab/plan.json", "lab/result.json", "lab/cells/0000.json"] {
         assert!(read("given").lines().any(|line| line == file), "{file}: {}", read("given"));
     }
     assert!(read("words").contains("lab resume /out/lab --json"), "{}", read("words"));
     assert!(folder.path().join("out/cells/0000.json").is_file());
+    let told = result["distortions"].as_array().expect("a list");
+    let of_a_vm = told.iter().filter(|one| one.as_str().is_some_and(|what| what.contains("a VM of two")));
+    assert_eq!(of_a_vm.count(), 1, "{told:?}");
+    assert_eq!(result["command"][2], "run", "it is told how it was run, not how it was resumed");
+
+    // With nothing missing no machine is booted, and nothing of the result is lost.
+    let out = folder.path().join("out");
+    fs::copy(folder.path().join("plan.json"), out.join("vm-plan.json")).expect("a plan");
+    let cell = fs::read_to_string(out.join("cells/0000.json")).expect("a cell");
+    let mut cell: serde_json::Value = serde_json::from_str(&cell).expect("JSON");
+    for position in 1..6 {
+        cell["position"] = position.into();
+        fs::write(out.join(format!("cells/000{position}.json")), cell.to_string()).expect("a file");
+    }
+    fs::remove_file(folder.path().join("words")).expect("a file");
+    let before = fs::read(out.join("result.json")).expect("a result");
+    let again = Ran::of(command.output().expect("the program starts")).json();
+    assert_eq!(again["distortions"], result["distortions"]);
+    assert_eq!(fs::read(out.join("result.json")).expect("a result"), before);
+    assert!(!folder.path().join("words").exists(), "a machine was booted for nothing");
 }
 
 /// QEMU, of which KVM dies as it does on hosts that are guests themselves.

@@ -3,9 +3,10 @@
 //! It dies with its parent: by signal while it works, by the end of its input while it waits.
 
 use super::clocks::monotonic;
-use super::protocol::{ChildPlan, EnginePlan, Failure, Fault, FromChild, GO, StepEnd};
+use super::protocol::{ChildPlan, EnginePlan, Fault, FromChild, GO, StepEnd};
 use super::{Measured, Session};
 use crate::Bytes;
+use crate::failure::Failure;
 use crate::io::{Check, Data, Moved, Reading};
 use crate::result::Mark;
 use crate::spec::{Action, Age, Call, CallKind, Called, Destination, Form, Order, State, Step};

@@ -9,6 +9,7 @@ pub mod memory;
 pub mod parent;
 pub mod protocol;
 
+use crate::failure::Failure;
 use crate::io::Target;
 use crate::recorder::Whom;
 use crate::spec::{Call, Called, Form, Setup, Variant};
@@ -17,7 +18,7 @@ use crate::user::library::LibraryInfo;
 use crate::user::shim::ShimFile;
 use crate::{Bytes, LabError};
 use clocks::PhaseClocks;
-use protocol::{EnginePlan, Failure};
+use protocol::EnginePlan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use zwhy_evidence::CaptureFacts;

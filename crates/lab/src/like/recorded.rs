@@ -4,6 +4,7 @@
 use super::{LeftOut, Taken};
 use crate::Bytes;
 use crate::spec::names::{self, Kind};
+use crate::spec::near;
 use crate::spec::{Experiment, Verb};
 use std::collections::{BTreeMap, BTreeSet};
 use zwhy_evidence::{CaptureFacts, DatasetFacts, Evidence, PoolFacts};
@@ -321,7 +322,7 @@ fn choose(
         if known.contains(wanted) {
             return Ok(Some(wanted.to_owned()));
         }
-        let meant = names::near(wanted, known.iter().copied(), NEAR)
+        let meant = near::near(wanted, known.iter().copied(), NEAR)
             .map_or(String::new(), |name| format!("; did you mean {name}?"));
         let some: Vec<&str> = known.iter().copied().take(SHOWN).collect();
         let more = if known.len() > SHOWN { ", …" } else { "" };

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use crate::Bytes;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::io::Buffer;
 use crate::plan::SplitMix;
 use crate::spec::{Call, CallKind, Called, Direction, RECORDS, TAIL, Way};

@@ -1,7 +1,7 @@
 //! `zpool` and `zfs`, each call with a time limit: a pool that is stuck must not stop the lab.
 
 use super::kill;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};

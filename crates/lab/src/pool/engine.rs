@@ -5,7 +5,7 @@ use super::guard::{self, Device, Guard};
 use super::host::Roots;
 use super::journal::Journal;
 use super::parameters::{self, ADMIN_SNAPSHOT, ARC_MAX, ARC_MIN, Wanted};
-use super::session::PoolPlan;
+use super::plan::PoolPlan;
 use super::{PoolChoice, limits};
 use crate::engine::Engine;
 use crate::engine::protocol::EnginePlan;

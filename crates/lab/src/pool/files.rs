@@ -1,6 +1,6 @@
 //! The application's data in files of the dataset, one for each thread.
 
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::io::Target;
 use crate::spec::Way;
 use std::fs::File;

@@ -7,7 +7,7 @@
 use super::host::Roots;
 use super::kill;
 use crate::LabError;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};

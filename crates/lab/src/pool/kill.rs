@@ -1,6 +1,6 @@
 //! Places where a kill may strike: between two changes of the host. Tests strike at each of them.
 
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 
 /// Comes before and after every change.
 #[cfg(not(test))]

@@ -19,6 +19,7 @@ mod kill;
 mod labels;
 pub mod limits;
 mod parameters;
+pub mod plan;
 pub mod session;
 #[cfg(test)]
 mod tests;

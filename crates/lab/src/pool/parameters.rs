@@ -3,7 +3,7 @@
 use super::host::{Roots, read};
 use super::journal::{Entry, Journal, OldValue};
 use super::kill;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -5,19 +5,19 @@ use super::clocks::{Disks, Measuring};
 use super::commands::Tools;
 use super::counters::Counters;
 use super::files::Files;
-use super::host::Roots;
-use super::journal::{self, Begin, Entry, Journal};
+use super::journal::{self, Entry, Journal};
 use super::kill;
-use super::parameters::{self, ADMIN_SNAPSHOT, Wanted};
+use super::parameters::{self, ADMIN_SNAPSHOT};
+use super::plan::PoolPlan;
 use crate::Bytes;
 use crate::engine::clocks::PhaseClocks;
-use crate::engine::protocol::{ChildPlan, Failure};
+use crate::engine::protocol::ChildPlan;
 use crate::engine::{Measured, Session};
+use crate::failure::Failure;
 use crate::io::Target;
 use crate::scratch::{DISK, allocate, disk_size};
 use crate::spec::{Call, CallKind, Called, Form, Fsync, Layout, Setup};
 use crate::user::cures::Cure;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -31,19 +31,6 @@ pub const MARK: &str = "org.zwhy:lab";
 const KEY: &str = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
 /// Disks with sectors of 4 KiB.
 const ASHIFT: &str = "ashift=12";
-
-/// What the child has to know of the host.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct PoolPlan {
-    /// Folder of the run's journal.
-    pub journal: PathBuf,
-    pub begin: Begin,
-    pub roots: Roots,
-    /// Empty for files in the scratch folder.
-    pub devices: Vec<PathBuf>,
-    pub numbers: Vec<u64>,
-    pub parameters: Vec<Wanted>,
-}
 
 struct PoolSession {
     plan: PoolPlan,

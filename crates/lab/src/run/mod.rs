@@ -19,6 +19,7 @@ use crate::scratch::Scratch;
 use crate::spec::{self, Content, Experiment, Measure, Size, SizeSpec, Stop, Variant};
 use crate::stats;
 use crate::store::{Plan, Store};
+use crate::user::cures::Cure;
 use crate::user::engine::UserEngine;
 use crate::verdict::{answer, check, enough, grows, offload, saved, surfaces};
 use cell::OneRun;
@@ -133,7 +134,7 @@ pub fn run(
         sample::keep(&options.out, bytes)?;
     }
     let scratch = Scratch::prepare(&plan.scratch, most_space(&*engine, &variants, size.bytes))?;
-    Session { plan, options, engine, store, scratch }.go(recorder, progress)
+    Session { plan, options, engine, store, scratch, before: None }.go(recorder, progress)
 }
 
 /// Goes on with an experiment that was cut off: what is finished stays as it is.
@@ -158,7 +159,9 @@ pub fn resume(
     engine.check(&variants, plan.size_spec.bytes)?;
     Scratch::reclaim(&plan.scratch)?;
     let scratch = Scratch::prepare(&plan.scratch, most_space(&*engine, &variants, plan.size_spec.bytes))?;
-    Session { plan, options, engine, store, scratch }.go(recorder, progress)
+    // Without one, what is known of this OpenZFS is all that can be told.
+    let before = ExperimentResult::read(&options.out).ok();
+    Session { plan, options, engine, store, scratch, before }.go(recorder, progress)
 }
 
 /// What the finished runs in a folder come to; those that are missing did not end, because of `why`.
@@ -234,10 +237,18 @@ pub fn planned_hz(folder: &Path) -> Result<Option<u32>, LabError> {
 /// # Errors
 /// When the plan or the result cannot be read.
 pub fn runs_to_come(folder: &Path) -> Result<usize, LabError> {
-    if !crate::store::is_begun(folder) {
+    if !crate::begun::is_begun(folder) {
         return Ok(0);
     }
-    let (store, plan) = Store::open(folder)?;
+    missing(folder, &Store::open(folder)?.1)
+}
+
+/// The same of an experiment whose plan lies elsewhere, as that of one that ran in a VM.
+///
+/// # Errors
+/// When the result cannot be read.
+pub fn missing(folder: &Path, plan: &Plan) -> Result<usize, LabError> {
+    let store = Store::at(folder);
     let result = ExperimentResult::read(folder)?;
     let cells = variants(&plan.experiment)?.len();
     // Where a rule ended them, the result has the repetitions that were made.
@@ -261,6 +272,8 @@ struct Session<'a> {
     engine: Box<dyn Engine>,
     store: Store,
     scratch: Scratch,
+    /// What was known when the experiment was cut off.
+    before: Option<ExperimentResult>,
 }
 
 impl Session<'_> {
@@ -309,7 +322,7 @@ impl Session<'_> {
             match ended {
                 Ok((run, cures)) => {
                     self.store.keep(&run)?;
-                    result.distortions = self.engine.distortions(&cures);
+                    result.distortions = self.distortions(&cures);
                     result.cures = cures;
                     result.runs.push(run);
                 }
@@ -359,8 +372,18 @@ impl Session<'_> {
         is_enough
     }
 
+    /// Where figures differ from those of a kernel: here, and what was known of the runs that were finished before.
+    fn distortions(&self, cures: &[Cure]) -> Vec<String> {
+        let mut list = self.engine.distortions(cures);
+        let known = self.before.iter().flat_map(|before| before.distortions.iter().cloned());
+        let more: Vec<String> = known.filter(|one| !list.contains(one)).collect();
+        list.extend(more);
+        list
+    }
+
     fn blank(&self) -> ExperimentResult {
         let experiment = &self.plan.experiment;
+        let cures = self.before.as_ref().map_or(Vec::new(), |before| before.cures.clone());
         ExperimentResult {
             schema: SCHEMA,
             zwhy: env!("CARGO_PKG_VERSION").into(),
@@ -383,8 +406,8 @@ impl Session<'_> {
             started_s: self.plan.started_s,
             library: self.engine.info().clone(),
             cpu: cpu(),
-            cures: Vec::new(),
-            distortions: Vec::new(),
+            distortions: self.distortions(&cures),
+            cures,
             figure: Figure {
                 step: experiment.compare.step.clone(),
                 measure: experiment.compare.measure.clone(),

@@ -1,6 +1,6 @@
 //! Whether all of a specification fits together, told in words where it does not.
 
-use super::{Experiment, StepSpec, Verb, names};
+use super::{Experiment, StepSpec, Verb, names, near};
 
 /// Sizes from which on a law can be told.
 pub const SIZES: usize = 3;
@@ -75,7 +75,7 @@ impl Experiment {
             }
             if texts().count() < SIZES {
                 return Err(format!(
-                    "grow: {name} has {} sizes; a law needs {SIZES} or more",
+                    "grow: {name} has too few sizes, {}; a law needs {SIZES} or more",
                     texts().count()
                 ));
             }
@@ -195,5 +195,5 @@ fn first_twice(names: &[String]) -> Option<&String> {
 fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     /// Part of the letters that may differ.
     const NEAR: f64 = 0.5;
-    names::near(name, known, NEAR).map_or_else(String::new, |known| format!("; did you mean {known}?"))
+    near::near(name, known, NEAR).map_or_else(String::new, |known| format!("; did you mean {known}?"))
 }

@@ -1,7 +1,7 @@
 //! What is read off a step: the name in a specification, the value of a result, and its unit in words.
 
 use super::call::OUTCOMES;
-use super::names;
+use super::near;
 use crate::latency::Percentile;
 use crate::result::StepResult;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -182,7 +182,7 @@ fn meant(text: &str) -> String {
     let with_argument = ["latency_us", "thread", "counter", "outcome"];
     let known = PLAIN.iter().map(|(name, _)| *name).chain(with_argument);
     let word = text.split_whitespace().next().unwrap_or_default();
-    names::near(word, known, NEAR).map_or_else(String::new, |name| format!("; did you mean {name}?"))
+    near::near(word, known, NEAR).map_or_else(String::new, |name| format!("; did you mean {name}?"))
 }
 
 impl Serialize for Measure {

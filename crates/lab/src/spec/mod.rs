@@ -11,6 +11,7 @@ mod check;
 mod fits;
 mod measure;
 pub mod names;
+pub mod near;
 mod offload;
 mod setup;
 mod step;
@@ -139,7 +140,7 @@ impl Experiment {
         let text = builtin::text(name).ok_or_else(|| LabError::NoExperiment {
             name: name.to_owned(),
             known: builtin::names().collect::<Vec<_>>().join(", "),
-            meant: names::near(name, builtin::names(), 0.6)
+            meant: near::near(name, builtin::names(), 0.6)
                 .map_or_else(|| ".".to_owned(), |known| format!("; did you mean {known}?")),
         })?;
         Experiment::parse(text, name)
@@ -289,7 +290,7 @@ fn meant(message: &str) -> String {
     const NEAR: f64 = 0.6;
     let mut quoted = message.split('`').skip(1).step_by(2);
     let word = quoted.next().filter(|_| message.starts_with("unknown "));
-    let near = word.and_then(|word| names::near(word, quoted, NEAR));
+    let near = word.and_then(|word| near::near(word, quoted, NEAR));
     near.map_or_else(String::new, |known| format!("; did you mean {known}?"))
 }
 

@@ -4,6 +4,7 @@
 //! Parameters are those of OpenZFS 2.1 and 2.3 (`knowledge/parameters`); whether the library at hand
 //! exports one as a variable is asked when the experiment runs.
 
+use super::near::near;
 use super::offload;
 use std::sync::LazyLock;
 
@@ -132,12 +133,6 @@ pub fn did_you_mean(name: &str) -> String {
         .chain(implementations)
         .chain(parameters);
     near(name, all, NEAR).map_or_else(String::new, |best| format!("; did you mean {best}?"))
-}
-
-/// The known name that looks most like `name`, if any looks like it at all.
-pub fn near<'a>(name: &str, known: impl Iterator<Item = &'a str>, least: f64) -> Option<&'a str> {
-    let scored = known.map(|k| (strsim::normalized_damerau_levenshtein(name, k), k));
-    scored.filter(|(score, _)| *score >= least).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, k)| k)
 }
 
 #[cfg(test)]

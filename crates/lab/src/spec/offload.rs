@@ -3,7 +3,7 @@
 //! Switches are named as in Z.I.A. (`zia_compress`, `zia_decompress`), results as in DPUSM.
 
 use super::accelerator::{self, Accelerator};
-use super::names;
+use super::near;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -210,7 +210,7 @@ impl Offload {
         self.provider = match serde_json::from_value(text.into()) {
             Ok(provider) if PROVIDERS.contains(&text) => provider,
             _ => {
-                let near = names::near(text, PROVIDERS.into_iter(), NEAR);
+                let near = near::near(text, PROVIDERS.into_iter(), NEAR);
                 let mean = near.map_or_else(String::new, |best| format!(" (did you mean {best}?)"));
                 return Err(format!(
                     "provider is {text:?}; it must be {}, model:NAME with a device that zwhy lab show offload-model lists, \
@@ -247,7 +247,7 @@ impl Offload {
     fn set_device(&mut self, name: &str) -> Result<(), String> {
         let Some(known) = accelerator::find(name) else {
             let all = || accelerator::accelerators().iter().map(|a| a.name.as_str());
-            let near = names::near(name, all(), NEAR);
+            let near = near::near(name, all(), NEAR);
             let mean = near.map_or_else(String::new, |best| format!("; did you mean {DEVICE}{best}?"));
             return Err(format!(
                 "there is no device {DEVICE}{name}{mean} (known: {})",

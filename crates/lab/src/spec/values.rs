@@ -3,7 +3,7 @@
 //! They are those of OpenZFS 2.1 to 2.4 (`zfs_prop_init` of module/zcommon/zfs_prop.c); which release has which is
 //! asked of the library or the kernel at hand.
 
-use super::names::near;
+use super::near::near;
 
 const CHECKSUMS: &[&str] =
     &["on", "off", "fletcher2", "fletcher4", "sha256", "noparity", "sha512", "skein", "edonr", "blake3"];

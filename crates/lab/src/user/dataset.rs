@@ -5,7 +5,7 @@ use super::nvlist::{Nvlist, c_string};
 use super::pool::check;
 use super::zil::Zil;
 use crate::Bytes;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::spec::Setup;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::ptr::{null_mut, without_provenance};

@@ -1,6 +1,6 @@
 //! Files that play the disks of the pool, which can be taken away and brought back while it is exported.
 
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::scratch::{DISK, LOST};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@ use super::abi::{Dnode, Zpool};
 use super::dataset::{Open, transaction};
 use super::shim;
 use super::zil::Zil;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::io::Target;
 use crate::spec::Way;
 use std::ffi::{c_int, c_void};

@@ -2,7 +2,7 @@
 
 use super::abi::{Functions, NvlistRaw};
 use super::nvlist::{Nvlist, c_string};
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, c_char, c_uint};
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::abi::Zpool;
 use super::nvlist::c_string;
 use super::shim;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::spec::{Layout, Provider, Setup};
 use std::ffi::{CStr, c_char, c_double, c_int, c_void};
 

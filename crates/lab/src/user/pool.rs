@@ -5,7 +5,7 @@ use super::features;
 use super::library::Library;
 use super::nvlist::{Nvlist, c_string};
 use crate::Bytes;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::scratch::{DISK, FAST, allocate};
 use crate::spec::{Layout, Setup};
 use std::ffi::CString;

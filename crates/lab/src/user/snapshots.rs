@@ -4,7 +4,7 @@ use super::abi::Zpool;
 use super::dataset::NAME;
 use super::nvlist::{Nvlist, c_string};
 use super::pool::check;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 

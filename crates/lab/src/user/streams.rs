@@ -8,7 +8,7 @@ use super::library::Release;
 use super::nvlist::c_string;
 use super::pool::check;
 use super::snapshots;
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use crate::spec::{Form, Setup};
 use std::ffi::{c_char, c_int, c_void};
 use std::fs::File;

@@ -3,7 +3,8 @@
 use super::abi::Zpool;
 use super::cures;
 use super::nvlist::c_string;
-use crate::engine::protocol::{Failure, Parameter};
+use crate::engine::protocol::Parameter;
+use crate::failure::Failure;
 use crate::spec::names::{Chooser, IMPLEMENTATIONS};
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void};

@@ -5,7 +5,7 @@
 //! file system would write them in place and log a pointer (`zfs_immediate_write_sz`).
 
 use super::abi::{Objset, Tx, Zpool};
-use crate::engine::protocol::Failure;
+use crate::failure::Failure;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
 

@@ -1,7 +1,7 @@
 //! From which link on a modelled device pays, and how fast a device of known figures would be.
 
 use super::number;
-use super::offload::{of, pairs};
+use super::providers::{of, pairs};
 use crate::result::RunResult;
 use crate::spec::{Offload, Provider};
 use crate::stats::{Interval, Ratio};
@@ -16,8 +16,8 @@ struct Point {
 }
 
 /// A sentence for each modelled device: the bandwidth of the link from which on it is faster than OpenZFS alone, or,
-/// where one of known figures was tried with one link, how much faster it is.
-pub fn break_even(runs: &[&RunResult], step: &str, with: &str) -> Vec<String> {
+/// where one of known figures was tried with one link, how much faster it is. `outside`: see [`pairs`].
+pub fn break_even(runs: &[&RunResult], step: &str, with: &str, outside: f64) -> Vec<String> {
     let speed = |run: &RunResult| run.step(step).and_then(|s| s.mb_per_s);
     let none = of(runs, Provider::None);
     // The device but for its link → bandwidth in bytes a second → its runs.
@@ -32,7 +32,7 @@ pub fn break_even(runs: &[&RunResult], step: &str, with: &str) -> Vec<String> {
         let points: Vec<Point> = links
             .iter()
             .filter_map(|(link, own)| {
-                Some(Point { link: *link as f64 / 1e9, speed: pairs(own, &none, speed)? })
+                Some(Point { link: *link as f64 / 1e9, speed: pairs(own, &none, outside, speed)? })
             })
             .collect();
         let known = offload.filter(|offload| offload.device.is_some());

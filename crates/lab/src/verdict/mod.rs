@@ -11,6 +11,7 @@ mod limit;
 mod offload;
 mod outcomes;
 mod predict;
+mod providers;
 mod saved;
 mod surfaces;
 mod table;

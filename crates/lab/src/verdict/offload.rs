@@ -2,9 +2,10 @@
 
 use super::break_even::break_even;
 use super::number;
+use super::providers::{of, pairs};
 use crate::result::{ExperimentResult, RunResult, StepResult};
 use crate::spec::{OFFLOAD_SETTINGS, Provider};
-use crate::stats::{Ratio, median, paired};
+use crate::stats::{Ratio, median};
 use std::collections::BTreeMap;
 
 /// Stages as counters name them, and in words.
@@ -38,20 +39,22 @@ pub fn offload(result: &ExperimentResult) -> Vec<String> {
         let name: Vec<String> = others.map(|(name, value)| format!("{name}={value}")).collect();
         groups.entry(name.join(" ")).or_default().push(run);
     }
+    let outside = result.outside();
     let mut sentences = Vec::new();
     for (name, runs) in groups {
         let with = if name.is_empty() { String::new() } else { format!(" with {name}") };
         let steps = runs.first().map_or(&[][..], |run| &run.steps);
         for step in steps.iter().map(|step| step.name.as_str()).filter(|step| !BETWEEN.contains(step)) {
-            sentences.extend(of_step(&runs, step, &with));
+            sentences.extend(of_step(&runs, step, &with, outside));
         }
-        sentences.extend(break_even(&runs, &result.figure.step, &with));
+        sentences.extend(break_even(&runs, &result.figure.step, &with, outside));
     }
     sentences
 }
 
-/// What the stages of a step cost, and what is left of it without them.
-fn of_step(runs: &[&RunResult], step: &str, with: &str) -> Vec<String> {
+/// What the stages of a step cost, and what is left of it without them. The interval of each gain misses with the
+/// probability `outside`.
+fn of_step(runs: &[&RunResult], step: &str, with: &str, outside: f64) -> Vec<String> {
     // Where the ideal provider still learns, its figure is not of replays. Labels of disks are new each time.
     let learns = |s: &StepResult| {
         STAGES.iter().any(|(stage, _)| count(s, stage, "learnt") > FEW * count(s, stage, "calls"))
@@ -86,7 +89,7 @@ fn of_step(runs: &[&RunResult], step: &str, with: &str) -> Vec<String> {
     }
     let mut sentences = vec![text];
     let none = of(runs, Provider::None);
-    if let Some(ratio) = cpu_ratio(&none, &ideal, step) {
+    if let Some(ratio) = cpu_ratio(&none, &ideal, step, outside) {
         let software = of(runs, Provider::Software);
         let replays = |stage: &str| {
             ideal.iter().filter_map(|run| run.step(step)).any(|s| count(s, stage, "replayed") > 0.0)
@@ -95,7 +98,7 @@ fn of_step(runs: &[&RunResult], step: &str, with: &str) -> Vec<String> {
         let part: f64 = done.filter_map(|(stage, _)| share(&software, step, stage)).sum();
         sentences.push(of_ideal(&ratio, bound(part)));
     }
-    if let Some(ratio) = cpu_ratio(&none, &of(runs, Provider::Isal), step) {
+    if let Some(ratio) = cpu_ratio(&none, &of(runs, Provider::Isal), step, outside) {
         sentences.push(format!("ISA-L on this CPU gives {}, for nothing.", times(&ratio)));
     }
     sentences
@@ -111,10 +114,6 @@ fn of_ideal(ratio: &Ratio, bound: f64) -> String {
         ),
         false => format!("{measured}."),
     }
-}
-
-pub fn of<'a>(runs: &[&'a RunResult], provider: Provider) -> Vec<&'a RunResult> {
-    runs.iter().copied().filter(|run| run.setup.offload.provider == provider).collect()
 }
 
 fn count(step: &StepResult, stage: &str, what: &str) -> f64 {
@@ -134,22 +133,9 @@ fn bound(share: f64) -> f64 {
     1.0 / (1.0 - share.clamp(0.0, 0.9999))
 }
 
-fn cpu_ratio(of: &[&RunResult], to: &[&RunResult], step: &str) -> Option<Ratio> {
+fn cpu_ratio(of: &[&RunResult], to: &[&RunResult], step: &str, outside: f64) -> Option<Ratio> {
     let cost = |run: &RunResult| run.step(step).and_then(|s| s.cpu_s_per_gb.or(Some(s.cpu_s())));
-    pairs(of, to, cost)
-}
-
-/// Run by run, as they were made one beside the other.
-pub fn pairs(
-    of: &[&RunResult],
-    to: &[&RunResult],
-    figure: impl Fn(&RunResult) -> Option<f64>,
-) -> Option<Ratio> {
-    let pair = |run: &&RunResult| {
-        let other = to.iter().find(|other| other.repetition == run.repetition)?;
-        Some((figure(run)?, figure(other)?))
-    };
-    paired(&of.iter().filter_map(pair).collect::<Vec<_>>())
+    pairs(of, to, outside, cost)
 }
 
 /// `8.90 times less CPU [8.20, 9.60]`
@@ -194,7 +180,60 @@ fn percent(share: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Interval;
+    use crate::plan::SplitMix;
+    use crate::result::Stopped;
+    use crate::spec::Stop;
+    use crate::stats::{Interval, simulate::noisy};
+    use std::path::Path;
+
+    /// Runs of equal CPU with OpenZFS's own code and with ISA-L, as many of each as the rule makes at most.
+    fn equal_runs(random: &mut SplitMix, sample: &RunResult, most: u32) -> Vec<RunResult> {
+        const PROVIDERS: [Provider; 3] = [Provider::None, Provider::Software, Provider::Isal];
+        let of = |random: &mut SplitMix, repetition, provider| {
+            let mut run = sample.clone();
+            run.setup.offload.provider = provider;
+            run.repetition = repetition;
+            let cpu_s = noisy(random, 1.0, 0.3);
+            (run.steps[0].user_s, run.steps[0].cpu_s_per_gb) = (cpu_s, Some(cpu_s));
+            let compress = ("offload_compress.cpu_ns".to_owned(), (cpu_s * 0.9e9) as i64);
+            run.steps[0].counters = [compress].into();
+            run
+        };
+        let round = |n| PROVIDERS.map(|provider| (n, provider));
+        (1..=most).flat_map(round).map(|(n, provider)| of(random, n, provider)).collect()
+    }
+
+    /// Of 200 experiments with equal providers, those that tell a gain or a loss after any look of the rule; with the
+    /// intervals of one look, where `corrected` is not set.
+    fn told_apart(rule: Stop, corrected: bool) -> usize {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/lab");
+        let mut result = ExperimentResult::read(&folder).unwrap();
+        let mut sample = result.runs[0].clone();
+        sample.factors.clear();
+        sample.steps.truncate(1);
+        (sample.steps[0].name, sample.steps[0].system_s) = ("write".into(), 0.0);
+        (sample.steps[0].marks, sample.steps[0].threads) = (Vec::new(), Vec::new());
+        result.stop = corrected.then_some(Stopped { rule, after: None });
+        let mut random = SplitMix(29);
+        let mut one = || {
+            let runs = equal_runs(&mut random, &sample, rule.most);
+            rule.looks().iter().any(|look| {
+                result.runs = runs.iter().filter(|run| run.repetition <= *look).cloned().collect();
+                let sentences = offload(&result);
+                let gain = sentences.iter().find(|s| s.starts_with("ISA-L")).expect("it was measured");
+                !gain.contains("no difference")
+            })
+        };
+        (0..200).filter(|_| one()).count()
+    }
+
+    #[test]
+    fn equal_providers_are_rarely_told_apart_however_often_one_looks() {
+        let rule = Stop::within(0.1);
+        let (corrected, plain) = (told_apart(rule, true), told_apart(rule, false));
+        assert!(corrected <= 10, "{corrected} of 200, at most 5 % may be");
+        assert!(plain > 16, "{plain} of 200: intervals of one look would do, and this test shows nothing");
+    }
 
     #[test]
     fn the_bound_is_amdahls() {

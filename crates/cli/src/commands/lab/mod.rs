@@ -6,9 +6,12 @@ mod cleanup;
 mod functions;
 mod kept;
 mod like;
+mod line;
 mod page;
 mod plan;
 mod runs;
+mod show;
+mod shown;
 mod verdict;
 mod vm;
 
@@ -31,7 +34,7 @@ enum Command {
     /// List the experiments that are built in.
     List,
     /// Say in words what an experiment does, and the time, disk and memory it will take.
-    Show(plan::ShowArgs),
+    Show(show::ShowArgs),
     /// Run an experiment, record its steps and say what the captures show.
     Run(runs::RunArgs),
     /// Go on with an experiment that was cut off; finished runs stay as they are.
@@ -73,8 +76,8 @@ fn print_text(text: &str) -> Result<()> {
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     match &args.command {
-        Command::List => plan::list(),
-        Command::Show(args) => plan::show(args),
+        Command::List => show::list(),
+        Command::Show(args) => show::show(args),
         Command::Run(args) => runs::run(args),
         Command::Resume(args) => runs::resume(args),
         Command::Result(args) => verdict::result(args),

@@ -2,18 +2,16 @@
 
 use super::captures::explain_captures;
 use super::plan::{Chosen, Wanted};
-use super::vm::{self, Line};
+use super::shown::Shown;
+use super::vm;
 use crate::failure::usage;
 use crate::lab_recorder::LabRecorder;
-use crate::{output, progress, stop};
+use crate::{output, stop};
 use anyhow::{Result, bail};
-use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 use zwhy_lab::{
-    ChildProgram, Engine, ExperimentResult, LabError, Likeness, NullRecorder, Progress as _, Recorder,
-    RunOptions, Step,
+    ChildProgram, Engine, ExperimentResult, LabError, Likeness, NullRecorder, Recorder, RunOptions,
 };
 
 #[derive(clap::Args, Debug)]
@@ -118,10 +116,7 @@ fn run_in_vm(wanted: &Wanted, args: &RunArgs) -> Result<ExitCode> {
     shown.bar.finish_and_clear();
     let mut result = result?;
     if let Some(like) = &wanted.like {
-        // The VM knows these settings as the user's own.
-        result.like = Some(like.clone());
-        result.expected.clear();
-        result.checks.clear();
+        vm::note_likeness(&mut result, like);
         result.write(&args.output)?;
     }
     tell(result, &args.output, args.explain.as_deref(), args.json)
@@ -204,66 +199,5 @@ fn refuse_used(folder: &Path) -> Result<()> {
             entry.file_name().display()
         ),
         _ => Ok(()),
-    }
-}
-
-/// The current step on a progress bar; in a VM, in lines for the host.
-pub struct Shown {
-    bar: ProgressBar,
-    /// When bytes were last told in a line; `None` where a bar shows them.
-    told: Option<Instant>,
-}
-
-impl Shown {
-    fn new() -> Shown {
-        let told = std::env::var_os(vm::LINES).map(|_| Instant::now());
-        let bar = match told {
-            // The console of a VM is a terminal, too.
-            Some(_) => ProgressBar::hidden(),
-            None => progress::bar(0, "{msg} {bar:20} {bytes}/{total_bytes}"),
-        };
-        Shown { bar, told }
-    }
-
-    /// How far it is in the VM.
-    pub fn heard(&mut self, line: &Line) {
-        match line {
-            Line::Step { run, runs, variant, phase } => {
-                self.step(&Step { run: *run, runs: *runs, variant, phase });
-            }
-            Line::Bytes { done, total } => self.bytes(*done, *total),
-        }
-    }
-
-    /// What goes on before the first step.
-    pub fn waits(&self, what: &'static str) {
-        self.bar.set_message(what);
-    }
-
-    /// A line above the progress bar.
-    pub fn say(&self, line: &str) {
-        self.bar.suspend(|| output::note(line));
-    }
-}
-
-impl zwhy_lab::Progress for Shown {
-    fn step(&mut self, step: &Step<'_>) {
-        if self.told.is_some() {
-            let (variant, phase) = (step.variant.to_owned(), step.phase.to_owned());
-            Line::Step { run: step.run, runs: step.runs, variant, phase }.say();
-        }
-        let place = format!("run {}/{} {} {}", step.run, step.runs, step.variant, step.phase);
-        self.bar.set_message(zwhy_report::plain(&place).into_owned());
-        self.bar.set_position(0);
-    }
-
-    fn bytes(&mut self, done: u64, total: u64) {
-        const EVERY: Duration = Duration::from_secs(1);
-        if self.told.is_some_and(|at| at.elapsed() >= EVERY) {
-            Line::Bytes { done, total }.say();
-            self.told = Some(Instant::now());
-        }
-        self.bar.set_length(total);
-        self.bar.set_position(done);
     }
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
-use zwhy_lab::{ExperimentResult, Plan, gather};
+use zwhy_lab::{ExperimentResult, Likeness, Plan, gather, missing};
 
 /// The plan of the machine, in the output folder.
 const PLAN: &str = "vm-plan.json";
@@ -27,6 +27,8 @@ pub fn has_begun(out: &Path) -> bool {
 /// # Errors
 /// The machine's, where no run was finished, and files that cannot be moved.
 pub fn bring(out: &Path, ended: Result<()>) -> Result<ExperimentResult> {
+    // Of an earlier machine, where this one went on.
+    let before = ExperimentResult::read(out).ok().filter(is_of_a_vm);
     let alive = out.join(".exit").is_file();
     move_up(out)?;
     let _ = fs::remove_file(out.join(".exit"));
@@ -38,14 +40,30 @@ pub fn bring(out: &Path, ended: Result<()>) -> Result<ExperimentResult> {
         }
         _ => ExperimentResult::read(out).context("the VM left no results")?,
     };
+    result.distortions.retain(|known| known != OF_A_VM);
+    result.distortions.insert(0, OF_A_VM.into());
     result.command = std::env::args().collect();
-    let vm = "the machine is a VM of two processors; where it is emulated (no KVM) instructions cost other than on a CPU, \
-              vector instructions most of all: compare its cells with each other only";
-    if !result.distortions.iter().any(|known| known == vm) {
-        result.distortions.insert(0, vm.into());
+    if let Some(before) = before {
+        // The machine knows neither the command on this host nor where settings came from.
+        result.command = before.command;
+        before.like.iter().for_each(|like| note_likeness(&mut result, like));
     }
     result.write(out)?;
     Ok(result)
+}
+
+const OF_A_VM: &str = "the machine is a VM of two processors; where it is emulated (no KVM) instructions cost other than on a CPU, \
+                       vector instructions most of all: compare its cells with each other only";
+
+fn is_of_a_vm(result: &ExperimentResult) -> bool {
+    result.distortions.iter().any(|known| known == OF_A_VM)
+}
+
+/// In the VM these settings are the user's own; with them the experiment expects nothing.
+pub fn note_likeness(result: &mut ExperimentResult, like: &Likeness) {
+    result.like = Some(like.clone());
+    result.expected.clear();
+    result.checks.clear();
 }
 
 /// Files of the folder of the machine take their place in the folder of this host.
@@ -85,6 +103,20 @@ pub struct Begun {
     _folder: TempDir,
 }
 
+/// The result of this folder where nothing of it is missing, so that no machine is needed.
+///
+/// # Errors
+/// When plan or result cannot be read.
+pub fn complete(out: &Path) -> Result<Option<ExperimentResult>> {
+    move_up(out)?;
+    if !out.join("result.json").is_file() {
+        return Ok(None);
+    }
+    let result = ExperimentResult::read(out)?;
+    let is_complete = result.failed.is_empty() && missing(out, &Plan::read(&out.join(PLAN))?)? == 0;
+    Ok(Some(result).filter(|result| is_complete && is_of_a_vm(result)))
+}
+
 /// Gets the experiment of this folder ready for another machine.
 ///
 /// # Errors
@@ -99,13 +131,16 @@ pub fn begun(out: &Path) -> Result<Begun> {
             plan.experiment.name
         );
     }
-    let version = ExperimentResult::read(out)?.library.version_number();
+    let result = ExperimentResult::read(out)?;
+    let version = result.library.version_number();
     let zfs = if version.starts_with("2.1") { "2.1" } else { "2.3" }.to_owned();
     let folder = tempfile::tempdir().context("cannot make a folder for what the VM is given")?;
     let inside = folder.path().join(INSIDE);
     let staged = || -> std::io::Result<()> {
         fs::create_dir_all(inside.join(CELLS))?;
         fs::copy(out.join(PLAN), inside.join("plan.json"))?;
+        // What is known of the finished runs; it is made again from them.
+        fs::copy(out.join("result.json"), inside.join("result.json"))?;
         for cell in fs::read_dir(out.join(CELLS))? {
             let cell = cell?;
             fs::copy(cell.path(), inside.join(CELLS).join(cell.file_name()))?;

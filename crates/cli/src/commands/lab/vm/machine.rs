@@ -2,9 +2,9 @@
 //!
 //! Invariant: it holds this program's end of a pipe, and ends when that does, so a kill of this program leaves no machine.
 
-use super::line::Line;
 use super::scripts::CACHE;
-use crate::commands::lab::runs::Shown;
+use crate::commands::lab::line::Line;
+use crate::commands::lab::shown::Shown;
 use anyhow::{Context, Result, bail};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
-use zwhy_lab::{Bytes, Estimate, Variant};
+use zwhy_lab::{Estimate, Variant};
 
 const MIB: u64 = 1 << 20;
 /// For the kernel, the programs, and what they write down.
@@ -219,17 +219,25 @@ fn printable(line: &str) -> String {
     zwhy_report::plain(&out).chars().take(LONGEST).collect()
 }
 
-fn failure(status: ExitStatus, machine: &Machine, last: VecDeque<String>) -> String {
+fn failure(status: ExitStatus, machine: &Machine, mut last: VecDeque<String>) -> String {
     const TIME_WAS_UP: i32 = 124;
+    // What vm/run says of the end of the machine itself.
+    const ENDED: &str = "error: the VM ended after ";
+    let ended = last.iter().rposition(|line| line.starts_with(ENDED)).and_then(|at| last.remove(at));
+    let ended = ended.as_deref().and_then(|line| line.strip_prefix("error: "));
     let lines: Vec<String> =
         last.into_iter().filter(|line| !line.is_empty()).map(|line| format!("\n  {line}")).collect();
     let what = match status.code() {
         Some(TIME_WAS_UP) => {
             format!("it had not ended after {} s; --bytes and fewer cells make it shorter", machine.limit)
         }
-        _ => status.to_string(),
+        _ => ended.map_or(status.to_string(), str::to_owned),
     };
-    format!("the experiment failed in the VM: {what}. Its console ended with:{}", lines.concat())
+    let console = match lines.is_empty() {
+        true => "It said nothing on its console.".to_owned(),
+        false => format!("Its console ended with:{}", lines.concat()),
+    };
+    format!("the experiment failed in the VM: {what}. {console}")
 }
 
 /// A path that holds wherever it is used.
@@ -237,18 +245,16 @@ pub fn whole(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()))
 }
 
-/// Data of a run with --quick in a VM, at most: all may be emulated.
-pub const QUICK: Bytes = Bytes(64 << 20);
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::lab::plan::QUICK_IN_VM;
     use zwhy_lab::{Experiment, Pace, SizeSpec, estimate_at};
 
     fn machine(name: &str, set: &[(&str, &str)]) -> Machine {
         let mut experiment = Experiment::builtin(name).unwrap();
         experiment.set_all(set.iter().copied()).unwrap();
-        let size = SizeSpec { bytes: QUICK, repetitions: 1 };
+        let size = SizeSpec { bytes: QUICK_IN_VM, repetitions: 1 };
         let estimate = estimate_at(&experiment, size, Pace::EMULATED).unwrap();
         Machine::of(&experiment.variants().unwrap(), &estimate)
     }

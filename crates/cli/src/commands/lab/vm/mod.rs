@@ -5,16 +5,15 @@
 //! a disk.
 
 mod home;
-mod line;
 mod machine;
 mod scripts;
 
-pub use home::has_begun;
-pub use line::{LINES, Line};
-pub use machine::{Machine, QUICK, seconds};
+pub use home::{has_begun, note_likeness};
+pub use machine::{Machine, seconds};
 
+use super::line::LINES;
 use super::plan::{Chosen, Wanted};
-use super::runs::Shown;
+use super::shown::Shown;
 use crate::failure::usage;
 use crate::stop;
 use anyhow::{Context, Result, bail};
@@ -69,11 +68,15 @@ pub fn run(
     home::bring(out, booted)
 }
 
-/// Goes on with the experiment of this folder in a new machine: what is finished goes in with it.
+/// Goes on with the experiment of this folder in a new machine: what is finished goes in with it. Where nothing is missing
+/// none is booted.
 ///
 /// # Errors
 /// As [`run`], and a folder in which no run was finished.
 pub fn resume(out: &Path, folder: Option<&Path>, shown: &mut Shown) -> Result<ExperimentResult> {
+    if let Some(result) = home::complete(out)? {
+        return Ok(result);
+    }
     let cancel = stop::flag()?;
     let begun = home::begun(out)?;
     let cache = scripts::cache()?;
