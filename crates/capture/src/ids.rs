@@ -2,12 +2,29 @@
 //!
 //! XXH3-64 with seed 0 over length-prefixed parts; the layout is part of the format.
 
-use crate::shipped::FrameRow;
 use twox_hash::XxHash3_64;
-use zwhy_profile::{Frame, FrameId, Profile, StackId, Thread};
+use zwhy_profile::{Frame, FrameId, FrameKind, Profile, StackId, Thread};
 
 /// Id of the empty stack.
 pub const ROOT_STACK: u64 = 0;
+
+/// Columns of a row of the table `frames` without its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameRow<'a> {
+    pub function: &'a str,
+    pub module: &'a str,
+    pub kind: FrameKind,
+    pub file: &'a str,
+    pub line: u32,
+    pub reason: &'a str,
+}
+
+impl FrameRow<'_> {
+    /// The id that this frame has on every host.
+    pub fn id(&self) -> u64 {
+        frame_row(self)
+    }
+}
 
 fn hash(parts: &[&[u8]]) -> u64 {
     let mut bytes = Vec::with_capacity(64);

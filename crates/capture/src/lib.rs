@@ -31,6 +31,7 @@ mod writer;
 pub use damage::Damage;
 pub use error::CaptureError;
 pub use evidence::{write_capture, write_imported};
+pub use ids::FrameRow;
 pub use marks::Mark;
 pub use open::Capture;
 pub use pack::pack_folder;
@@ -38,7 +39,7 @@ pub use raw_entries::each_entry;
 pub use redact::Redactor;
 pub use row_counts::{recorded_rows, row_counts};
 pub use series::{Series, SeriesKind, SeriesRow};
-pub use shipped::{FrameRow, day_of, shipped_host, shipped_key, stack_row_id};
+pub use shipped::{day_of, shipped_host, shipped_key, stack_row_id};
 pub use sums::write_sums;
 pub use writer::{Writer, part_folder};
 

@@ -4,7 +4,6 @@
 //! on nothing but the host and the file, so what is sent again is there once.
 
 use crate::ids;
-use zwhy_profile::FrameKind;
 
 /// The key of one part of a table of the file called `name` (`00000042`, a digest), which begins at `start_ms` since 1970;
 /// `facts` is JSON, all others are Parquet.
@@ -39,24 +38,6 @@ pub fn day_of(unix_ms: i64) -> String {
     let day = day_of_year - (153 * month + 2) / 5 + 1;
     let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     format!("{:04}-{month:02}-{day:02}", era * 400 + year_of_era + later)
-}
-
-/// Columns of a row of the table `frames` without its id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrameRow<'a> {
-    pub function: &'a str,
-    pub module: &'a str,
-    pub kind: FrameKind,
-    pub file: &'a str,
-    pub line: u32,
-    pub reason: &'a str,
-}
-
-impl FrameRow<'_> {
-    /// The id that this frame has on every host.
-    pub fn id(&self) -> u64 {
-        ids::frame_row(self)
-    }
 }
 
 /// The id of the stack of `frame` called by the stack `parent`, on every host; 0 is the empty stack.

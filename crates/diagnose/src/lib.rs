@@ -36,6 +36,7 @@ mod rows;
 mod said;
 mod score;
 mod share;
+mod shell;
 mod solidity;
 mod times;
 mod topic;

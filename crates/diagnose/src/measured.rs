@@ -1,8 +1,8 @@
 //! What the evidence answered, as numbers with their units: `wording` says the same in words.
 
-use crate::answer::{Figure, ShareOf};
-use crate::facts::{FactBase, Family, OF_BUSY, Quality, Query, Reading, ResultKind, Value};
-use crate::whole::Whole;
+use crate::answer::Figure;
+use crate::facts::{FactBase, Family, Query, Reading, ResultKind, Value};
+use crate::whole::{Whole, of_the_whole};
 use crate::wording::whole;
 use zwhy_zfs::{Unit, kstat_unit};
 
@@ -30,17 +30,6 @@ pub fn figure(query: &Query, reading: &Reading, facts: &FactBase<'_>) -> Figure 
         }
     }
     figure
-}
-
-/// A share of busy CPU as a share of the whole that all shares of the answer are of; `None` of other shares.
-///
-/// Conditions judge busy time alone, readers see one whole.
-pub fn of_the_whole(query: &Query, share: f64, reading: &Reading, facts: &FactBase<'_>) -> Option<ShareOf> {
-    let of_busy = reading.quality == Quality::Counted && query.signature().of == OF_BUSY;
-    (of_busy && facts.cpu.all > 0).then(|| {
-        let part = (share * facts.cpu.busy as f64).round() as u64;
-        ShareOf::sampled(&facts.cpu.sampling, part, facts.cpu.all)
-    })
 }
 
 fn unit(query: &Query, value: &Value) -> &'static str {

@@ -3,8 +3,8 @@
 //! The recorder says what it recorded; of perf the command line does, and the idle task, which only
 //! a recording of whole CPUs holds. Where nothing says, it is "the CPU time recorded".
 
-use crate::answer::WholeAnswer;
-use crate::facts::FactBase;
+use crate::answer::{ShareOf, WholeAnswer};
+use crate::facts::{FactBase, OF_BUSY, Quality, Query, Reading};
 use crate::figures::percent;
 use zwhy_evidence::{Kind, RecorderFacts};
 use zwhy_profile::{Event, Unit};
@@ -265,6 +265,17 @@ fn part_of_host(facts: &FactBase<'_>) -> Option<f64> {
     // Samples estimate; the host cannot have spent less than a part of it, idle time apart.
     let idle = (facts.cpu.all - facts.cpu.busy) as f64 / facts.cpu.all.max(1) as f64;
     (share.is_finite() && spent > 0.0).then(|| share.min(spent / (1.0 - idle).max(f64::EPSILON)).min(1.0))
+}
+
+/// A share of busy CPU as a share of the whole that all shares of the answer are of; `None` of other shares.
+///
+/// Conditions judge busy time alone, readers see one whole.
+pub fn of_the_whole(query: &Query, share: f64, reading: &Reading, facts: &FactBase<'_>) -> Option<ShareOf> {
+    let of_busy = reading.quality == Quality::Counted && query.signature().of == OF_BUSY;
+    (of_busy && facts.cpu.all > 0).then(|| {
+        let part = (share * facts.cpu.busy as f64).round() as u64;
+        ShareOf::sampled(&facts.cpu.sampling, part, facts.cpu.all)
+    })
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use crate::answer::{ConfidenceWord, ShareOf};
 use crate::facts::{FactBase, Family, LISTS, Quality, Query, Reading, ResultKind, Value};
 use crate::figures::{is_exact, percent, range};
-use crate::measured::of_the_whole;
-use crate::whole::{OF_HOST, Whole};
+use crate::whole::{OF_HOST, Whole, of_the_whole};
 use zwhy_zfs::{Unit, format_bytes, kstat_unit};
 
 /// Puts a share into a sentence with `{share}`, its interval and the confidence at its end.

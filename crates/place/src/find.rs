@@ -1,6 +1,5 @@
 //! What stands at a path: links are followed one by one, as the kernel would.
 
-use crate::place::Kind;
 use crate::{PlaceError, Reason};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use std::fs;
@@ -10,6 +9,17 @@ use std::path::{Path, PathBuf};
 
 /// As many as the kernel follows.
 const MOST_LINKS: usize = 40;
+
+/// What stands there.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// A regular file, there or not yet, with all links resolved.
+    File { target: PathBuf, there: Option<fs::Metadata> },
+    /// A pipe or a character device.
+    Stream,
+    /// A descriptor that some process has open, by its name under /proc.
+    Descriptor,
+}
 
 pub fn kind(path: &Path) -> Result<Kind, PlaceError> {
     let failed = |source| PlaceError::refused(path, source);

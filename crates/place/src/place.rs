@@ -1,7 +1,7 @@
 //! A place for one result on a system with files.
 
 use crate::error::{PlaceError, Reason};
-use crate::find;
+use crate::find::{self, Kind};
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, BufWriter, IsTerminal, Seek, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -13,16 +13,6 @@ pub struct Place {
     /// As the user named it.
     path: PathBuf,
     kind: Kind,
-}
-
-#[derive(Debug)]
-pub(crate) enum Kind {
-    /// A regular file, there or not yet, with all links resolved.
-    File { target: PathBuf, there: Option<Metadata> },
-    /// A pipe or a character device.
-    Stream,
-    /// A descriptor that some process has open, by its name under /proc.
-    Descriptor,
 }
 
 impl Place {

@@ -4,7 +4,7 @@
 //! `taskq/NAME`. Files that cost much or are no numbers are left out. A file may come, go or change
 //! its layout at any time.
 
-use crate::series::Objsets;
+use crate::objsets::Objsets;
 use crate::series_pen::SeriesPen;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::ErrorKind;

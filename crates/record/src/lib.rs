@@ -4,11 +4,13 @@
 //! Invariants: what was written stays readable whatever ends the recorder; time is the monotonic
 //! clock minus the start; every loss is counted and said. Only this crate and `lab` need privileges.
 
+mod address;
 mod background;
 mod caveats;
 mod cgroup;
 mod command;
 mod count;
+mod counted;
 mod error;
 mod heap;
 mod host_facts;
@@ -18,6 +20,7 @@ mod jit_maps;
 mod kstats;
 mod live;
 mod naming;
+mod objsets;
 mod options;
 mod permission;
 mod priority;

@@ -5,13 +5,13 @@
 //! the monotonic clock since the start.
 
 use crate::cgroup;
+use crate::counted::Counted;
 use crate::error::RecordError;
 use crate::heap;
 use crate::host_watch::{ClockWatch, ModuleWatch};
 use crate::naming::Names;
 use crate::options::RecordOptions;
 use crate::priority::Priority;
-use crate::proc_stat::HostCpu;
 use crate::processes::Processes;
 use crate::renewing::{Renewals, compact};
 use crate::sampler::{self, Cpu, Ended, Look, Part, Sampler, open_cpu_events};
@@ -29,15 +29,6 @@ use zwhy_profile::Samples;
 
 /// Time to read the mappings of all running processes; those that are left are read when first seen.
 const MAPS_BUDGET: Duration = Duration::from_millis(300);
-
-/// What was counted up to a moment.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Counted {
-    pub samples: u64,
-    pub lost_by_cpu: BTreeMap<u32, u64>,
-    pub cpu: Duration,
-    pub host_cpu: Option<HostCpu>,
-}
 
 /// What a turn of the loop came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! Invariant: an address that cannot be named gets a frame with a reason, and addresses without a
 //! name inside one function, mapping or reason fold into one frame.
 
+use crate::address::AddressId;
 use crate::jit_maps::JitMaps;
 use crate::processes::{Image, ImageId, Location, Processes};
 use crate::source_lines::SourceLines;
@@ -14,10 +15,6 @@ use zwhy_profile::{FrameId, FrameKind, Profile};
 use zwhy_symbols::{
     ElfSymbol, ElfSymbols, ImageKind, KernelSymbol, KernelSymbols, Reason, demangle, module_name,
 };
-
-/// Index of an address seen, until it has a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct AddressId(pub u32);
 
 /// An address that means the same wherever it is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

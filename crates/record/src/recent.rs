@@ -3,7 +3,7 @@
 //! Invariants: no more than the span (plus one chunk) and no more than the bytes are kept; every
 //! chunk begins with a reading of every series, so what is dropped takes nothing from what stays.
 
-use crate::live::Counted;
+use crate::counted::Counted;
 use std::collections::VecDeque;
 use std::time::Duration;
 use zwhy_capture::{Mark, Series};

@@ -5,10 +5,11 @@
 mod own_facts;
 mod saving;
 
+use crate::counted::Counted;
 use crate::error::RecordError;
 use crate::heap;
 use crate::host_facts::HostFacts;
-use crate::live::{Counted, Live, Turn};
+use crate::live::{Live, Turn};
 use crate::options::RecordOptions;
 use crate::recent::{MOST_BYTES, Recent};
 use crate::summary::{Progress, Status, Summary};

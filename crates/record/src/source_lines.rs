@@ -2,7 +2,7 @@
 //!
 //! Invariant: an address is looked up once; what could not be found is said at the end.
 
-use crate::naming::AddressId;
+use crate::address::AddressId;
 use crate::processes::Image;
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Data that a pool moves because its vdevs change: a device that is removed, a RAID-Z vdev that is being widened.
 
-use crate::vdevs::{clock, json_number, json_text};
+use crate::status_json::{clock, json_number, json_text};
 use serde_json::Value;
 
 /// Fields of `zpool status` that tell of it, and what the text after them begins with while it goes on

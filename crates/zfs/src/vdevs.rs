@@ -5,6 +5,7 @@
 //! and `dedup` begin a class.
 
 use crate::moves;
+use crate::status_json::{clock, json_number, json_text};
 use crate::vdev_work::{VdevWork, of_json, of_row};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -116,13 +117,6 @@ fn seconds_left(scan: &Value, now_s: u64) -> Option<u64> {
     Some((left as f64 / issued as f64 * spent as f64) as u64)
 }
 
-/// `00:01:42`, `2 days 03:00:00`
-pub(crate) fn clock(seconds: u64) -> String {
-    let days = seconds / 86_400;
-    let of_day = format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    if days > 0 { format!("{days} days {of_day}") } else { of_day }
-}
-
 fn json_vdev(name: &str, vdev: &Value, class: &str, now_s: u64) -> Vdev {
     let children = vdev["vdevs"].as_object().into_iter().flatten();
     let own_class = vdev["class"].as_str().filter(|c| *c != "normal").unwrap_or(class);
@@ -142,14 +136,6 @@ fn json_vdev(name: &str, vdev: &Value, class: &str, now_s: u64) -> Vdev {
         size_bytes: size.into_iter().find(|n| *n > 0).unwrap_or(0),
         children: children.map(|(name, vdev)| json_vdev(name, vdev, own_class, now_s)).collect(),
     }
-}
-
-pub(crate) fn json_text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-pub(crate) fn json_number(value: &Value) -> u64 {
-    value.as_u64().or_else(|| value.as_str()?.parse().ok()).unwrap_or(0)
 }
 
 /// The JSON says `raidz` for all levels of parity; the name has it.

@@ -193,13 +193,6 @@ pub fn has_blank(command: &str) -> bool {
     words.into_iter().any(|word| BLANKS.contains(&word))
 }
 
-/// Whether a name means itself in a command line.
-pub fn is_safe(name: &str) -> bool {
-    !name.is_empty()
-        && !name.starts_with('-')
-        && name.chars().all(|c| c.is_alphanumeric() || "_-.:/@".contains(c))
-}
-
 #[cfg(test)]
 mod tests {
     use super::has_blank;

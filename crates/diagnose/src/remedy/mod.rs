@@ -7,7 +7,7 @@ mod fill;
 mod rewrite;
 mod undo;
 
-pub use fill::{fill_command, fill_prose, is_safe};
+pub use fill::{fill_command, fill_prose};
 pub(crate) use undo::is_derived;
 
 use self::fill::Filler;

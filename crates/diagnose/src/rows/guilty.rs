@@ -1,14 +1,11 @@
 //! The names of the rows that a finding is about, for its sentences and commands.
 
 use super::place::below_another;
-use super::{Chosen, Row, RowId, Scope};
+use super::{Chosen, MOST_ROWS, Row, RowId, Scope};
 use crate::answer::RowAnswer;
 use crate::facts::{FactBase, Query};
 use crate::knowledge::Cause;
-use crate::remedy::is_safe;
-
-/// Rows that a finding lists; of the others it says how many there are.
-pub const MOST_ROWS: usize = 5;
+use crate::shell::is_safe;
 
 /// Names of this host for `{dataset}`, `{pool}` and `{vdev}`; only such as mean themselves in a command line.
 #[derive(Clone, Debug, Default)]

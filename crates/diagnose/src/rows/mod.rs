@@ -28,6 +28,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use storage::Storage;
 use tasks::Tasks;
 use vdevs::Vdevs;
+
+/// Rows that a finding lists; of the others it says how many there are.
+const MOST_ROWS: usize = 5;
 use zwhy_evidence::Evidence;
 use zwhy_profile::ThreadId;
 

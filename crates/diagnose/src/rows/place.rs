@@ -1,9 +1,8 @@
 //! Where `zfs set` belongs: on the dataset that sets the value, where all that inherit it are
 //! concerned, else on the guilty dataset alone.
 
-use super::guilty::MOST_ROWS;
-use super::{Chosen, Row, RowId, Rows, Scope};
-use crate::remedy::is_safe;
+use super::{Chosen, MOST_ROWS, Row, RowId, Rows, Scope};
+use crate::shell::is_safe;
 use rustc_hash::FxHashSet;
 
 /// Ancestors whose heirs are looked through; more are rare, and each costs a look at all datasets.

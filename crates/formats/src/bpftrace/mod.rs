@@ -3,7 +3,7 @@
 //! Frames are leaf first, kernel before user. Keys that are no stack name the thread. What is counted is
 //! told by the probe in the command, where it was pasted with it; else it is taken for CPU samples.
 
-use crate::dtrace::list::push_stack;
+use crate::dtrace::push::push_stack;
 use crate::text::blocks::{self, Block, Line, Sink, Taken};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use zwhy_profile::Event;

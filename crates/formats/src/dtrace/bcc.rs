@@ -4,24 +4,9 @@
 //! asleep, without saying how often. Of wakeuptime the stack is the waker's, of offwaketime both are
 //! printed and the one that slept is taken.
 
-use super::list::{ListLine, stack_of};
-use crate::text::blocks::Sink;
+use super::line::{ListLine, Told};
 use crate::text::names;
-use zwhy_profile::{Event, Measure, Nanos, Sample, Unit};
-
-/// What a tool's first line says of the stacks below it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Told {
-    pub event: Event,
-    /// Every indented line below is of a stack, whatever its name.
-    pub every_line: bool,
-    /// Figures are microseconds.
-    pub micros: bool,
-    /// The thread's name stands below the frames like one of them (offcputime before its `-`).
-    pub name_is_last: bool,
-    /// Stacks of the waker and of the one it woke, with a delimiter between.
-    pub two_threads: bool,
-}
+use zwhy_profile::Event;
 
 /// What a tool says of what it counts; `None` for lines that are of no tool.
 pub fn tool(text: &str) -> Option<Option<Told>> {
@@ -82,19 +67,4 @@ pub fn without_address(text: &str) -> &str {
         Some((address, name)) if address.len() == 16 && names::is_address(address) => name.trim_start(),
         _ => text,
     }
-}
-
-/// Adds a time asleep, of at least one wait.
-pub fn push_time(sink: &mut Sink, leaf_first: &[String], comm: &str, pid: i32, micros: u64) {
-    let stack = stack_of(sink, leaf_first);
-    let profile = sink.profile();
-    let thread = profile.thread(pid, -1, comm);
-    let weight = Nanos(i64::try_from(micros).unwrap_or(i64::MAX).saturating_mul(1000));
-    let others = profile.samples.total(Event::Wait);
-    if others == 0 {
-        profile.set_measure(Event::Wait, Measure { unit: Unit::Nanos, counted: false });
-    }
-    let (t, cpu, event) = (Nanos(0), -1, Event::Wait);
-    profile.samples.push(Sample { t, cpu, thread, stack, event, count: 1, weight });
-    sink.warn("the tool adds up microseconds asleep and does not say how many waits they were: they are kept as time");
 }

@@ -5,11 +5,12 @@
 //! `-  comm (pid)`. Whether the counts are CPU samples, calls or microseconds asleep is told by the lines
 //! that the tools print first.
 
-use super::bcc::{self, Told};
+use super::bcc;
+use super::line::{ListLine, Told};
+use super::push::{push_stack, push_time};
 use crate::text::blocks::{Block, Line, Sink, Taken};
 use crate::text::names;
 use crate::text::numbers;
-use zwhy_profile::{Event, FrameId, StackId};
 
 /// Frames of one list that are followed.
 const MAX_LINES: usize = 40_000;
@@ -94,28 +95,6 @@ impl Block for StackList {
         }
         Some(taken)
     }
-}
-
-pub(super) enum ListLine<'a> {
-    Blank,
-    /// A line that the tool prints before its output.
-    Tool(Option<Told>),
-    /// `^C`, `[...]`, `Detaching...`.
-    Remark,
-    /// `waker:  swapper/1`.
-    Waker,
-    /// Between the kernel's and the program's part of a stack, or those of two threads.
-    Delimiter,
-    /// A firing of a probe, before a stack without a count.
-    Probe,
-    Frame(&'a str),
-    Thread {
-        comm: &'a str,
-        pid: i32,
-    },
-    Key(&'a str),
-    Count(u64),
-    Other,
 }
 
 fn read(text: &str, told: bool) -> ListLine<'_> {
@@ -244,7 +223,7 @@ impl List {
         }
         let pid = if list.pid > 0 { list.pid } else { -1 };
         match told.micros {
-            true => bcc::push_time(sink, &list.frames, &list.comm, pid, count),
+            true => push_time(sink, &list.frames, &list.comm, pid, count),
             false => push_stack(sink, &list.frames, &list.comm, pid, told.event, count),
         }
         taken.kept += list.lines;
@@ -252,46 +231,6 @@ impl List {
     }
 }
 
-/// Adds a counted stack, leaf first, of names as tracers print them.
-pub(crate) fn push_stack(
-    sink: &mut Sink,
-    leaf_first: &[String],
-    comm: &str,
-    pid: i32,
-    event: Event,
-    count: u64,
-) {
-    let stack = stack_of(sink, leaf_first);
-    let profile = sink.profile();
-    let thread = profile.thread(pid, -1, comm);
-    let mut left = count;
-    // A count is at most some rows: larger ones are cut, which no real trace reaches.
-    for _ in 0..16 {
-        let part = u32::try_from(left).unwrap_or(u32::MAX);
-        profile.samples.push_counted(thread, stack, event, part);
-        left -= u64::from(part);
-        if left == 0 {
-            break;
-        }
-    }
-    if left > 0 {
-        sink.warn("a count is larger than 68 thousand million and was cut");
-    }
-}
-
 fn every_line(told: Option<Told>) -> bool {
     told.is_some_and(|t| t.every_line)
-}
-
-/// The stack of names, leaf first.
-pub(super) fn stack_of(sink: &mut Sink, leaf_first: &[String]) -> StackId {
-    let max_depth = sink.max_depth;
-    let profile = sink.profile();
-    let mut stack = StackId::ROOT;
-    let skip = leaf_first.len().saturating_sub(max_depth);
-    for name in leaf_first.iter().rev().skip(skip) {
-        let frame: FrameId = names::frame_of_tracer(profile, name);
-        stack = profile.stacks.child(stack, frame);
-    }
-    stack
 }

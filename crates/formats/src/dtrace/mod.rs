@@ -1,7 +1,9 @@
 //! Output of DTrace and bcc: lists of stacks with counts.
 
 mod bcc;
+mod line;
 pub(crate) mod list;
+pub(crate) mod push;
 
 use crate::text::blocks;
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};

@@ -1,6 +1,6 @@
 //! Folded stacks between other text: `a;b;c 12`.
 
-use crate::dtrace::list::push_stack;
+use crate::dtrace::push::push_stack;
 use crate::text::blocks::{Block, Line, Sink, Taken};
 use zwhy_profile::Event;
 

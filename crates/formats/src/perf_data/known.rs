@@ -1,7 +1,14 @@
 //! Names that come with a recording instead of from this host: what a bundle holds.
 
-use super::user_names::ImageKey;
 use rustc_hash::FxHashMap;
+
+/// What identifies a mapped object.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ImageKey {
+    pub path: Vec<u8>,
+    pub build_id: Option<Vec<u8>>,
+    pub inode: Option<u64>,
+}
 
 /// What was found at an offset of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]

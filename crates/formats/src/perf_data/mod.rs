@@ -8,6 +8,7 @@
 //! brought into time order ([`order`]).
 
 mod features;
+mod gap;
 mod header;
 mod kernel_names;
 mod known;
@@ -26,13 +27,12 @@ use crate::{Confidence, Importer};
 use crate::{ErrorKind, FormatError, ImportOptions, Imported, Input};
 use header::Layout;
 use kernel_names::KernelNames;
-pub(crate) use known::{Known, KnownName, KnownNames};
+pub(crate) use known::{ImageKey, Known, KnownName, KnownNames};
 use source_lines::SourceLines;
 use spaces::{Change, Spaces};
 use stacks::Stacks;
 use std::mem::take;
 use survey::Survey;
-pub(crate) use user_names::ImageKey;
 use user_names::UserNames;
 use walk::{Item, Walker};
 use weights::Weights;

@@ -1,10 +1,12 @@
 //! The first pass over a file: everything but the samples themselves.
 
 use super::features::Features;
+use super::gap::{Gap, Why};
 use super::kernel_names::{KernelCode, KernelMap};
+use super::known::ImageKey;
 use super::spaces::Change;
-use super::user_names::{ImageKey, UserNames};
-use super::walk::{Gap, Item, Why};
+use super::user_names::UserNames;
+use super::walk::Item;
 use crate::periods::Periods;
 use std::collections::{BTreeMap, BTreeSet};
 use zwhy_perf::attr::Schema;

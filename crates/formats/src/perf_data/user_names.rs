@@ -3,7 +3,7 @@
 //! An object is used only when its build-id is the recorded one, or, where none was recorded, its
 //! inode; otherwise the frame stays `object+offset` with the reason.
 
-use super::known::{KnownName, KnownNames};
+use super::known::{ImageKey, KnownName, KnownNames};
 use super::spaces::Image;
 use crate::ImportOptions;
 use rustc_hash::FxHashMap;
@@ -13,14 +13,6 @@ use zwhy_perf::label;
 use zwhy_symbols::{
     ElfSymbol, ElfSymbols, FileId, ImageKind, Reason, SymbolGroup, demangle, load_elf, module_name,
 };
-
-/// What identifies a mapped object.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct ImageKey {
-    pub path: Vec<u8>,
-    pub build_id: Option<Vec<u8>>,
-    pub inode: Option<u64>,
-}
 
 #[derive(Debug)]
 struct Object {

@@ -7,6 +7,7 @@
 //! do not add up), the walk looks for the next place from which [`CHAIN`] records follow each
 //! other, or from which records lead exactly to the end, and reports the bytes between as a gap.
 
+use super::gap::{Gap, Why};
 use super::zstd_stream::ZstdStream;
 use crate::{Input, Limits};
 use std::ops::Range;
@@ -31,29 +32,6 @@ pub enum Item<'a> {
     Sample(Sample<'a>),
     Record(Record<'a>),
     Gap(Gap),
-}
-
-/// A stretch that could not be read.
-#[derive(Clone, Debug)]
-pub struct Gap {
-    /// Position in the file, or in the decompressed records.
-    pub at: u64,
-    pub bytes: u64,
-    pub why: Why,
-    /// It goes on from the gap reported before it.
-    pub continues: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// The data ends inside a record.
-    Cut,
-    /// Not a record.
-    Damaged,
-    /// Compressed records that the decompressor refuses; `bytes` are compressed ones.
-    Compression,
-    /// More decompressed bytes than the limit allows; `bytes` are compressed ones.
-    Limit,
 }
 
 /// What starts at a place.

@@ -3,7 +3,7 @@
 //! perf compresses one stream and cuts it into records (tools/perf/util/zstd.c), so a record that
 //! is missing or damaged takes all later ones with it, until a record begins a new frame.
 
-use super::walk::Why;
+use super::gap::Why;
 use zstd::stream::raw::{Decoder, InBuffer, Operation, OutBuffer};
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];

@@ -1,37 +1,13 @@
 //! The checks, each on its own: what a recording reads, tried or looked up.
 
+use super::outcome::Outcome;
 use super::remedy::Trouble;
-use super::{Check, Sampled, State, lines};
+use super::{Sampled, lines};
 use crate::facts::{Output, Patience, Root, module_origin, pool_states, virtualization};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
-
-/// What a check came to.
-pub(super) struct Outcome {
-    pub state: State,
-    pub found: String,
-    pub trouble: Option<Trouble>,
-}
-
-impl Outcome {
-    pub(super) fn ready(found: impl Into<String>) -> Outcome {
-        Outcome { state: State::Ready, found: found.into(), trouble: None }
-    }
-
-    pub(super) fn missing(trouble: Trouble, found: impl Into<String>) -> Outcome {
-        Outcome { state: State::Missing, found: found.into(), trouble: Some(trouble) }
-    }
-
-    pub(super) fn optional(trouble: Option<Trouble>, found: impl Into<String>) -> Outcome {
-        Outcome { state: State::Optional, found: found.into(), trouble }
-    }
-
-    pub(super) fn named(self, name: &'static str) -> Check {
-        Check { name, state: self.state, found: self.found, trouble: self.trouble }
-    }
-}
 
 /// What a check looks at.
 #[derive(Clone)]
@@ -235,6 +211,7 @@ fn memory_pressure(root: &Root) -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use super::super::State;
     use super::*;
     use std::fs;
 

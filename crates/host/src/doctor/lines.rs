@@ -2,7 +2,7 @@
 //! is loaded?
 
 use super::State;
-use super::checks::Outcome;
+use super::outcome::Outcome;
 use super::remedy::Trouble;
 use crate::facts::{Root, module_path};
 use std::path::PathBuf;

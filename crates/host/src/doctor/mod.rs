@@ -7,6 +7,7 @@
 mod checks;
 mod distro;
 mod lines;
+mod outcome;
 mod remedy;
 
 pub use distro::Distro;

@@ -45,23 +45,6 @@ const PAGE: usize = 10;
 /// Characters of a filter.
 const MOST_FILTER: usize = 64;
 
-/// What the keys do, as the help shows it.
-pub(super) const HELP: [(&str, &str); 13] = [
-    ("Tab, 1 to 7", "next table; a table by its number"),
-    ("< >", "sort by another column"),
-    ("r", "turn the order round"),
-    ("/", "show rows whose name holds a text; Esc clears it"),
-    ("Up, Down, PgUp, PgDn", "scroll"),
-    ("Space", "stand still; go on with the newest interval"),
-    ("Left, Right", "one interval back, one forth"),
-    ("[ ]", "ten intervals back, ten forth"),
-    ("Home, End", "the oldest interval that is kept; the newest"),
-    ("f", "freeze: write the last minute before the shown moment to a capture"),
-    ("e", "explain: the whole answer of the last 10 seconds before the shown moment"),
-    ("? or h", "this help"),
-    ("q, Ctrl-C", "quit"),
-];
-
 impl View {
     /// Takes a key; what the view cannot do itself is returned.
     pub fn press(&mut self, key: Key, model: &Model) -> Asked {

@@ -1,11 +1,27 @@
 //! What lies over the tables: the help, or a whole answer that can be scrolled.
 
-use super::keys::HELP;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Clear, Widget};
 use zwhy_diagnose::Answer;
+
+/// What the keys do, as the help shows it.
+const HELP: [(&str, &str); 13] = [
+    ("Tab, 1 to 7", "next table; a table by its number"),
+    ("< >", "sort by another column"),
+    ("r", "turn the order round"),
+    ("/", "show rows whose name holds a text; Esc clears it"),
+    ("Up, Down, PgUp, PgDn", "scroll"),
+    ("Space", "stand still; go on with the newest interval"),
+    ("Left, Right", "one interval back, one forth"),
+    ("[ ]", "ten intervals back, ten forth"),
+    ("Home, End", "the oldest interval that is kept; the newest"),
+    ("f", "freeze: write the last minute before the shown moment to a capture"),
+    ("e", "explain: the whole answer of the last 10 seconds before the shown moment"),
+    ("? or h", "this help"),
+    ("q, Ctrl-C", "quit"),
+];
 
 #[derive(Clone, Debug)]
 pub(super) enum Overlay {

@@ -5,7 +5,8 @@
 use super::pattern::Pattern;
 use super::probe::Probe;
 use super::session::Session;
-use crate::naming::{AddressId, Names};
+use crate::address::AddressId;
+use crate::naming::Names;
 use crate::processes::Processes;
 use crate::scene::Scene;
 use rustc_hash::FxHashMap;

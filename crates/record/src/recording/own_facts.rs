@@ -1,8 +1,8 @@
 //! facts.json of a recording: what is true of the host, and the recorder's own figures.
 
 use super::Recording;
+use crate::counted::Counted;
 use crate::error::RecordError;
-use crate::live::Counted;
 use crate::proc_stat;
 use crate::sampler::Ended;
 use std::collections::BTreeMap;

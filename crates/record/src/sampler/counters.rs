@@ -1,7 +1,7 @@
 //! Counters of the host, read every interval: kstats, memory, pressure, disks, CPU time.
 
 use super::{Ended, Look, Pace, Sampler};
-use crate::live::Counted;
+use crate::counted::Counted;
 use crate::options::RecordOptions;
 use crate::proc_stat::HostCpu;
 use crate::scene::Scene;

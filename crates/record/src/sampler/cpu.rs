@@ -5,10 +5,10 @@
 
 use super::cpu_events::{Attached, Session};
 use super::{Ended, Look, Part, Sampler};
+use crate::address::AddressId;
 use crate::caveats;
+use crate::counted::Counted;
 use crate::error::RecordError;
-use crate::live::Counted;
-use crate::naming::AddressId;
 use crate::scene::Scene;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

@@ -12,8 +12,8 @@ mod processes;
 mod threads;
 mod vdevs;
 
+use crate::counted::Counted;
 use crate::error::RecordError;
-use crate::live::Counted;
 use crate::options::RecordOptions;
 use crate::scene::Scene;
 use crate::waits::{OffCpu, WaitSampler};

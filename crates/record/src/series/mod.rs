@@ -11,7 +11,6 @@
 mod cgroups;
 mod disks;
 mod memory;
-mod objsets;
 mod slab;
 mod taskqs;
 
@@ -21,8 +20,6 @@ use crate::series_pen::SeriesPen;
 use std::path::{Path, PathBuf};
 use zwhy_evidence::SeriesFacts;
 use zwhy_profile::Nanos;
-
-pub(crate) use objsets::Objsets;
 
 /// All pollers of one recording.
 pub(crate) struct Pollers {

@@ -21,7 +21,7 @@ const IDLE_A_BATCH: usize = 256;
 /// Datasets that moved read at one time.
 const MOVED_A_BATCH: usize = 512;
 /// More datasets than this are not looked at.
-pub(super) const MOST: usize = 20_000;
+const MOST: usize = 20_000;
 
 /// First reading of a dataset that has not moved.
 struct Idle {

@@ -1,0 +1,60 @@
+//! Stacks of names, leaf first, as samples of a profile.
+
+use crate::text::blocks::Sink;
+use crate::text::names;
+use zwhy_profile::{Event, FrameId, Measure, Nanos, Sample, StackId, Unit};
+
+/// Adds a counted stack, leaf first, of names as tracers print them.
+pub(crate) fn push_stack(
+    sink: &mut Sink,
+    leaf_first: &[String],
+    comm: &str,
+    pid: i32,
+    event: Event,
+    count: u64,
+) {
+    let stack = stack_of(sink, leaf_first);
+    let profile = sink.profile();
+    let thread = profile.thread(pid, -1, comm);
+    let mut left = count;
+    // A count is at most some rows: larger ones are cut, which no real trace reaches.
+    for _ in 0..16 {
+        let part = u32::try_from(left).unwrap_or(u32::MAX);
+        profile.samples.push_counted(thread, stack, event, part);
+        left -= u64::from(part);
+        if left == 0 {
+            break;
+        }
+    }
+    if left > 0 {
+        sink.warn("a count is larger than 68 thousand million and was cut");
+    }
+}
+
+/// Adds a time asleep, of at least one wait.
+pub fn push_time(sink: &mut Sink, leaf_first: &[String], comm: &str, pid: i32, micros: u64) {
+    let stack = stack_of(sink, leaf_first);
+    let profile = sink.profile();
+    let thread = profile.thread(pid, -1, comm);
+    let weight = Nanos(i64::try_from(micros).unwrap_or(i64::MAX).saturating_mul(1000));
+    let others = profile.samples.total(Event::Wait);
+    if others == 0 {
+        profile.set_measure(Event::Wait, Measure { unit: Unit::Nanos, counted: false });
+    }
+    let (t, cpu, event) = (Nanos(0), -1, Event::Wait);
+    profile.samples.push(Sample { t, cpu, thread, stack, event, count: 1, weight });
+    sink.warn("the tool adds up microseconds asleep and does not say how many waits they were: they are kept as time");
+}
+
+/// The stack of names, leaf first.
+fn stack_of(sink: &mut Sink, leaf_first: &[String]) -> StackId {
+    let max_depth = sink.max_depth;
+    let profile = sink.profile();
+    let mut stack = StackId::ROOT;
+    let skip = leaf_first.len().saturating_sub(max_depth);
+    for name in leaf_first.iter().rev().skip(skip) {
+        let frame: FrameId = names::frame_of_tracer(profile, name);
+        stack = profile.stacks.child(stack, frame);
+    }
+    stack
+}
