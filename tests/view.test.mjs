@@ -17,13 +17,15 @@ const folder = mkdtempSync(join(tmpdir(), "zwhy-view-test-"));
 const stacks = { before: "lzjb_compress 900", after: "lz4_compress_zfs 300" };
 let [view, browser, page, ended, url] = [null, null, null, null, ""];
 const wrong = [];
+const asked = [];
+const capture = resolve(import.meta.dirname, "../docs/first-hour/lz4.zwhy");
 
 before(async () => {
   const names = Object.entries(stacks).map(([name, leaf]) => {
     writeFileSync(join(folder, `${name}.folded`), `z_wr_iss;kthread;zio_execute;zio_write_compress;${leaf}\nfio;write 100\n`);
     return `${name}.folded`;
   });
-  view = spawn(resolve(process.env.ZWHY), ["view", "--no-open", ...names], { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
+  view = spawn(resolve(process.env.ZWHY), ["view", "--no-open", ...names, capture], { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
   ended = new Promise((done) => view.once("exit", done));
   url = await new Promise((done, failed) => {
     view.stdout.setEncoding("utf8").once("data", (text) => done(text.trim()));
@@ -39,6 +41,7 @@ before(async () => {
   });
   page.on("pageerror", (error) => wrong.push(String(error)));
   page.on("request", (request) => {
+    asked.push(request.url());
     if (!request.url().startsWith(url) && !/^(data|blob):/.test(request.url())) wrong.push(request.url());
   });
   await page.goto(url);
@@ -52,12 +55,28 @@ after(async () => {
 const opened = () => page.waitForSelector("html[data-ready=true]");
 
 test("the list leads to the page of an input", async () => {
-  assert.deepEqual(await page.getByRole("link").allInnerTexts(), ["before.folded", "after.folded"]);
+  assert.deepEqual(await page.getByRole("link").allInnerTexts(), ["before.folded", "after.folded", "lz4.zwhy"]);
   await page.getByRole("link", { name: "after.folded" }).click();
   await opened();
   assert.match(await page.locator(".source").innerText(), /after\.folded/);
   await page.getByRole("searchbox").fill("lz4_compress");
   await page.getByText("1 name", { exact: false }).waitFor();
+  await page.goto(url);
+});
+
+test("large parts of the data follow the page, to who knows the token", async () => {
+  await page.goto(`${url}3`);
+  await opened();
+  assert.ok(asked.includes(`${url}3.samples`), asked.join("\n"));
+  // They are when each sample was taken.
+  await page.getByRole("heading", { name: "CPU by stage over time" }).waitFor();
+  const embedded = await page.locator("script#samples").textContent();
+  assert.equal(embedded, "");
+  const status = async (address) => (await fetch(address)).status;
+  assert.equal(await status(`${url}3.samples`), 200);
+  assert.equal(await status(`${url}3.nothing`), 404);
+  assert.equal(await status(`${url}9.samples`), 404);
+  assert.equal(await status(url.replace(/[^/]+\/$/, "0000/3.samples")), 403);
   await page.goto(url);
 });
 

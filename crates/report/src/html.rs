@@ -28,12 +28,25 @@ pub enum PageError {
     Template,
 }
 
-/// What the page may load and run, as its own meta element says: for the header of a server that shows it.
-pub fn page_policy() -> Result<&'static str, PageError> {
+/// What the page may load and run, as its own meta element says.
+fn page_policy() -> Result<&'static str, PageError> {
     let (_, rest) = TEMPLATE
         .split_once("http-equiv=\"Content-Security-Policy\" content=\"")
         .ok_or(PageError::Template)?;
     rest.split_once('"').map(|(policy, _)| policy).ok_or(PageError::Template)
+}
+
+/// What a page of [`page_in_pieces`] may load and run, as its own meta element says: for the header of its server.
+///
+/// # Errors
+/// When the template has no policy.
+pub fn page_in_pieces_policy() -> Result<String, PageError> {
+    page_policy().map(with_server)
+}
+
+/// The same policy with leave to ask the server that the page came from, and nobody else.
+fn with_server(policy: &str) -> String {
+    policy.replacen("base-uri", "connect-src 'self'; base-uri", 1)
 }
 
 /// A named block of data, already compressed.
@@ -51,7 +64,20 @@ impl Block {
         gz.write_all(&serde_json::to_vec(value)?)?;
         Ok(Block { id, gzip: gz.finish()? })
     }
+
+    /// The text that stands for it in a page: base64.
+    pub fn text(&self) -> String {
+        STANDARD.encode(&self.gzip)
+    }
+
+    /// Whether [`page_in_pieces`] leaves it out: it is large, and nothing that a reader sees first.
+    pub fn is_piece(&self) -> bool {
+        !matches!(self.id, "answer" | "flame") && self.gzip.len() >= PIECE
+    }
 }
+
+/// Smaller blocks, in bytes, are not worth a request of their own.
+const PIECE: usize = 4096;
 
 /// One of several inputs that a page holds.
 pub struct Input {
@@ -71,6 +97,26 @@ struct Listed<'a> {
 /// The page of one input, as text to write to a file.
 pub fn page(blocks: &[Block]) -> Result<String, PageError> {
     filled(TEMPLATE, &numbered(0, blocks))
+}
+
+/// The page of one input for a server: what [`Block::is_piece`] tells of is not in it, and asked for below the
+/// address `beside` the page, as `beside.ID`, when it is needed.
+///
+/// # Errors
+/// When the template has no place for data or no policy.
+pub fn page_in_pieces(blocks: &[Block], beside: &str) -> Result<String, PageError> {
+    let policy = page_policy()?;
+    let template = TEMPLATE.replacen(policy, &with_server(policy), 1);
+    let (head, tail) = template.split_once(MARKER).ok_or(PageError::Template)?;
+    let mut out = head.to_owned();
+    for block in blocks {
+        match block.is_piece() {
+            true => element(&mut out, block.id, &format!(" data-from=\"{beside}.{}\"", block.id), &[]),
+            false => element(&mut out, block.id, "", &block.gzip),
+        }
+    }
+    out.push_str(tail);
+    Ok(out)
 }
 
 /// The page of several inputs, of which the reader chooses one; of one, the same as [`page`].
@@ -100,18 +146,22 @@ fn filled(template: &str, blocks: &[(usize, &Block)]) -> Result<String, PageErro
     let mut out = String::with_capacity(template.len() + data + 1024);
     out.push_str(head);
     for &(at, block) in blocks {
-        out.push_str("<script type=\"application/zwhy\" id=\"");
-        out.push_str(block.id);
-        if at > 0 {
-            out.push('.');
-            out.push_str(&at.to_string());
+        match at {
+            0 => element(&mut out, block.id, "", &block.gzip),
+            _ => element(&mut out, &format!("{}.{at}", block.id), "", &block.gzip),
         }
-        out.push_str("\">");
-        STANDARD.encode_string(&block.gzip, &mut out);
-        out.push_str("</script>\n");
     }
     out.push_str(tail);
     Ok(out)
+}
+
+/// The element of a block, with what else its tag says.
+fn element(out: &mut String, id: &str, more: &str, gzip: &[u8]) {
+    for part in ["<script type=\"application/zwhy\" id=\"", id, "\"", more, ">"] {
+        out.push_str(part);
+    }
+    STANDARD.encode_string(gzip, out);
+    out.push_str("</script>\n");
 }
 
 #[cfg(test)]
@@ -135,6 +185,21 @@ mod tests {
         );
         let one = page_of_all(&[input("a")]).expect("a page");
         assert_eq!(one, page(&input("a").blocks).expect("a page"));
+    }
+
+    #[test]
+    fn pieces_are_named_and_not_in_the_page() {
+        let block = |id, len| Block { id, gzip: vec![7; len] };
+        let all = [block("answer", PIECE), block("flame", PIECE), block("samples", PIECE), block("facts", 9)];
+        let html = page_in_pieces(&all, "3").expect("a page");
+        let tag = "<script type=\"application/zwhy\" id=\"samples\" data-from=\"3.samples\"></script>";
+        assert!(html.contains(tag));
+        for embedded in [&all[0], &all[1], &all[3]] {
+            assert!(html.contains(&format!("id=\"{}\">{}<", embedded.id, embedded.text())));
+        }
+        let policy = page_in_pieces_policy().expect("the template has one");
+        assert!(policy.contains("; connect-src 'self'; base-uri 'none'"), "{policy}");
+        assert!(html.contains(&format!("content=\"{policy}\"")));
     }
 
     #[test]

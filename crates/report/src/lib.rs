@@ -41,7 +41,7 @@ pub use facts::{FactTable, fact_tables};
 pub use field_guide::{GuidePage, field_guide};
 pub use figures::{grouped, itself_text};
 pub use functions::{functions_json, functions_text};
-pub use html::{Block, Input, PageError, lab_page, page, page_of_all, page_policy};
+pub use html::{Block, Input, PageError, lab_page, page, page_in_pieces, page_in_pieces_policy, page_of_all};
 pub use inputs_page::{INPUTS_POLICY, INPUTS_STYLE, InputRow, inputs_page};
 pub use layout::{Align, Grid, cut, labelled, width as cells, wrap, wrap_command};
 pub use markdown::answer_markdown;

@@ -49,23 +49,12 @@ pub fn write_page(
     roots: Roots,
     path: &Path,
 ) -> Result<()> {
-    let (page, _) = page_of(imported, name, knowledge, roots)?;
-    output::write_result(path, page.as_bytes())
-}
-
-/// The page of one input, with the answer that it shows.
-pub fn page_of(
-    imported: &Imported,
-    name: &str,
-    knowledge: &Knowledge,
-    roots: Roots,
-) -> Result<(String, Answer)> {
-    let (blocks, answer) = blocks_of(imported, name, knowledge, roots)?;
-    Ok((zwhy_report::page(&blocks)?, answer))
+    let (blocks, _) = blocks_of(imported, name, knowledge, roots)?;
+    output::write_result(path, zwhy_report::page(&blocks)?.as_bytes())
 }
 
 /// The data of the page of one input, with the answer that it shows.
-fn blocks_of(
+pub fn blocks_of(
     imported: &Imported,
     name: &str,
     knowledge: &Knowledge,

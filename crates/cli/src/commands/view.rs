@@ -1,7 +1,8 @@
 //! `zwhy view`: the page of each input on the loopback address, and of any two beside each other.
 //!
-//! Inputs are read once, before the first page is shown. What a browser asks for is the number of an input, never
-//! the name of a file.
+//! Inputs are read once, before the first page is shown. What a browser asks for is the number of an input, or of
+//! an input and a part of its data, never the name of a file. A page comes with the answer and its graph; large parts
+//! of its data, such as when each sample was taken, follow when the page asks for them.
 
 use crate::load::{ReadArgs, draw, load_with, tell};
 use crate::output;
@@ -19,7 +20,9 @@ use zwhy_diagnose::Knowledge;
 use zwhy_evidence::Imported;
 use zwhy_flame::Roots;
 use zwhy_formats::with_drawn;
-use zwhy_report::{INPUTS_POLICY, INPUTS_STYLE, InputRow, inputs_page, page_policy};
+use zwhy_report::{
+    Block, INPUTS_POLICY, INPUTS_STYLE, InputRow, inputs_page, page_in_pieces, page_in_pieces_policy,
+};
 use zwhy_serve::{Page, Server, Site};
 
 #[derive(clap::Args, Debug)]
@@ -56,7 +59,7 @@ pub fn run(args: &Args) -> Result<()> {
 /// What can be asked for: each input's page, the list of all, and comparisons, made when first asked for.
 struct Pages {
     knowledge: Knowledge,
-    policy: &'static str,
+    policy: String,
     inputs: Vec<Shown>,
     list: String,
     compared: Mutex<HashMap<[usize; 2], String>>,
@@ -66,6 +69,8 @@ struct Pages {
 struct Shown {
     name: String,
     page: String,
+    /// The blocks that are not in the page.
+    pieces: Vec<Block>,
     imported: Imported,
 }
 
@@ -78,22 +83,32 @@ impl Pages {
             let mut imported = load_with(path, &read, &mut redactor)?;
             let name = args.read.name_of(path);
             tell(&name, with_drawn(&imported).as_ref().unwrap_or(&imported));
-            let (page, answer) = super::report::page_of(&imported, &name, &knowledge, Roots::Threads)?;
+            let (mut blocks, answer) =
+                super::report::blocks_of(&imported, &name, &knowledge, Roots::Threads)?;
+            let page = page_in_pieces(&blocks, &(inputs.len() + 1).to_string())?;
+            blocks.retain(Block::is_piece);
             rows.push(InputRow::of(&answer));
             draw(&mut imported);
-            inputs.push(Shown { name, page, imported });
+            inputs.push(Shown { name, page, pieces: blocks, imported });
         }
         let compared = Mutex::default();
-        Ok(Pages { knowledge, policy: page_policy()?, inputs, list: inputs_page(&rows), compared })
+        Ok(Pages { knowledge, policy: page_in_pieces_policy()?, inputs, list: inputs_page(&rows), compared })
     }
 
     fn report(&self, html: &str) -> Page {
-        Page::html(html, self.policy)
+        Page::html(html, self.policy.as_str())
     }
 
     /// The input that a number names, counted from 1.
     fn numbered(&self, number: &str) -> Option<usize> {
         (0..self.inputs.len()).find(|i| (i + 1).to_string() == number)
+    }
+
+    /// What `NUMBER.ID` names: a block that is not in the page of that input.
+    fn piece(&self, name: &str) -> Option<Page> {
+        let (number, id) = name.split_once('.')?;
+        let block = self.inputs[self.numbered(number)?].pieces.iter().find(|block| block.id == id)?;
+        Some(Page::text(block.text()))
     }
 
     /// The comparison that a query such as `before=1&after=2` asks for.
@@ -131,7 +146,10 @@ impl Site for Pages {
                 Some(Page { kind: "text/css; charset=utf-8", body: INPUTS_STYLE.into(), policy })
             }
             ("compare", _) => return self.comparison(query),
-            (number, inputs) => self.numbered(number).map(|i| self.report(&inputs[i].page)),
+            (name, inputs) => match self.numbered(name) {
+                Some(i) => Some(self.report(&inputs[i].page)),
+                None => self.piece(name),
+            },
         })
     }
 }
