@@ -5,7 +5,7 @@
 //! trees. A sample ends in a box of its own stage: what runs on two kinds of threads, of which one
 //! tells the stage, is two boxes.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use zwhy_profile::{Event, FrameId, Profile, StackId, StringId, StringTable, ThreadId, Unit};
 use zwhy_zfs::thread_base;
 
@@ -66,6 +66,8 @@ pub struct FlameTree {
     children: FxHashMap<(u32, u32), u32>,
     /// Children of the same label with another stage than the first.
     twins: FxHashMap<(u32, u32, u8), u32>,
+    /// Whether `children` and `twins` have every node.
+    indexed: bool,
     diff: bool,
     event: Event,
     /// Of the values; that of the first profile that was added.
@@ -94,6 +96,7 @@ impl FlameTree {
             own: vec![[0, 0]],
             children: FxHashMap::default(),
             twins: FxHashMap::default(),
+            indexed: true,
             diff: false,
             event,
             unit: None,
@@ -150,10 +153,18 @@ impl FlameTree {
     pub fn add(&mut self, profile: &Profile, stages: Option<&dyn Stages>, roots: Roots, side: Side) {
         self.diff |= side == Side::B;
         self.unit.get_or_insert_with(|| profile.measure(self.event).unit.clone());
+        self.index();
+        let (empty, labels) = (self.parents.len() == 1, self.labels.len());
         let frame_labels = self.frame_labels(profile);
+        let own_labels = self.labels.len() - labels == frame_labels.len();
         let stage_map = self.stage_map(stages);
         let (scopes, scope_of) = self.scopes(profile, stages, roots);
-        let mut nodes: FxHashMap<(u32, StackId), u32> = FxHashMap::default();
+        // Where nothing else is in the tree, each frame has a label of its own and no two scopes share a box, stacks
+        // of a scope and boxes are the same tree: no box needs to be searched for.
+        let distinct: FxHashSet<u32> = scopes.iter().map(|scope| scope.root).collect();
+        let alike = empty && own_labels && distinct.len() == scopes.len();
+        self.indexed = !alike;
+        let mut nodes = Placed::new(scopes.len().max(1), profile.stacks.len());
         let (samples, amounts) = (&profile.samples, profile.amounts());
         for (row, (stack, thread)) in samples.stack.iter().zip(&samples.thread).enumerate() {
             let amount = if samples.event[row] == self.event { amounts.of(row) } else { 0 };
@@ -162,8 +173,15 @@ impl FlameTree {
             }
             let number = scope_of.get(thread.index()).copied().unwrap_or(0);
             let scope = scopes.get(number as usize).copied().unwrap_or_default();
-            let added =
-                Added { profile, frame_labels: &frame_labels, stages, stage_map: &stage_map, number, scope };
+            let added = Added {
+                profile,
+                frame_labels: &frame_labels,
+                stages,
+                stage_map: &stage_map,
+                number,
+                scope,
+                alike,
+            };
             let node = self.node_of(&added, *stack, &mut nodes);
             let own = &mut self.own[node as usize][side as usize];
             *own = own.saturating_add(amount);
@@ -199,16 +217,11 @@ impl FlameTree {
     }
 
     /// The node of a stack in a scope, made with all its ancestors when it is new.
-    fn node_of(
-        &mut self,
-        added: &Added<'_>,
-        stack: StackId,
-        nodes: &mut FxHashMap<(u32, StackId), u32>,
-    ) -> u32 {
+    fn node_of(&mut self, added: &Added<'_>, stack: StackId, nodes: &mut Placed) -> u32 {
         let mut pending: Vec<(StackId, FrameId)> = Vec::new();
         let mut at = stack;
         let mut node = loop {
-            if let Some(&node) = nodes.get(&(added.number, at)) {
+            if let Some(node) = nodes.get(added.number, at) {
                 break node;
             }
             let Some(frame) = added.profile.stacks.frame(at) else { break added.scope.root };
@@ -219,8 +232,9 @@ impl FlameTree {
             let label = added.frame_labels.get(frame.index()).copied().unwrap_or(0);
             let stage = added.stages.map(|s| s.stage_on(stack, added.scope.kind));
             let stage = stage.and_then(|s| added.stage_map.get(usize::from(s)).copied());
-            node = self.child(node, label, stage.unwrap_or_else(|| self.structure()));
-            nodes.insert((added.number, stack), node);
+            let stage = stage.unwrap_or_else(|| self.structure());
+            node = if added.alike { self.push(node, label, stage) } else { self.child(node, label, stage) };
+            nodes.insert(added.number, stack, node);
         }
         node
     }
@@ -231,13 +245,29 @@ impl FlameTree {
         if node != next && self.stage_of[node as usize] != stage {
             node = *self.twins.entry((parent, label, stage)).or_insert(next);
         }
-        if node == next {
-            self.parents.push(parent);
-            self.label_of.push(label);
-            self.stage_of.push(stage);
-            self.own.push([0, 0]);
+        if node == next { self.push(parent, label, stage) } else { node }
+    }
+
+    fn push(&mut self, parent: u32, label: u32, stage: u8) -> u32 {
+        self.parents.push(parent);
+        self.label_of.push(label);
+        self.stage_of.push(stage);
+        self.own.push([0, 0]);
+        self.parents.len() as u32 - 1
+    }
+
+    /// Makes each box known by its parent, label and stage.
+    fn index(&mut self) {
+        if std::mem::replace(&mut self.indexed, true) {
+            return;
         }
-        node
+        for node in 1..self.parents.len() as u32 {
+            let at = node as usize;
+            let (parent, label, stage) = (self.parents[at], self.label_of[at], self.stage_of[at]);
+            if *self.children.entry((parent, label)).or_insert(node) != node {
+                self.twins.insert((parent, label, stage), node);
+            }
+        }
     }
 
     fn structure(&self) -> u8 {
@@ -388,6 +418,47 @@ struct Added<'a> {
     /// Number of the scope.
     number: u32,
     scope: Scope,
+    /// A stack that is new in its scope is a new box.
+    alike: bool,
+}
+
+/// The boxes of stacks in scopes: a list while that is not large, as looking up is most of the work.
+enum Placed {
+    /// One more than the box, by scope and stack; 0 where there is none.
+    All(Vec<u32>, usize),
+    Some(FxHashMap<(u32, StackId), u32>),
+}
+
+/// Numbers in the list; memory is taken for those alone that are written to.
+const MOST_PLACES: usize = 16 << 20;
+
+impl Placed {
+    fn new(scopes: usize, stacks: usize) -> Placed {
+        match scopes.checked_mul(stacks) {
+            Some(places) if places <= MOST_PLACES => Placed::All(vec![0; places], stacks),
+            _ => Placed::Some(FxHashMap::default()),
+        }
+    }
+
+    fn get(&self, scope: u32, stack: StackId) -> Option<u32> {
+        match self {
+            Placed::All(list, stacks) => list.get(scope as usize * stacks + stack.index())?.checked_sub(1),
+            Placed::Some(map) => map.get(&(scope, stack)).copied(),
+        }
+    }
+
+    fn insert(&mut self, scope: u32, stack: StackId, node: u32) {
+        match self {
+            Placed::All(list, stacks) => {
+                if let Some(place) = list.get_mut(scope as usize * *stacks + stack.index()) {
+                    *place = node + 1;
+                }
+            }
+            Placed::Some(map) => {
+                map.insert((scope, stack), node);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

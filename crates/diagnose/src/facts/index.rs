@@ -32,7 +32,12 @@ pub struct StackIndex {
     preorder: Vec<u32>,
     /// Preorder number of the parent, by preorder number; the root is its own.
     parent: Vec<u32>,
+    /// One past the last preorder number below each, by preorder number.
+    end: Vec<u32>,
 }
+
+/// Of more nodes than this part of all, marking each in a set of all is quicker than sorting them.
+const MANY: usize = 32;
 
 impl StackIndex {
     /// Builds from the samples at each stack (index is the stack id).
@@ -60,12 +65,14 @@ impl StackIndex {
             sums[i + 1] += sums[i];
         }
         let mut parent = vec![0u32; n];
+        let mut end = vec![n as u32; n];
         for i in 1..n {
             parent[preorder[i] as usize] = preorder[parents[i]];
+            end[preorder[i] as usize] = preorder[i] + size[i];
         }
         let (names, name_of_frame) = sorted_names(profile);
         let (starts, nodes) = (Vec::new(), Vec::new());
-        let mut index = StackIndex { names, starts, nodes, sums, preorder, parent };
+        let mut index = StackIndex { names, starts, nodes, sums, preorder, parent, end };
         index.fill_nodes(profile, &name_of_frame, &size);
         index
     }
@@ -143,11 +150,32 @@ impl StackIndex {
 
     /// All nodes of some names, in preorder.
     pub fn nodes(&self, names: &[NameId]) -> Vec<Span> {
-        let mut spans: Vec<Span> = Vec::with_capacity(names.iter().map(|n| self.nodes_of(*n).len()).sum());
+        let count = names.iter().map(|n| self.nodes_of(*n).len()).sum();
+        if names.len() > 1 && count > self.end.len() / MANY {
+            return self.marked(names, count);
+        }
+        let mut spans: Vec<Span> = Vec::with_capacity(count);
         names.iter().for_each(|n| spans.extend_from_slice(self.nodes_of(*n)));
         if names.len() > 1 {
             // The nodes of each name are in order already, which this sort takes advantage of.
             spans.sort_by_key(|s| s.start);
+        }
+        spans
+    }
+
+    /// As [`StackIndex::nodes`], of many: each preorder number is a bit, read in order.
+    fn marked(&self, names: &[NameId], count: usize) -> Vec<Span> {
+        let mut marks = vec![0u64; self.end.len().div_ceil(64)];
+        for span in names.iter().flat_map(|n| self.nodes_of(*n)) {
+            marks[span.start as usize / 64] |= 1 << (span.start % 64);
+        }
+        let mut spans = Vec::with_capacity(count);
+        for (word, mut bits) in (0u32..).zip(marks) {
+            while bits != 0 {
+                let start = word * 64 + bits.trailing_zeros();
+                spans.push(Span { start, end: self.end[start as usize] });
+                bits &= bits - 1;
+            }
         }
         spans
     }
@@ -276,6 +304,10 @@ mod tests {
             };
             let (a, b) = (Pattern::new("a*"), Pattern::new("b|cb"));
             let (an, bn) = (index.nodes(&index.matching(&a)), index.nodes(&index.matching(&b)));
+            let names = index.matching(&Pattern::new("a*|b*"));
+            let mut sorted: Vec<Span> = names.iter().flat_map(|n| index.nodes_of(*n)).copied().collect();
+            sorted.sort_by_key(|s| s.start);
+            prop_assert_eq!(index.marked(&names, sorted.len()), sorted);
             prop_assert_eq!(index.total(), count(&|_| true));
             prop_assert_eq!(index.inclusive(&an), count(&|s| s.iter().any(|f| a.matches(f))));
             prop_assert_eq!(index.inclusive(&alone(an.clone())), count(&|s| s.last().is_some_and(|f| a.matches(f))));
