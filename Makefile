@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test fleet-test kernel-test setup setup-test setup-dist setup-page build manual site dist reproducible page page-test fmt lint web bench fuzz package-machine matrix fresh-machine clean
+.PHONY: help demo test fleet-demo fleet-test kernel-test setup setup-test setup-dist setup-page build manual site dist reproducible page page-test fmt lint web bench fuzz package-machine matrix fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,8 +16,11 @@ demo: build ## run the encryption experiment on real OpenZFS, explain it, write 
 test: setup-test ## all checks and tests; BLESS=1 rewrites golden files
 	@scripts/test.sh
 
-fleet-test: setup ## build zwhy-fleet, a workspace of its own, and run its checks and tests
+fleet-test: setup-test ## build zwhy-fleet, a workspace of its own, and run its checks and tests
 	@scripts/fleet-test.sh
+
+fleet-demo: setup ## three simulated hosts, a store of them and its page, in the browser; PORT=9935
+	@scripts/fleet-demo.sh
 
 kernel-test: setup-test ## tests with the real module in a VM, VERSIONS="2.3 2.1"; KEEP=FOLDER keeps its captures
 	@scripts/kernel-test.sh

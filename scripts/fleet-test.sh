@@ -8,3 +8,7 @@ cd "$(dirname "$0")/../fleet"
 cargo fmt --check
 cargo clippy --locked --all-targets -- -D warnings
 cargo test --locked --all-targets
+# The pages need a browser and what `make setup-test` installs.
+if [[ -d ../web/node_modules/playwright-core ]]; then
+    ZWHY_FLEET=${CARGO_TARGET_DIR:-target}/debug/zwhy-fleet node --test tests/pages.test.mjs
+fi

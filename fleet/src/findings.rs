@@ -235,7 +235,8 @@ pub async fn findings(store: &Store, scope: &Scope) -> Result<Vec<Lasting>, Flee
     let contents = Contents::list(store, scope).await?;
     let known: BTreeMap<UnitKey, Unit> =
         contents.all_units(scope).into_iter().map(|unit| (unit.key(), unit)).collect();
-    let wanted = newest(store, scope).await?.into_iter().filter(|(unit, _)| known.contains_key(unit));
+    let mut wanted: Vec<(UnitKey, String)> = newest(store, scope).await?.into_iter().collect();
+    wanted.retain(|(unit, _)| known.contains_key(unit));
     let read = |(unit, key): (UnitKey, String)| async move {
         let bytes = store.get(&key).await?;
         Ok::<_, FleetError>((unit, bytes.map(decode).transpose()?.unwrap_or_default()))

@@ -16,6 +16,7 @@ mod merge;
 mod names;
 mod schema;
 mod scope;
+pub mod serve;
 mod simulate;
 mod snapshot;
 mod stages;

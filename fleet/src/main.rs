@@ -27,6 +27,10 @@ enum Command {
     Simulate(commands::simulate::Args),
     /// Ask a store: hosts, stages, functions, flame graphs, findings, counters.
     Query(commands::query::Args),
+    /// Serve a page and an API of a store, to this machine unless told otherwise.
+    Serve(commands::serve::Args),
+    /// Make a token for `serve`: printed once, kept as its hash.
+    Token(commands::token::Args),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +45,8 @@ fn main() -> ExitCode {
                 Command::Compact(args) => commands::compact::run(args).await,
                 Command::Simulate(args) => commands::simulate::run(args).await,
                 Command::Query(args) => commands::query::run(args).await,
+                Command::Serve(args) => commands::serve::run(args).await,
+                Command::Token(args) => commands::token::run(args),
             }
         })
     });

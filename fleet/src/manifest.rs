@@ -101,7 +101,11 @@ pub enum Commit {
 /// When it is not known whether it was made.
 pub async fn commit(store: &Store, manifest: &Manifest) -> Result<Commit, FleetError> {
     let bytes = serde_json::to_vec(manifest).map_err(FleetError::encode("a manifest"))?;
-    Ok(if store.put_new(&manifest.key(), bytes).await? { Commit::Done } else { Commit::Lost })
+    let made = store.put_new(&manifest.key(), bytes.clone()).await?;
+    // Where the answer to a first attempt got lost, a second one finds what the first one made; files have names of
+    // their own, so no other manifest is like it.
+    let holds = made || store.get(&manifest.key()).await?.is_some_and(|known| known == bytes);
+    Ok(if holds { Commit::Done } else { Commit::Lost })
 }
 
 /// Keys of all manifests, by hour and number.
@@ -215,6 +219,8 @@ mod tests {
         let store = Store::open(&dir.path().display().to_string()).unwrap();
         let hour = Hour(500_000);
         let first = Manifest { version: 1, ..Manifest::none(hour) };
+        assert_eq!(commit(&store, &first).await.unwrap(), Commit::Done);
+        // Sent again, since the answer got lost.
         assert_eq!(commit(&store, &first).await.unwrap(), Commit::Done);
         let other = Manifest { tier: 2, ..first.clone() };
         assert_eq!(commit(&store, &other).await.unwrap(), Commit::Lost);

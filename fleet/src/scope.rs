@@ -39,7 +39,13 @@ pub fn moment_ms(text: &str, now_ms: i64) -> Option<i64> {
     let (year, month, date) = (of_day.next()??, of_day.next()??, of_day.next()??);
     let mut of_time = time.trim_end_matches('Z').split(':').map(digits);
     let (hour, minute, second) = (of_time.next()??, of_time.next()??, of_time.next().unwrap_or(Some(0))?);
-    if of_day.next().is_some() || of_time.next().is_some() || hour > 23 || minute > 59 || second > 59 {
+    if year > 9999
+        || of_day.next().is_some()
+        || of_time.next().is_some()
+        || hour > 23
+        || minute > 59
+        || second > 59
+    {
         return None;
     }
     // Days of the calendar are found by its own writer, so that there is no 31st of February.
@@ -95,6 +101,7 @@ mod tests {
             ("19:12", None),
             ("2026-11-22 24:00", None),
             ("2026-11-22x", None),
+            ("999999999-01-01", None),
             ("-2", None),
             ("@x", None),
             ("", None),

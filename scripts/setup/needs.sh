@@ -9,6 +9,7 @@ demo | has_compiler     | gcc libc6-dev   | a C compiler with its headers (some 
 demo | has_libzpool     | libzpool6linux  | libzpool, the OpenZFS library of zfsutils (version 2.1 or newer)
 demo | has_certificates | ca-certificates | CA certificates (cargo downloads over HTTPS)
 test | has chromium     | chromium        | Chromium (tests of the report page)
+test | has curl         | curl            | curl (tests of what the docs tell to type)
 test | has_isal         | libisal2        | ISA-L (the lab hands gzip to it)
 test | has perf         | linux-perf      | perf (tests compare with it)
 test | has shellcheck   | shellcheck      | shellcheck (checks these scripts)

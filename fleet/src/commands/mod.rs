@@ -4,7 +4,9 @@ pub mod compact;
 pub mod ingest;
 pub mod judge;
 pub mod query;
+pub mod serve;
 pub mod simulate;
+pub mod token;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zwhy_fleet::{Scope, moment_ms, span_ms};
