@@ -223,7 +223,8 @@ fn frames_of_a_plugin_are_looked_at() {
 }
 
 fn zstd_that_dies_with_the_provider_is_made_again() {
-    let fixed = "provider = \"remote\"\nprovider_strict = 1\nzia_checksum = 1\nzia_file_write = 1\n\
+    // Without its writes of files: they are most of the calls, and then the host has what zstd made.
+    let fixed = "provider = \"remote\"\nprovider_strict = 1\nzia_checksum = 1\n\
                  compression = \"zstd\"\nrecordsize = \"128K\"\nlayout = \"raidz2\"\ndisks = 5";
     let factor = format!("provider_dies_after = {DEATHS:?}");
     let result = play_steps(&factor, fixed, "4M", &["write", "overwrite", "reimport", "read", "verify"]);
