@@ -43,7 +43,7 @@ pub fn compare(first: &ExperimentResult, second: &ExperimentResult) -> Result<Ve
         let values = |result: &ExperimentResult| {
             result.values(label, &figure.step, &figure.measure).into_values().collect::<Vec<f64>>()
         };
-        let ratio = unpaired(&values(second), &values(first));
+        let ratio = unpaired(&values(second), &values(first), common.len());
         Compared {
             variant: label.to_owned(),
             step: figure.step.clone(),
@@ -51,7 +51,7 @@ pub fn compare(first: &ExperimentResult, second: &ExperimentResult) -> Result<Ve
             verdict: verdict(ratio, figure.measure.noun()),
         }
     };
-    Ok(common.into_iter().map(one).collect())
+    Ok(common.iter().map(|label| one(label)).collect())
 }
 
 fn verdict(ratio: Option<Ratio>, noun: &str) -> String {
