@@ -5,6 +5,7 @@ import { viteSingleFile } from "vite-plugin-singlefile";
 import { elements, importElements } from "./build/elements.ts";
 import { kernel } from "./build/kernel.ts";
 import { lockDown } from "./build/lock-down.ts";
+import { shorter } from "./build/shorter.ts";
 
 const shared = kernel();
 
@@ -13,6 +14,7 @@ export default defineConfig({
   oxc: { jsx: elements },
   plugins: [
     shared.plugin,
+    shorter(),
     importElements(),
     viteSingleFile({ removeViteModuleLoader: true }),
     lockDown(shared.code),

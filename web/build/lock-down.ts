@@ -6,6 +6,7 @@
 
 import { createHash } from "node:crypto";
 import type { Plugin } from "vite";
+import { shortProperties } from "./shorter.ts";
 
 export const MARKER = "<!--zwhy:data-->";
 /** Where a page wants its kernel; one without the place has none. */
@@ -68,7 +69,7 @@ export function lockDown(kernel: () => Promise<string | null>): Plugin {
         const head = await kernel();
         for (const output of Object.values(bundle)) {
           if (output.type === "asset" && output.fileName.endsWith(".html")) {
-            output.source = lock(String(output.source), head);
+            output.source = lock(shortProperties(String(output.source)), head);
           }
         }
       },

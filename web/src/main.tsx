@@ -9,8 +9,9 @@ import { readAnswer } from "./data/read-answer";
 import { decodeSamples } from "./data/samples";
 import { asideFor, blockElement, blockName } from "./flame/early";
 import type { FlameModel } from "./flame/model";
+import type { First } from "./flame/prepare";
 import { isLarge, type Packed, prepareAside } from "./flame/prepare";
-import type { FlameEvent } from "./state/hash";
+import { type FlameEvent, formatHash, START } from "./state/hash";
 import {
   answer,
   compare,
@@ -22,9 +23,11 @@ import {
   inputs,
   type Part,
   page,
+  picture,
   samples,
   setFlame,
   settled,
+  sheet,
   timeline,
   unread,
 } from "./state/store";
@@ -58,9 +61,25 @@ function packed(id: string, what: string): Asked | null {
 }
 
 /** A graph of the input that is shown. */
-async function graph(id: string, what: string): Promise<Part<FlameModel>> {
+async function graph(id: string, what: string, first?: First): Promise<Part<FlameModel>> {
   const name = blockName(id, page.value.input);
-  return load(textOf(name, what), (block) => prepareAside(block, () => asideFor(name, what)));
+  return load(textOf(name, what), (block) =>
+    prepareAside(block, () => asideFor(name, what), first),
+  );
+}
+
+/** The first picture of a large graph, where the address asks for no other than all of it. */
+function first(): First | undefined {
+  const { input, finding, theme, keys } = page.value;
+  if (formatHash(page.value) !== formatHash({ ...START, input, finding, theme, keys })) return;
+  return {
+    ask: (tell) => {
+      sheet.subscribe((one) => one && tell(one));
+    },
+    show: (drawn) => {
+      picture.value = drawn;
+    },
+  };
 }
 
 /** The inputs of the file; one that it does not hold is the first. */
@@ -116,7 +135,7 @@ async function open(): Promise<void> {
   await list();
   const stacks = packed("flame", "flame graph");
   // A worker needs a while: it goes on before anything else, and what takes none waits until the answer is shown.
-  const early = stacks && isLarge(stacks) ? graph("flame", stacks.what) : null;
+  const early = stacks && isLarge(stacks) ? graph("flame", stacks.what, first()) : null;
   answer.value = await load(packed("answer", "answer"), unpacked(readAnswer));
   root.textContent = "";
   compare.value = await whole("compare", "comparison", readCompare, null);

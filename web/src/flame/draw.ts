@@ -1,6 +1,7 @@
 // Puts the raster on a canvas: one-pixel rows stretched to their height, then text and outlines.
 
 import { visible } from "../text";
+import type { Picture } from "./first";
 import { clip, labelled } from "./labels";
 import { isLit } from "./lit";
 import { type FlameModel, spanOf } from "./model";
@@ -12,10 +13,12 @@ const FONT_SIZE = 12;
 const PADDING = 4;
 const FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
 
+/** What to draw: a graph, or its first picture while there is no more of it. */
 export interface Scene {
-  readonly model: FlameModel;
+  readonly model: FlameModel | null;
+  readonly picture: Picture | null;
   readonly view: View;
-  readonly paint: Paint;
+  readonly paint: Paint | null;
   readonly dark: boolean;
   /** Levels in view; row 0 is at the top of the content. */
   readonly depth: number;
@@ -24,6 +27,11 @@ export interface Scene {
   readonly scrollTop: number;
   readonly selected: number;
   readonly hovered: number;
+}
+
+/** The width from which a box has a name. */
+export function named(ratio: number): number {
+  return Math.round(26 * ratio);
 }
 
 /** The level drawn in a row of the content. */
@@ -74,7 +82,7 @@ export class Painter {
     context.fillRect(0, 0, w, h);
     if (rows.length === 0) return;
     const offset = first * rowHeight - top;
-    const runs = this.blit(scene, rows, w, rowHeight, offset, Math.round(26 * ratio));
+    const runs = this.blit(scene, rows, w, rowHeight, offset, named(ratio));
     context.fillStyle = background;
     for (let row = 1; row <= rows.length; row++) {
       context.fillRect(0, offset + row * rowHeight - 1, w, 1);
@@ -108,12 +116,19 @@ export class Painter {
 
   /** While somebody types only what is lit changes, under a pointer only an outline: the rest of the picture is kept. */
   private rasterise(
-    { model, view, paint }: Scene,
+    { model, picture, view, paint }: Scene,
     rows: readonly number[],
     w: number,
     runFrom: number,
     pixels: Uint32Array,
   ): readonly Run[] {
+    if (!model || !paint) {
+      rows.forEach((level, row) => {
+        pixels.set(picture?.pixels.subarray(level * w, level * w + w) ?? [], row * w);
+      });
+      // The root lies at the bottom.
+      return picture?.runs.map((run) => ({ ...run, row: rows[0] - run.row })) ?? [];
+    }
     const { levels } = model.layout;
     const strip = { rows, view, width: w, paint, pixels };
     const colour = paint.lit ? paint.dimmed : paint.colour;
@@ -145,9 +160,9 @@ export class Painter {
     const faint = scene.dark ? FAINT_TEXT.dark : FAINT_TEXT.light;
     for (const run of labelled(runs)) {
       const room = run.to - run.from - 2 * PADDING * ratio;
-      const text = clip(this.label(model, run.node), room, charWidth);
+      const text = clip(this.label(model, run), room, charWidth);
       if (text === "") continue;
-      const dim = !isLit(paint.lit, run.node);
+      const dim = !isLit(paint?.lit ?? null, run.node);
       context.fillStyle = dim ? faint : TEXT;
       // Letters outside ASCII may be wider than one cell: fillText then squeezes them.
       context.fillText(
@@ -159,9 +174,12 @@ export class Painter {
     }
   }
 
-  private label(model: FlameModel, node: number): string {
-    const name = visible(model.data.labels[model.data.label[node]].slice(0, 512));
-    if (!model.comparison) return name;
+  private label(model: FlameModel | null, run: Run): string {
+    const { node } = run;
+    const name = visible(
+      (run.name ?? model?.data.labels[model.data.label[node]] ?? "").slice(0, 512),
+    );
+    if (!model?.comparison) return name;
     const change = (model.comparison.shareB[node] - model.comparison.shareA[node]) * 100;
     const sign = change > 0 ? "+" : change < 0 ? "\u2212" : "±";
     return `${sign}${Math.abs(change).toFixed(1)} ${name}`;
@@ -175,11 +193,12 @@ export class Painter {
     top: number,
     line: number,
   ): void {
-    if (node < 0) return;
-    const level = scene.model.data.level[node];
+    const { model } = scene;
+    if (node < 0 || !model) return;
+    const level = model.data.level[node];
     if (level >= scene.depth) return;
     const row = scene.icicle ? level : scene.depth - 1 - level;
-    const span = spanOf(scene.model, node);
+    const span = spanOf(model, node);
     const scale = w / (scene.view.x1 - scene.view.x0);
     const from = Math.max(0, (span.x0 - scene.view.x0) * scale);
     const to = Math.min(w, (span.x1 - scene.view.x0) * scale);

@@ -7,11 +7,14 @@
 import type { Column } from "../data/bytes";
 import type { Tree } from "./tree";
 
+/** Places are whole numbers: where all of them fit 32 bits they take half of the memory, and half of the time. */
+export type Places = Float64Array | Uint32Array;
+
 export interface Level {
   readonly count: number;
-  readonly x0: Float64Array;
-  readonly x1: Float64Array;
-  readonly cum: Float64Array;
+  readonly x0: Places;
+  readonly x1: Places;
+  readonly cum: Places;
   /** Node of each box. */
   readonly node: Uint32Array;
 }
@@ -24,19 +27,60 @@ export interface Layout {
   readonly width: number;
 }
 
-/** Where the boxes of each level begin among all boxes, and one past the last. */
-function begins(level: Column, tree: Tree, weight: Float64Array): Uint32Array {
-  const begin = new Uint32Array(tree.depth + 1);
+/** For `length` places, none of them beyond `width`. */
+export function placesFor(width: number, length: number): Places {
+  return width < 2 ** 32 ? new Uint32Array(length) : new Float64Array(length);
+}
+
+/** What the boxes of all levels are in: one level after the other, each from left to right. */
+export class Boxes {
+  readonly begin: Uint32Array;
+  readonly x0: Places;
+  readonly x1: Places;
+  /** A level has one sum more than boxes, so those of level n begin n places later. */
+  readonly cum: Places;
+  readonly node: Uint32Array;
+  /** `counts` has the boxes of each level, and none ends beyond `width`. */
+  constructor(counts: ArrayLike<number>, width: number) {
+    const depth = counts.length;
+    this.begin = new Uint32Array(depth + 1);
+    for (let at = 0; at < depth; at++) this.begin[at + 1] = this.begin[at] + counts[at];
+    const all = this.begin[depth];
+    this.x0 = placesFor(width, all);
+    this.x1 = placesFor(width, all);
+    this.cum = placesFor(width, all + depth);
+    this.node = new Uint32Array(all);
+  }
+
+  /** Each level is a view of its part. */
+  levels(): Level[] {
+    const levels: Level[] = [];
+    for (let at = 0; at + 1 < this.begin.length; at++) {
+      const [from, to] = [this.begin[at], this.begin[at + 1]];
+      levels.push({
+        count: to - from,
+        x0: this.x0.subarray(from, to),
+        x1: this.x1.subarray(from, to),
+        cum: this.cum.subarray(from + at, to + at + 1),
+        node: this.node.subarray(from, to),
+      });
+    }
+    return levels;
+  }
+}
+
+/** How many boxes each level has. */
+function countsOf(level: Column, tree: Tree, weight: Float64Array): Uint32Array {
+  const counts = new Uint32Array(tree.depth);
   for (let i = 0; i < level.length; ) {
     if (weight[i] === 0) {
       i = tree.end[i];
       continue;
     }
-    begin[level[i] + 1]++;
+    counts[level[i]]++;
     i++;
   }
-  for (let depth = 0; depth < tree.depth; depth++) begin[depth + 1] += begin[depth];
-  return begin;
+  return counts;
 }
 
 /**
@@ -46,13 +90,9 @@ function begins(level: Column, tree: Tree, weight: Float64Array): Uint32Array {
  * are laid out without a look-up of an object for each.
  */
 export function layOut(level: Column, tree: Tree, weight: Float64Array): Layout {
-  const begin = begins(level, tree, weight);
-  const next = begin.slice();
-  const boxes = begin[tree.depth];
-  const x0 = new Float64Array(boxes);
-  const x1 = new Float64Array(boxes);
-  const cum = new Float64Array(boxes + tree.depth);
-  const node = new Uint32Array(boxes);
+  const boxes = new Boxes(countsOf(level, tree, weight), weight[0]);
+  const { x0, x1, cum, node } = boxes;
+  const next = boxes.begin.slice();
   const cursor = new Float64Array(tree.depth + 1);
   for (let i = 0; i < level.length; ) {
     const w = weight[i];
@@ -66,27 +106,15 @@ export function layOut(level: Column, tree: Tree, weight: Float64Array): Layout 
     node[at] = i++;
     x0[at] = x;
     x1[at] = x + w;
-    // A level has one sum more than boxes, so those of level n begin n places later.
     cum[at + depth + 1] = cum[at + depth] + w;
     cursor[depth] = x + w;
     cursor[depth + 1] = x;
   }
-  const levels: Level[] = [];
-  for (let depth = 0; depth < tree.depth; depth++) {
-    const [from, to] = [begin[depth], begin[depth + 1]];
-    levels.push({
-      count: to - from,
-      x0: x0.subarray(from, to),
-      x1: x1.subarray(from, to),
-      cum: cum.subarray(from + depth, to + depth + 1),
-      node: node.subarray(from, to),
-    });
-  }
-  return { levels, nodes: level.length, width: weight[0] };
+  return { levels: boxes.levels(), nodes: level.length, width: weight[0] };
 }
 
 /** First of `lo..hi` whose value is greater than `x`, in an array that never decreases. */
-export function firstAbove(sorted: Float64Array, lo: number, hi: number, x: number): number {
+export function firstAbove(sorted: Places, lo: number, hi: number, x: number): number {
   let low = lo;
   let high = hi;
   while (low < high) {

@@ -5,7 +5,7 @@
 
 import type { Column } from "../data/bytes";
 import type { FlameData } from "../data/flame";
-import type { Layout, Level } from "./layout";
+import { type Layout, type Level, type Places, placesFor } from "./layout";
 import { once } from "./once";
 
 /** Which nodes to light, by what they have in common: node i where `lit[of[i]]` is 1. */
@@ -96,8 +96,8 @@ function gathered(lit: Uint8Array, { begin, node, marks }: Kinds): Uint32Array {
 }
 
 /** Where the box of each node begins; only those who search need it. */
-export const startsOf = once(({ levels, nodes }: Layout): Float64Array => {
-  const starts = new Float64Array(nodes);
+export const startsOf = once(({ levels, nodes, width }: Layout): Places => {
+  const starts = placesFor(width, nodes);
   for (const { node, x0, count } of levels) for (let k = 0; k < count; k++) starts[node[k]] = x0[k];
   return starts;
 });
@@ -124,7 +124,8 @@ export function light({ data, layout, weight }: Lightable, lamps: Lamps, nodes: 
     if (weight[node] > 0) lit[next[level[node]]++] = node;
   }
   const made: Level[] = [];
-  const make = (at: number) => boxesOf(lit.subarray(begin[at], next[at]), startsOf(layout), weight);
+  const make = (at: number) =>
+    boxesOf(lit.subarray(begin[at], next[at]), startsOf(layout), weight, layout.width);
   return {
     ...lamps,
     level: (at) => {
@@ -134,16 +135,16 @@ export function light({ data, layout, weight }: Lightable, lamps: Lamps, nodes: 
   };
 }
 
-function boxesOf(node: Uint32Array, starts: Float64Array, weight: Float64Array): Level {
+function boxesOf(node: Uint32Array, starts: Places, weight: Float64Array, width: number): Level {
   const count = node.length;
-  const x0 = new Float64Array(count);
-  const x1 = new Float64Array(count);
-  const cum = new Float64Array(count + 1);
+  const x0 = placesFor(width, count);
+  const x1 = placesFor(width, count);
+  const cum = placesFor(width, count + 1);
   for (let k = 0; k < count; k++) {
-    const width = weight[node[k]];
+    const w = weight[node[k]];
     x0[k] = starts[node[k]];
-    x1[k] = x0[k] + width;
-    cum[k + 1] = cum[k] + width;
+    x1[k] = x0[k] + w;
+    cum[k + 1] = cum[k] + w;
   }
   return { count, x0, x1, cum, node };
 }

@@ -9,7 +9,7 @@ import { checkSecond, grow } from "./grow";
 import { gallopTo, type Layout, layOut } from "./layout";
 import { once } from "./once";
 import { stageColours } from "./palette";
-import { ownWeight, type Tree } from "./tree";
+import { buildTree, ownWeight, type Tree } from "./tree";
 
 export interface Comparison {
   readonly shareA: Float64Array;
@@ -64,16 +64,20 @@ export const comparedFunctions = once((m: FlameModel) => {
 
 /** Throws DataError where the data is not a tree. */
 export function buildModel(data: FlameData): FlameModel {
-  const grown = grow(data);
-  checkSecond(data, grown);
+  return modelOf(data, grow(data));
+}
+
+/** The model of data that was checked and laid out. Throws DataError where a second profile is not one of its tree. */
+export function modelOf(data: FlameData, layout: Layout): FlameModel {
+  checkSecond(data, layout.levels.length);
   const weight = meanWeight(data);
-  const { tree } = grown;
+  const tree = buildTree(data.level);
   return {
     data,
     tree,
     weight,
-    layout: data.second ? layOut(data.level, tree, weight) : grown.layout,
-    stageWeight: data.second ? sumByStage(data, tree, weight) : grown.stageWeight,
+    layout: data.second ? layOut(data.level, tree, weight) : layout,
+    stageWeight: sumByStage(data, tree, weight),
     stageColour: stageColours(data.stages, data.stageColours),
     comparison: compare(data),
   };

@@ -5,7 +5,9 @@
 
 import { Unpacker, unpack } from "../data/block";
 import { decodeFlame } from "../data/flame";
-import { buildModel, type FlameModel } from "./model";
+import { firstPicture, type Picture, type Sheet } from "./first";
+import { grow } from "./grow";
+import { buildModel, type FlameModel, modelOf } from "./model";
 
 /** Smaller graphs, as text, are done before a worker has started. */
 export const SMALL_TEXT = 150_000;
@@ -13,6 +15,7 @@ export const SMALL_TEXT = 150_000;
 const PATIENCE_MS = 20_000;
 
 export type Prepared =
+  | { readonly kind: "picture"; readonly picture: Picture }
   | { readonly kind: "model"; readonly model: FlameModel }
   | { readonly kind: "failed"; readonly message: string };
 
@@ -25,6 +28,12 @@ export interface Packed {
 /** A part of such a text, in its order. */
 export interface Piece extends Packed {
   readonly last: boolean;
+}
+
+/** A picture to be had before the model: `ask` says what it is drawn on when that is known. */
+export interface First {
+  readonly ask: (tell: (sheet: Sheet) => void) => void;
+  readonly show: (picture: Picture) => void;
 }
 
 /** Whether it takes so long that it is worth a worker. */
@@ -55,7 +64,7 @@ export class Aside {
   }
 
   /** What the worker answers when it has all of the text; null where it cannot work. */
-  async finish(text: string): Promise<Prepared | null> {
+  async finish(text: string, first?: First): Promise<Prepared | null> {
     const { worker } = this;
     const answer = await new Promise<Prepared | null>((done) => {
       const late = setTimeout(() => done(null), PATIENCE_MS);
@@ -63,10 +72,14 @@ export class Aside {
         clearTimeout(late);
         done(prepared);
       };
-      worker.onmessage = (event: MessageEvent<Prepared>) => end(event.data);
+      worker.onmessage = ({ data }: MessageEvent<Prepared>) => {
+        if (data.kind === "picture") first?.show(data.picture);
+        else end(data);
+      };
       worker.onerror = () => end(null);
       worker.onmessageerror = () => end(null);
       this.give(text.slice(this.given), true);
+      first?.ask((sheet) => worker.postMessage(sheet));
     });
     worker.terminate();
     return answer;
@@ -74,9 +87,13 @@ export class Aside {
 }
 
 /** The model of a block. Rejects with what is wrong with it. */
-export async function prepareAside(packed: Packed, start: () => Aside | null): Promise<FlameModel> {
+export async function prepareAside(
+  packed: Packed,
+  start: () => Aside | null,
+  first?: First,
+): Promise<FlameModel> {
   const aside = isLarge(packed) ? start() : null;
-  const answer = aside && (await aside.finish(packed.text));
+  const answer = aside && (await aside.finish(packed.text, first));
   if (answer?.kind === "model") return answer.model;
   if (answer?.kind === "failed") throw new Error(answer.message);
   return prepare(packed);
@@ -84,19 +101,32 @@ export async function prepareAside(packed: Packed, start: () => Aside | null): P
 
 /** What of the page a worker answers. */
 export interface Scope {
-  onmessage: ((event: MessageEvent<Piece>) => void) | null;
+  onmessage: ((event: MessageEvent<Piece | Sheet>) => void) | null;
   postMessage(message: Prepared, transfer: ArrayBuffer[]): void;
 }
 
-/** The worker's side: the text of a block in, in pieces, its model out. */
+/** The worker's side: the text of a block in, in pieces, its picture out where the page draws on a sheet, and its model. */
 export function serve(scope: Scope): void {
   let unpacker: Unpacker | null = null;
-  scope.onmessage = async ({ data: { text, what, last } }) => {
-    unpacker ??= new Unpacker(what);
-    unpacker.push(text);
-    if (!last) return;
+  let sheet: Sheet | null = null;
+  scope.onmessage = async ({ data: given }) => {
+    if ("rows" in given) {
+      sheet = given;
+      return;
+    }
+    unpacker ??= new Unpacker(given.what);
+    unpacker.push(given.text);
+    if (!given.last) return;
     try {
-      const model = buildModel(decodeFlame(await unpacker.end()));
+      const data = decodeFlame(await unpacker.end());
+      const layout = grow(data);
+      // What the page draws on may be known since.
+      await new Promise((done) => setTimeout(done));
+      if (sheet && !data.second) {
+        const picture = firstPicture(data, layout, sheet);
+        scope.postMessage({ kind: "picture", picture }, buffersOf(picture));
+      }
+      const model = modelOf(data, layout);
       scope.postMessage({ kind: "model", model }, buffersOf(model));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -105,8 +135,8 @@ export function serve(scope: Scope): void {
   };
 }
 
-/** The buffers of a model, which go over to the page without being copied. */
-export function buffersOf(model: FlameModel): ArrayBuffer[] {
+/** The buffers of what is answered, which go over to the page without being copied. */
+export function buffersOf(all: FlameModel | Picture): ArrayBuffer[] {
   const found = new Set<ArrayBuffer>();
   const visit = (value: unknown) => {
     if (ArrayBuffer.isView(value)) {
@@ -118,6 +148,6 @@ export function buffersOf(model: FlameModel): ArrayBuffer[] {
       Object.values(value).forEach(visit);
     }
   };
-  visit(model);
+  visit(all);
   return [...found];
 }

@@ -6,7 +6,7 @@
 // pixels × rows, however many nodes there are. Where boxes are lit, all are drawn dimmed, and over
 // them those that are lit in the same way, as if a level had no others.
 
-import { firstAbove, type Level } from "./layout";
+import { firstAbove, type Level, type Places } from "./layout";
 import type { Lit } from "./lit";
 
 /** Pixels are 0xAABBGGRR, as a little-endian view of ImageData has them. */
@@ -36,6 +36,8 @@ export interface Run {
   readonly node: number;
   readonly from: number;
   readonly to: number;
+  /** Its name, where the model that has it is elsewhere. */
+  readonly name?: string;
 }
 
 export interface Raster {
@@ -81,7 +83,7 @@ export function mix(under: Pixel, over: Pixel, share: number): Pixel {
 }
 
 /** First box whose right edge is beyond x, looking near `from` first: `guess` boxes on, then twice as many. */
-function gallop(x1: Float64Array, from: number, count: number, x: number, guess: number): number {
+function gallop(x1: Places, from: number, count: number, x: number, guess: number): number {
   let low = from;
   let step = guess + 1;
   let high = from + guess;
@@ -206,7 +208,7 @@ function upTo({ cum, x0, count }: Level, k: number, x: number): number {
 }
 
 /** Place of the box k..last in which the running weight passes `amount`. */
-function boxAt(cum: Float64Array, amount: number, k: number, last: number, count: number): number {
+function boxAt(cum: Places, amount: number, k: number, last: number, count: number): number {
   const found = firstAbove(cum, k + 1, Math.min(last, count - 1) + 1, amount) - 1;
   return Math.min(found, count - 1);
 }

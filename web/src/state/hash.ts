@@ -83,89 +83,64 @@ export const START: PageState = {
   keys: true,
 };
 
-function index(text: string | null): number {
-  const value = Number(text ?? "0");
+function index(text: string): number {
+  const value = Number(text);
   return Number.isInteger(value) && value >= 0 && value < 2 ** 31 ? value : 0;
 }
 
-function span(text: string | null): readonly [number, number] | null {
-  const parts = (text ?? "").split("-").map(Number);
-  if (parts.length !== 2) return null;
-  const [a, b] = parts;
-  return a >= 0 && b <= 1 && b - a > 1e-12 ? [a, b] : null;
+/** Two numbers `most` apart from 0 at most, the second at least `least` above the first. */
+function span(text: string, most: number, least: number): readonly [number, number] | null {
+  const [a, b, ...more] = text.split("-").map(Number);
+  return more.length === 0 && a >= 0 && b <= most && b - a > least ? [a, b] : null;
 }
 
-function seconds(text: string | null): readonly [number, number] | null {
-  const parts = (text ?? "").split("-").map(Number);
-  if (parts.length !== 2) return null;
-  const [a, b] = parts;
-  return a >= 0 && b > a && b < 1e9 ? [a, b] : null;
-}
-
-function choice<T extends string>(text: string | null, all: readonly T[]): T {
+function choice<T extends string>(text: string, all: readonly T[]): T {
   return all.find((one) => one === text) ?? all[0];
+}
+
+/** What a field is called in the address where that is not its own name. */
+const NAMES: Readonly<Record<string, string>> = { query: "find", mode: "view" };
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  shape: SHAPES,
+  split: GROUPED,
+  colour: COLOURS,
+  event: FLAME_EVENTS,
+  mode: ["flame", "table"],
+  sort: ["own", "total", "name"],
+  theme: ["auto", "light", "dark"],
+};
+
+/** The value of a field as its text in the address says, of the same kind as at the start. */
+function read(key: string, start: unknown, text: string): unknown {
+  if (key === "range") return span(text, 1, 1e-12);
+  if (key === "time") return span(text, 1e9, 0);
+  if (typeof start === "number") return index(text);
+  if (typeof start === "boolean") return start ? text !== "0" : text === "1";
+  return CHOICES[key] ? choice(text, CHOICES[key]) : text;
+}
+
+/** Fixed notation: an exponent would put a second "-" into the text. */
+function written(key: string, value: unknown): string {
+  if (typeof value === "boolean") return value ? "1" : "0";
+  if (!Array.isArray(value)) return `${value}`;
+  return value.map((part) => Number(part).toFixed(key === "time" ? 3 : 15)).join("-");
 }
 
 export function parseHash(hash: string): PageState {
   const fields = new URLSearchParams(hash.replace(/^#/, ""));
-  return {
-    input: index(fields.get("input")),
-    finding: index(fields.get("finding")),
-    zoom: index(fields.get("zoom")),
-    range: span(fields.get("range")),
-    node: index(fields.get("node")),
-    query: fields.get("find") ?? "",
-    stage: fields.get("stage") ?? "",
-    time: seconds(fields.get("time")),
-    shape: choice<Drawn>(fields.get("shape"), SHAPES),
-    of: fields.get("of") ?? "",
-    focus: fields.get("focus") ?? "",
-    without: fields.get("without") ?? "",
-    hide: fields.get("hide") ?? "",
-    collapse: fields.get("collapse") === "1",
-    merge: fields.get("merge") === "1",
-    split: choice<Grouped>(fields.get("split"), GROUPED),
-    colour: choice<Colour>(fields.get("colour"), COLOURS),
-    event: choice<FlameEvent>(fields.get("event"), FLAME_EVENTS),
-    mode: choice<Mode>(fields.get("view"), ["flame", "table"]),
-    icicle: fields.get("icicle") === "1",
-    sort: choice<Sort>(fields.get("sort"), ["own", "total", "name"]),
-    theme: choice<Theme>(fields.get("theme"), ["auto", "light", "dark"]),
-    keys: fields.get("keys") !== "0",
-  };
+  const all = Object.entries(START).map(([key, start]) => {
+    const text = fields.get(NAMES[key] ?? key);
+    return [key, text === null ? start : read(key, start, text)];
+  });
+  // Every field of START, each of the kind that it has there.
+  return Object.fromEntries(all) as PageState;
 }
-
-/** Fields that are texts, and those that are on or off, under their own names. */
-const NAMED = [
-  "shape",
-  "of",
-  "focus",
-  "without",
-  "hide",
-  "split",
-  "colour",
-  "event",
-  "sort",
-  "theme",
-] as const;
-const SWITCHES = ["collapse", "merge", "icicle"] as const;
 
 export function formatHash(state: PageState): string {
   const fields = new URLSearchParams();
-  if (state.input > 0) fields.set("input", String(state.input));
-  if (state.finding > 0) fields.set("finding", String(state.finding));
-  if (state.zoom > 0) fields.set("zoom", String(state.zoom));
-  // Fixed notation: an exponent would put a second "-" into the text.
-  if (state.range) fields.set("range", state.range.map((x) => x.toFixed(15)).join("-"));
-  if (state.node > 0) fields.set("node", String(state.node));
-  if (state.query !== "") fields.set("find", state.query);
-  if (state.stage !== "") fields.set("stage", state.stage);
-  if (state.time) fields.set("time", state.time.map((t) => t.toFixed(3)).join("-"));
-  for (const name of NAMED) {
-    if (state[name] !== START[name]) fields.set(name, state[name]);
+  const start: Readonly<Record<string, unknown>> = { ...START };
+  for (const [key, value] of Object.entries(state)) {
+    if (value !== start[key]) fields.set(NAMES[key] ?? key, written(key, value));
   }
-  for (const name of SWITCHES) if (state[name]) fields.set(name, "1");
-  if (state.mode !== START.mode) fields.set("view", state.mode);
-  if (!state.keys) fields.set("keys", "0");
   return fields.toString();
 }

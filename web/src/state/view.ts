@@ -21,7 +21,7 @@ import { regroup } from "../flame/regroup";
 import { changesNothing, type Reshape, reshape } from "../flame/reshape";
 import { matchLabels, parseQuery, weightWithin } from "../flame/search";
 import { selected } from "../flame/select";
-import { dark, event, field, flame, samples } from "./store";
+import { dark, event, field, flame, picture, samples } from "./store";
 
 /** The whole of the samples, as the file has them. */
 export const base = computed<FlameModel | null>(() =>
@@ -138,7 +138,8 @@ export const view = computed<View>(() => {
 
 export const depth = computed(() => {
   const m = model.value;
-  return m ? Math.max(1, levelsWithin(m.layout, view.value.x0, view.value.x1)) : 1;
+  if (!m) return picture.value?.depth ?? 1;
+  return Math.max(1, levelsWithin(m.layout, view.value.x0, view.value.x1));
 });
 
 export const query = computed(() => parseQuery(field("query")));

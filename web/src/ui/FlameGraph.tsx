@@ -4,10 +4,10 @@
 import { effect, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { describe, sentence } from "../flame/describe";
-import { levelOfRow, Painter, ROW_HEIGHT } from "../flame/draw";
+import { levelOfRow, named, Painter, ROW_HEIGHT } from "../flame/draw";
 import { nodeAt } from "../flame/layout";
 import type { Graph } from "../state/graph";
-import { dark } from "../state/store";
+import { dark, picture, sheet } from "../state/store";
 import { graphKeys } from "./keys";
 import { Tooltip } from "./Tooltip";
 import { TreeWindow } from "./TreeWindow";
@@ -42,7 +42,8 @@ export function FlameGraph({ graph }: { graph: Graph }) {
   const pointer = useSignal<Pointer | null>(null);
   const focused = useSignal(false);
   const due = useRef(false);
-  const height = model.value ? depth.value * ROW_HEIGHT : HIGHEST;
+  const waiting = !model.value && !picture.value;
+  const height = !waiting ? depth.value * ROW_HEIGHT : HIGHEST;
 
   const scrollTo = (top: number) => {
     if (!frame.current) return;
@@ -56,10 +57,19 @@ export function FlameGraph({ graph }: { graph: Graph }) {
     painter.current = new Painter(canvas.current);
     const measure = () => {
       const { clientWidth, clientHeight } = element;
-      size.value = { width: clientWidth, height: clientHeight, ratio: window.devicePixelRatio };
+      const ratio = window.devicePixelRatio;
+      size.value = { width: clientWidth, height: clientHeight, ratio };
+      sheet.value = {
+        width: Math.round(clientWidth * ratio),
+        rows: Math.ceil(clientHeight / ROW_HEIGHT) + 1,
+        runFrom: named(ratio),
+        dark: dark.value,
+      };
     };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
+    // Who draws the first picture of a large graph waits for these sizes, though they take a layout of their own.
+    if (!model.value) measure();
     const first = requestAnimationFrame(measure);
     return () => {
       cancelAnimationFrame(first);
@@ -91,6 +101,7 @@ export function FlameGraph({ graph }: { graph: Graph }) {
   const scene = () => {
     const m = model.value;
     const brush = paint.value;
+    const early = m ? null : picture.value;
     const { width, height: visibleHeight, ratio } = size.value;
     const rest = {
       view: view.value,
@@ -101,7 +112,11 @@ export function FlameGraph({ graph }: { graph: Graph }) {
       selected: focused.value || cursor.value > 0 ? cursor.value : -1,
       hovered: pointer.value?.node ?? -1,
     };
-    return m && brush && { ...rest, model: m, paint: brush, width, visibleHeight, ratio };
+    // What was drawn for another width is not this picture.
+    const there = m ? brush : early?.width === Math.round(width * ratio);
+    return (
+      there && { ...rest, model: m, picture: early, paint: brush, width, visibleHeight, ratio }
+    );
   };
 
   // Whatever changes, and however often, before the next frame is drawn with it, once.
@@ -156,7 +171,7 @@ export function FlameGraph({ graph }: { graph: Graph }) {
           pointer.value = null;
         }}
       >
-        {!m && <p class="flame-waiting">Unpacking the stacks…</p>}
+        {waiting && <p class="flame-waiting">Unpacking the stacks…</p>}
         <div class="sheet" style={{ height: `${height}px` }}>
           <canvas
             ref={canvas}

@@ -66,6 +66,65 @@ it.each([
   await isRight(opened);
 });
 
+/**
+ * Makes the page say what it draws on before the worker has all of the text, and keeps the model back until something is
+ * drawn without it, or nothing was asked for.
+ */
+const SLOW = `
+  const Given = window.Worker;
+  window.Worker = class extends Given {
+    postMessage(message) {
+      this.asked ||= message.rows > 0;
+      if (message.last && !window.unasked) this.held = message;
+      else super.postMessage(message);
+      if (!this.asked || !this.held) return;
+      super.postMessage(this.held);
+      this.held = null;
+    }
+    set onmessage(take) {
+      super.onmessage = (event) => {
+        if (event.data.kind !== "model") return take(event);
+        const wait = setInterval(() => {
+          const sheet = document.querySelector('.frame canvas[data-drawn="true"]');
+          if (!sheet && !window.unasked) return;
+          clearInterval(wait);
+          window.first = sheet && sheet.toDataURL();
+          window.noModel = document.querySelector(".legend") === null;
+          take(event);
+        }, 50);
+      };
+    }
+  };`;
+
+it.each(["", "#theme=dark"])(
+  "is drawn before its model is there, and alike, at %s",
+  async (hash) => {
+    const html = reportWith([blockElement("flame", LARGE)]);
+    const opened = await browser.openText(html, hash, {}, SLOW);
+    const [first, now] = await opened.page.evaluate(() => [
+      Reflect.get(window, "first"),
+      document.querySelector<HTMLCanvasElement>(".frame canvas")?.toDataURL(),
+    ]);
+    expect(await opened.page.evaluate("window.noModel")).toBe(true);
+    // Not by toBe, which would print both pictures.
+    expect(first === now).toBe(true);
+    expect(first).toMatch(/^data:image.png/);
+    await isRight(opened);
+  },
+);
+
+it("is drawn with its model alone where the address asks for a part of it", async () => {
+  const html = reportWith([blockElement("flame", LARGE)]);
+  const { page, wrong } = await browser.openText(
+    html,
+    "#find=%5Eodd%24",
+    {},
+    `${SLOW}unasked = 1;`,
+  );
+  expect(await page.evaluate("[window.first, window.noModel]")).toEqual([null, true]);
+  expect(wrong).toEqual([]);
+});
+
 it("is unpacked by the page where there is no worker", async () => {
   const html = reportWith([blockElement("flame", LARGE)]);
   const opened = await browser.openText(html, "", {}, counting(true));
