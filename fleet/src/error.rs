@@ -8,7 +8,7 @@ use zwhy_capture::CaptureError;
 
 #[derive(Debug, Error)]
 pub enum FleetError {
-    #[error("`{0}` is no store; write a folder, or file:///PATH")]
+    #[error("`{0}` is no store; write a folder, file:///PATH or s3://BUCKET/PREFIX")]
     NoStore(String),
     #[error("cannot {deed} {key}: {source}")]
     Store { deed: &'static str, key: String, source: object_store::Error },

@@ -14,6 +14,7 @@ mod layout;
 mod manifest;
 mod merge;
 mod names;
+mod s3;
 mod schema;
 mod scope;
 pub mod serve;

@@ -1,6 +1,7 @@
 //! Where the files of all hosts lie: objects under keys, each written whole or not at all.
 
 use crate::error::FleetError;
+use crate::s3;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::object_store::local::LocalFileSystem;
 use datafusion::object_store::path::Path as Key;
@@ -18,11 +19,22 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store at `file:///PATH` or in a folder.
+    /// The store at `file:///PATH`, in a folder, or at `s3://BUCKET/PREFIX` with the variables of AWS's tools.
     ///
     /// # Errors
-    /// When the address is of another kind, or nothing is there.
+    /// When the address is of another kind, nothing is there, or a variable is missing.
     pub fn open(at: &str) -> Result<Store, FleetError> {
+        Store::open_with(at, &|name| std::env::var(name).ok())
+    }
+
+    /// As [`Store::open`]; `env` reads a variable.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn open_with(at: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Store, FleetError> {
+        if at.starts_with("s3://") {
+            return Ok(Store { objects: s3::open(at, env)? });
+        }
         let path = at.strip_prefix("file://").unwrap_or(at);
         if path.is_empty() || path.contains("://") {
             return Err(FleetError::NoStore(at.to_owned()));

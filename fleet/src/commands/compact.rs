@@ -9,7 +9,7 @@ use zwhy_fleet::{MergeOptions, Store, compact};
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The store: a folder or file:///PATH.
+    /// The store: a folder, file:///PATH or s3://BUCKET/PREFIX.
     #[arg(long, value_name = "STORE")]
     store: String,
     /// Merge an hour when it is over for so long.

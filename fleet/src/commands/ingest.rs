@@ -12,7 +12,7 @@ pub struct Args {
     /// Captures, packed or still being recorded.
     #[arg(required = true)]
     captures: Vec<PathBuf>,
-    /// The store: a folder, made where it is not there, or file:///PATH.
+    /// The store: a folder, made where it is not there, file:///PATH or s3://BUCKET/PREFIX.
     #[arg(long, value_name = "STORE")]
     store: String,
     /// In place of the host that a capture names.

@@ -8,7 +8,7 @@ use zwhy_fleet::{Store, judge};
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The store: a folder or file:///PATH.
+    /// The store: a folder, file:///PATH or s3://BUCKET/PREFIX.
     #[arg(long, value_name = "STORE")]
     store: String,
     #[command(flatten)]

@@ -20,7 +20,7 @@ pub struct Args {
 
 #[derive(clap::Args, Debug)]
 struct Of {
-    /// The store: a folder or file:///PATH.
+    /// The store: a folder, file:///PATH or s3://BUCKET/PREFIX.
     #[arg(long, value_name = "STORE")]
     store: String,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use zwhy_fleet::serve::{App, Audit, Role, Token, acceptor, draw, hash, listen, r
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The store: a folder or file:///PATH.
+    /// The store: a folder, file:///PATH or s3://BUCKET/PREFIX.
     #[arg(long, value_name = "STORE")]
     store: String,
     /// Where to listen; beyond this machine only with --tokens, --certificate and --key.

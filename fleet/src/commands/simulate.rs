@@ -12,7 +12,7 @@ pub struct Args {
     /// Recordings that hosts take their load from.
     #[arg(required = true)]
     captures: Vec<PathBuf>,
-    /// The store: a folder, made where it is not there, or file:///PATH.
+    /// The store: a folder, made where it is not there, file:///PATH or s3://BUCKET/PREFIX.
     #[arg(long, value_name = "STORE")]
     store: String,
     #[arg(long, value_name = "N", default_value_t = 3)]

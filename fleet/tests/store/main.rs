@@ -1,6 +1,8 @@
 //! The store against what the captures themselves say, counted without an engine.
 
 mod answers;
+mod bucket;
+mod digests;
 mod dying;
 mod hostile;
 mod merging;

@@ -14,17 +14,22 @@ use zwhy_fleet::{
 
 const NAMES: [&str; 2] = ["sync", "memory"];
 
-async fn filled(folder: &Path) -> Store {
+async fn folder(folder: &Path) -> Store {
     let store = Store::create(&folder.display().to_string()).unwrap();
-    for name in NAMES {
-        let options = IngestOptions { host: Some(host(name)), start_ms: None };
-        ingest(&store, &path(name), &options, &Knowledge::embedded()).await.unwrap();
-    }
+    filled(&store).await;
     store
 }
 
+/// Puts two hosts into a store.
+pub async fn filled(store: &Store) {
+    for name in NAMES {
+        let options = IngestOptions { host: Some(host(name)), start_ms: None };
+        ingest(store, &path(name), &options, &Knowledge::embedded()).await.unwrap();
+    }
+}
+
 /// Hours after the recordings; what is replaced goes at once.
-fn now() -> MergeOptions {
+pub fn now() -> MergeOptions {
     MergeOptions {
         now_ms: i64::MAX / 2,
         settle: Duration::from_secs(900),
@@ -34,12 +39,12 @@ fn now() -> MergeOptions {
     }
 }
 
-fn keep_replaced() -> MergeOptions {
+pub fn keep_replaced() -> MergeOptions {
     MergeOptions { grace: Duration::from_secs(u64::MAX / 2), ..now() }
 }
 
 /// Samples of all hosts by stage, and readings of one counter.
-async fn told(store: &Store) -> BTreeMap<(String, String), u64> {
+pub async fn told(store: &Store) -> BTreeMap<(String, String), u64> {
     let anatomy = &Knowledge::embedded().anatomy;
     let mut all = BTreeMap::new();
     for point in stages_over_time(store, Scope::default(), 86_400_000, anatomy).await.unwrap() {
@@ -52,7 +57,7 @@ async fn told(store: &Store) -> BTreeMap<(String, String), u64> {
 }
 
 /// The same from the captures.
-fn expected() -> BTreeMap<(String, String), u64> {
+pub fn expected() -> BTreeMap<(String, String), u64> {
     let mut all = BTreeMap::new();
     for name in NAMES {
         for row in answer(name).stages {
@@ -66,7 +71,7 @@ fn expected() -> BTreeMap<(String, String), u64> {
     all
 }
 
-fn files(folder: &Path) -> Vec<String> {
+pub fn files(folder: &Path) -> Vec<String> {
     let (mut out, mut todo) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(at) = todo.pop() {
         for entry in std::fs::read_dir(at).unwrap().map(Result::unwrap) {
@@ -80,10 +85,19 @@ fn files(folder: &Path) -> Vec<String> {
     out
 }
 
+/// Copies all files of a folder into another one.
+pub fn copy(from: &Path, to: &Path) {
+    for file in files(from) {
+        let to = to.join(&file);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(from.join(&file), to).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn merged_hours_answer_as_the_units_did() {
     let dir = tempfile::tempdir().unwrap();
-    let (store, knowledge) = (filled(dir.path()).await, Knowledge::embedded());
+    let (store, knowledge) = (folder(dir.path()).await, Knowledge::embedded());
     let want = expected();
     assert_eq!(told(&store).await, want);
     let before = findings(&store, &Scope::default()).await.unwrap();
@@ -120,7 +134,7 @@ async fn merged_hours_answer_as_the_units_did() {
 #[tokio::test]
 async fn sums_keep_all_samples_and_dropped_hours_stay_dropped() {
     let dir = tempfile::tempdir().unwrap();
-    let (store, knowledge) = (filled(dir.path()).await, Knowledge::embedded());
+    let (store, knowledge) = (folder(dir.path()).await, Knowledge::embedded());
     let day = Duration::from_secs(86_400);
     let sums = MergeOptions { sums_after: Some(day), ..now() };
     compact(&store, &sums, &knowledge).await.unwrap();
@@ -152,16 +166,12 @@ async fn a_compactor_that_dies_at_any_step_doubles_and_loses_nothing() {
     let knowledge = Knowledge::embedded();
     let want = expected();
     let full = tempfile::tempdir().unwrap();
-    filled(full.path()).await;
+    folder(full.path()).await;
     let mut deaths = 0;
     for step in 0.. {
         // Half of the deaths are after the deed, before anybody is told.
         let dir = tempfile::tempdir().unwrap();
-        for file in files(full.path()) {
-            let to = dir.path().join(&file);
-            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
-            std::fs::copy(full.path().join(&file), to).unwrap();
-        }
+        copy(full.path(), dir.path());
         let store = Store::open(&dir.path().display().to_string()).unwrap();
         let dying = Store::over(Arc::new(Dying::over(store.clone(), step / 2, step % 2 == 1)));
         let ended = compact(&dying, &now(), &knowledge).await;
@@ -183,7 +193,7 @@ async fn a_compactor_that_dies_at_any_step_doubles_and_loses_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn compactors_at_the_same_time_count_everything_once() {
     let dir = tempfile::tempdir().unwrap();
-    let store = filled(dir.path()).await;
+    let store = folder(dir.path()).await;
     let want = expected();
     let merging: Vec<_> = (0..4)
         .map(|_| {
