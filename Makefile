@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test fleet-demo fleet-test kernel-test setup setup-test setup-dist setup-page build manual site dist reproducible page page-test fmt lint web bench fuzz package-machine matrix fresh-machine clean
+.PHONY: help demo test fleet-demo fleet-test kernel-test setup setup-test setup-dist setup-page build manual site dist crates reproducible page page-test fmt lint web bench fuzz package-machine matrix fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,7 +31,7 @@ setup: ## install what building and running needs (Debian packages)
 setup-test: ## also install what only the tests need (browser, perf, Node, web packages)
 	@scripts/setup.sh test
 
-setup-dist: ## also install what only packaging needs (musl-gcc, lintian)
+setup-dist: ## also install what only packaging needs (compilers for musl and arm64, lintian)
 	@scripts/setup.sh dist
 
 setup-page: ## also install what only the page without installation needs (clang for WebAssembly, Node)
@@ -48,6 +48,9 @@ site: ## the documentation as one book in target/site, for reading offline
 
 dist: setup-dist ## packages for other machines in target/dist: .deb, static archive, SBOM, checksums
 	scripts/dist.sh
+
+crates: setup ## pack each crate, and install the program from what was packed alone, in an empty folder
+	scripts/crates.sh
 
 reproducible: setup-dist ## build the packages twice in different folders and compare every byte
 	scripts/reproducible.sh
@@ -81,8 +84,8 @@ bench: build ## reading a perf.data, and recording, beside perf and inferno, as 
 fuzz: setup-test ## feed mutated files to every importer, FUZZ_SECONDS=600
 	ZWHY_FUZZ_SECONDS=$${FUZZ_SECONDS:-600} cargo test --locked --release --package zwhy-formats --test fuzz
 
-package-machine: dist ## install, use and remove the package in a bare Debian in a temporary folder (root)
-	PACKAGE=$$(ls target/dist/zwhy_*.deb) scripts/fresh-machine.sh
+package-machine: dist ## install, use and remove the packages in a bare Debian in a temporary folder (root)
+	PACKAGE="$$(ls target/dist/*_$$(dpkg --print-architecture).deb target/dist/*_all.deb | tr '\n' ' ')" scripts/fresh-machine.sh
 
 matrix: dist ## try the package in every combination of docs/SYSTEMS.md and write its table; CELLS="debian12-zfs2.1 …" (root)
 	scripts/matrix.sh $(CELLS)

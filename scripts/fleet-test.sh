@@ -8,6 +8,8 @@ cd "$(dirname "$0")/../fleet"
 cargo fmt --check
 cargo clippy --locked --all-targets -- -D warnings
 cargo test --locked --all-targets
+python3 -m doctest tests/docs.py
+python3 tests/docs.py "${CARGO_TARGET_DIR:-target}/debug/zwhy-fleet"
 # The pages need a browser and what `make setup-test` installs.
 if [[ -d ../web/node_modules/playwright-core ]]; then
     ZWHY_FLEET=${CARGO_TARGET_DIR:-target}/debug/zwhy-fleet node --test tests/pages.test.mjs

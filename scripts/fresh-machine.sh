@@ -4,8 +4,8 @@
 # Builds a minimal Debian in a temporary folder, clones the committed HEAD into it and runs each
 # make target there (default: demo test). All mounts live in a namespace of their own, so none
 # can outlive this script, however it ends. Needs root, debootstrap and Rust from rustup.
-# PACKAGE=FILE.deb installs, uses and removes that package instead, without sources or Rust; SUITE and AS are the second
-# and third word of scripts/dist/installed.sh: which OpenZFS, and who uses the package.
+# PACKAGE="FILE.deb…" installs, uses and removes those packages instead, without sources or Rust; SUITE and AS are the second
+# and third word of scripts/dist/installed.sh: which OpenZFS, and who uses the packages.
 # KEEP=1 leaves the folder for a look. DEBIAN=trixie tries another release. BASE=FOLDER keeps bare ones there for more tries.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -79,10 +79,12 @@ enter() {
 
 # Instead of sources: a package, as people get it.
 try_package() {
-    local root=$1
-    cp "$PACKAGE" scripts/dist/installed.sh "$root/root/"
+    local root=$1 file files=() names=()
+    read -ra files <<<"$PACKAGE"
+    for file in "${files[@]}"; do names+=("/root/$(basename "$file")"); done
+    cp "${files[@]}" scripts/dist/installed.sh "$root/root/"
     unshare --mount --propagation private --pid --fork --kill-child \
-        "$0" --inside "$root" bash /root/installed.sh "/root/$(basename "$PACKAGE")" "${SUITE:-$release}" "${AS:-root}" ||
+        "$0" --inside "$root" bash /root/installed.sh "${names[*]}" "${SUITE:-$release}" "${AS:-root}" ||
         die "$PACKAGE failed on a fresh Debian $release"
 }
 

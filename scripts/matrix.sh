@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tries the package in every combination of scripts/matrix/cells.toml, and writes what was found into the table of
-# docs/SYSTEMS.md: `matrix.sh [CELL…]`. Needs root, debootstrap and a package: PACKAGE=FILE.deb, else that of `make dist`.
+# docs/SYSTEMS.md: `matrix.sh [CELL…]`. Needs root, debootstrap and packages: PACKAGE="FILE.deb…", else those of `make dist`.
 #
 # Cells of the kernel VM run only when they are named. A cell that fails is a row of the table, too, and the end says so.
 set -euo pipefail
@@ -23,7 +23,8 @@ try() {
 }
 
 if grep -q ' package ' <<<"$cells"; then
-    package=$(realpath "${PACKAGE:-$(ls "$folder"/dist/zwhy_*.deb)}")
+    package=${PACKAGE:-$(ls "$folder"/dist/*_"$(dpkg --print-architecture)".deb "$folder"/dist/*_all.deb)}
+    package=$(tr '\n' ' ' <<<"$package")
 fi
 failed=()
 while read -r name words; do

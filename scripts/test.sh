@@ -17,6 +17,7 @@ web() { (cd web && npm run --silent "$@"); }
 step "shell scripts" scripts/check-shell.sh
 step "the VM's accelerator" vm/test.sh
 step "licence expressions" python3 -m doctest scripts/dist/bill.py
+step "man pages from --help" python3 -m doctest scripts/dist/pages.py
 step "licences of libraries" scripts/dist/bill.py licences
 step "figures of a GPU" python3 -m doctest plugins/gpu/preset.py
 step "table of combinations" python3 -m doctest scripts/matrix/table.py

@@ -5,7 +5,8 @@
     bill.py sbom --target TRIPLE        CycloneDX 1.5 (JSON) of what is in the program
     bill.py texts --target TRIPLE       names, licences and texts of what is in the program
 
-Needs no network where the dependencies are downloaded.
+`--program zwhy-fleet` asks the same of that program, which is a workspace of its own. Needs no network where the dependencies
+are downloaded.
 """
 
 import argparse
@@ -90,8 +91,13 @@ def _one(words, allowed):
     return name in allowed, words
 
 
-def metadata(target=None):
-    command = ["cargo", "metadata", "--locked", "--format-version", "1"]
+# Programs and the folders of their workspaces.
+PROGRAMS = {"zwhy": ROOT, "zwhy-fleet": ROOT / "fleet"}
+
+
+def metadata(program, target=None):
+    manifest = str(PROGRAMS[program] / "Cargo.toml")
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", manifest]
     command += ["--filter-platform", target] if target else []
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
@@ -103,11 +109,11 @@ def is_own(package):
     return package["source"] is None
 
 
-def in_program(data):
-    """Packages that are linked into zwhy, with what each depends on; build scripts and tests are left out."""
+def in_program(data, program):
+    """Packages that are linked into it, with what each depends on; build scripts and tests are left out."""
     nodes = {node["id"]: node for node in data["resolve"]["nodes"]}
     by_id = {package["id"]: package for package in data["packages"]}
-    (top,) = [p["id"] for p in data["packages"] if p["name"] == "zwhy" and is_own(p)]
+    (top,) = [p["id"] for p in data["packages"] if p["name"] == program and is_own(p)]
     linked, todo = {}, [top]
     while todo:
         at = todo.pop()
@@ -123,10 +129,10 @@ def in_program(data):
     return {by_id[key]["id"]: (by_id[key], deps) for key, deps in linked.items()}, by_id
 
 
-def built_or_linked(data):
+def built_or_linked(data, program):
     """Packages that are in the program, or run while it is built."""
     nodes = {node["id"]: node for node in data["resolve"]["nodes"]}
-    (top,) = [p["id"] for p in data["packages"] if p["name"] == "zwhy" and is_own(p)]
+    (top,) = [p["id"] for p in data["packages"] if p["name"] == program and is_own(p)]
     seen, todo = set(), [top]
     while todo:
         at = todo.pop()
@@ -136,9 +142,9 @@ def built_or_linked(data):
     return seen
 
 
-def check_licences():
-    data = metadata(host())
-    used = built_or_linked(data)
+def check_licences(program):
+    data = metadata(program, host())
+    used = built_or_linked(data, program)
     known = {node["id"] for node in data["resolve"]["nodes"]}
     foreign = [p for p in data["packages"] if not is_own(p) and p["id"] in known]
     wrong = [
@@ -162,9 +168,9 @@ def reference(package):
     return f"pkg:cargo/{package['name']}@{package['version']}"
 
 
-def checksums():
+def checksums(program):
     found, name = {}, None
-    for line in (ROOT / "Cargo.lock").read_text(encoding="utf-8").splitlines():
+    for line in (PROGRAMS[program] / "Cargo.lock").read_text(encoding="utf-8").splitlines():
         if match := re.fullmatch(r'(name|version|checksum) = "(.*)"', line):
             key, value = match.groups()
             if key == "name":
@@ -194,11 +200,11 @@ def component(package, sums):
     return entry
 
 
-def write_sbom(target):
-    linked, by_id = in_program(metadata(target))
-    sums = checksums()
+def write_sbom(program, target):
+    linked, by_id = in_program(metadata(program, target), program)
+    sums = checksums(program)
     order = sorted(linked.values(), key=lambda entry: (entry[0]["name"], entry[0]["version"]))
-    top = next(package for package, _ in order if package["name"] == "zwhy")
+    top = next(package for package, _ in order if package["name"] == program)
     bill = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
@@ -228,11 +234,11 @@ def licence_files(package):
     return sorted(p for p in folder.iterdir() if p.is_file() and names.fullmatch(p.name))
 
 
-def write_texts(target):
-    linked, _ = in_program(metadata(target))
+def write_texts(program, target):
+    linked, _ = in_program(metadata(program, target), program)
     foreign = [package for package, _ in linked.values() if not is_own(package)]
     foreign.sort(key=lambda package: (package["name"], package["version"]))
-    print("Libraries that are part of the program zwhy, with their licences\n")
+    print(f"Libraries that are part of the program {program}, with their licences\n")
     texts = {}
     for package in foreign:
         name = f"{package['name']} {package['version']}"
@@ -247,13 +253,15 @@ def write_texts(target):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["licences", "sbom", "texts"])
+    parser.add_argument("--program", choices=sorted(PROGRAMS), default="zwhy")
     parser.add_argument("--target")
     args = parser.parse_args()
     if args.what == "licences":
-        return check_licences()
+        return check_licences(args.program)
     if not args.target:
         parser.error(f"{args.what} needs --target")
-    return write_sbom(args.target) if args.what == "sbom" else write_texts(args.target)
+    write = write_sbom if args.what == "sbom" else write_texts
+    return write(args.program, args.target)
 
 
 if __name__ == "__main__":

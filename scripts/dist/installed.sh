@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# Inside a fresh Debian: installs a package as people do, uses it, removes it, and finds nothing left:
-# `installed.sh FILE.deb [SUITE [USER]]`.
+# Inside a fresh Debian: installs packages as people do, uses them, removes them, and finds nothing left:
+# `installed.sh "FILE.deb…" [SUITE [USER]]`. The files are the package zwhy, and, as far as they are named, zwhy-agent and
+# zwhy-fleet.
 #
 # SUITE has the OpenZFS (its component contrib), this release when not said; `none` tries a host without OpenZFS.
 # USER uses the package: root, `nobody`, or `no-capabilities`: root of a container that has none.
 # The last line says what was found, for `make matrix`.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
-deb=$(realpath "${1:?usage: installed.sh FILE.deb [SUITE [USER]]}")
+# Names of packages have no spaces.
+# shellcheck disable=SC2206
+debs=(${1:?usage: installed.sh "FILE.deb…" [SUITE [USER]]})
 # shellcheck source=/dev/null
 . /etc/os-release
 suite=${2:-$VERSION_CODENAME}
@@ -96,10 +99,39 @@ experiment() {
     found+=("an experiment and its report")
 }
 
+# agent: the service as its unit starts it, for a moment; what it would keep is there when the package goes.
+agent() {
+    local command spool=/var/lib/zwhy
+    # shellcheck source=/dev/null
+    . /etc/default/zwhy-agent
+    command=$(sed -n 's/^ExecStart=//p' /usr/lib/systemd/system/zwhy-agent.service)
+    mkdir -p "$spool"
+    # Options are words.
+    # shellcheck disable=SC2086
+    STATE_DIRECTORY=$spool timeout --signal=TERM 20 ${command/'$ZWHY_AGENT_OPTIONS'/$ZWHY_AGENT_OPTIONS} >agent.txt 2>&1 ||
+        (($? == 124)) || fail "the agent ended: $(tail -n 3 agent.txt)"
+    zwhy agent status --spool "$spool" >status.txt || (($? == 1)) || fail "no status of the agent"
+    zwhy agent capture --spool "$spool" --last 10m -o night.zwhy >capture.txt 2>&1 ||
+        fail "nothing that the agent recorded: $(cat agent.txt capture.txt)"
+    zwhy explain night.zwhy >night.txt
+    found+=("the agent recorded")
+}
+
+# fleet: a store of one recording as that of three hosts, asked.
+fleet() {
+    local host
+    for host in one two three; do
+        zwhy-fleet ingest /usr/share/doc/zwhy/first-hour/gzip.zwhy --store store --host "$host" >>ingest.txt
+    done
+    zwhy-fleet query hosts --store store --json >hosts.json
+    [[ $(grep -o '"host"' hosts.json | wc -l) -ge 3 ]] || fail "the fleet does not know its hosts: $(head -c 300 hosts.json)"
+    found+=("a store of three hosts asked")
+}
+
 apt-get -qq update
 if [[ $suite != none ]]; then install_openzfs; fi
 all_files >"$work/before"
-apt-get -qq install -y --no-install-recommends "$deb" >/dev/null
+apt-get -qq install -y --no-install-recommends "${debs[@]}" >/dev/null
 
 mkdir "$work/home"
 if [[ $user == nobody ]]; then chown nobody "$work/home"; fi
@@ -112,9 +144,16 @@ doctor
 records "a command" -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
 records "the host" -a -d 1
 experiment
+packages=(zwhy)
+for part in agent fleet; do
+    if dpkg-query -W -f '${Status}' "zwhy-$part" 2>/dev/null | grep -q 'ok installed'; then
+        packages+=("zwhy-$part")
+        "$part"
+    fi
+done
 cd /
 
-apt-get -qq purge -y zwhy >/dev/null
+apt-get -qq purge -y "${packages[@]}" >/dev/null
 all_files >"$work/after"
 diff "$work/before" "$work/after" || fail "removal leaves files (above)"
 found+=("removed without a trace")

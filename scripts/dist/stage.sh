@@ -15,7 +15,7 @@ put() { install -D -m "$1" "$2" "$3"; }
 # stripped FILE TARGET: a program without symbols that nobody here needs.
 stripped() {
     put 755 "$1" "$2"
-    strip --strip-unneeded --remove-section=.comment --remove-section=.note "$2"
+    "$(of_machine strip)" --strip-unneeded --remove-section=.comment --remove-section=.note "$2"
 }
 
 # one_time FOLDER: every file is as old as the sources.
@@ -23,12 +23,12 @@ one_time() {
     find "$1" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 }
 
-# manual_pages FOLDER: packed as distributions have them.
+# manual_pages FROM FOLDER: packed as distributions have them.
 manual_pages() {
     local page
-    for page in "$work"/manual/man/*; do
-        put 644 "$page" "$1/man${page##*.}/${page##*/}"
-        gzip -9n "$1/man${page##*.}/${page##*/}"
+    for page in "$1"/*; do
+        put 644 "$page" "$2/man${page##*.}/${page##*/}"
+        gzip -9n "$2/man${page##*.}/${page##*/}"
     done
 }
 
@@ -41,8 +41,8 @@ make_archive() {
     put 644 README.md "$top/README.md"
     put 644 CHANGELOG.md "$top/CHANGELOG.md"
     put 644 "$work/THIRD-PARTY.txt" "$top/THIRD-PARTY.txt"
-    cp -r "$work/manual/completions" "$top/completions"
-    manual_pages "$top/man"
+    cp -r "$base/manual/completions" "$top/completions"
+    manual_pages "$base/manual/man" "$top/man"
     chmod -R u=rwX,go=rX "$top"
     one_time "$work/archive"
     tar --create --directory="$work/archive" --sort=name --format=ustar --owner=0 --group=0 --numeric-owner "$name" |

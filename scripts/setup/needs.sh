@@ -22,7 +22,9 @@ dist | has musl-gcc     | musl-tools      | musl-gcc (for the static program)
 dist | has objcopy      | binutils        | binutils (strips programs)
 dist | has xz           | xz-utils        | xz (packs)
 dist | has python3      | python3         | Python (lists what is in the program)
-dist | has lintian      | lintian         | lintian (checks the Debian package)
+dist | has lintian      | lintian         | lintian (checks the Debian packages)
+dist | has_arm64_compiler | gcc-aarch64-linux-gnu libc6-dev-arm64-cross | a C compiler for arm64 (for its packages)
+dist | has_arm64_emulator | qemu-user-static | QEMU for programs of arm64 (runs what was built for it)
 page | has_wasm_clang | clang           | clang for WebAssembly (compiles zstd and xz for the page)
 page | has llvm-ar      | llvm            | llvm-ar (packs what clang compiled)
 page | has_node_or_venv | python3-venv    | Node 20.19 or newer with npm, or Python with venv to fetch it
@@ -32,6 +34,12 @@ test | has_node_or_venv | python3-venv    | Node 20.19 or newer with npm, or Pyt
 has() { command -v "$1" >/dev/null; }
 
 has_compiler() { echo '#include <stdio.h>' | cc -x c -E - >/dev/null 2>&1; }
+
+has_arm64_compiler() {
+    [[ $(uname -m) == aarch64 ]] || echo '#include <stdio.h>' | aarch64-linux-gnu-gcc -x c -E - >/dev/null 2>&1
+}
+
+has_arm64_emulator() { [[ $(uname -m) == aarch64 ]] || has qemu-aarch64-static; }
 
 has_wasm_clang() { echo 'int one;' | clang --target=wasm32 -x c -c -o /dev/null - >/dev/null 2>&1; }
 

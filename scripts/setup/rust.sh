@@ -15,7 +15,8 @@ check_rust() {
         done
     fi
     case $1 in
-    test | dist) add_target "$(uname -m)-unknown-linux-musl" "there will be no static zwhy" ;;
+    test | dist) add_target "$(uname -m)-unknown-linux-musl" "there will be no static zwhy" ;;&
+    dist) add_target aarch64-unknown-linux-gnu "there will be no packages for arm64" ;;
     page) add_target wasm32-unknown-unknown "there will be no page" ;;
     esac
 }

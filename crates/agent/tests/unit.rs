@@ -63,3 +63,13 @@ fn its_exposure_is_low() {
     }
     assert!(output.status.success(), "{text}");
 }
+
+#[test]
+fn its_options_are_those_of_the_file_that_it_reads() {
+    let unit = unit();
+    assert_eq!(value(&unit, "EnvironmentFile"), "-/etc/default/zwhy-agent");
+    let variable = value(&unit, "ExecStart").strip_prefix("/usr/bin/zwhy agent $").expect("a variable");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/zwhy-agent.default");
+    let settings = std::fs::read_to_string(path).unwrap();
+    assert!(settings.lines().any(|line| line == format!("{variable}=\"\"")), "{settings}");
+}
