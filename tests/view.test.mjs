@@ -67,11 +67,11 @@ test("the list leads to the page of an input", async () => {
 test("large parts of the data follow the page, to who knows the token", async () => {
   await page.goto(`${url}3`);
   await opened();
-  assert.ok(asked.includes(`${url}3.samples`), asked.join("\n"));
-  // They are when each sample was taken.
+  for (const part of ["flame", "samples"]) assert.ok(asked.includes(`${url}3.${part}`), asked.join("\n"));
+  assert.equal(await page.locator('.frame canvas[data-drawn="true"]').count(), 1);
+  // Samples are when each of them was taken.
   await page.getByRole("heading", { name: "CPU by stage over time" }).waitFor();
-  const embedded = await page.locator("script#samples").textContent();
-  assert.equal(embedded, "");
+  for (const part of ["flame", "samples"]) assert.equal(await page.locator(`script#${part}`).textContent(), "");
   const status = async (address) => (await fetch(address)).status;
   assert.equal(await status(`${url}3.samples`), 200);
   assert.equal(await status(`${url}3.nothing`), 404);

@@ -6,7 +6,7 @@
 
 import { createHash } from "node:crypto";
 import type { Plugin } from "vite";
-import { shortProperties } from "./shorter.ts";
+import { shortNames, shortProperties } from "./shorter.ts";
 
 export const MARKER = "<!--zwhy:data-->";
 /** Where a page wants its kernel; one without the place has none. */
@@ -69,7 +69,9 @@ export function lockDown(kernel: () => Promise<string | null>): Plugin {
         const head = await kernel();
         for (const output of Object.values(bundle)) {
           if (output.type === "asset" && output.fileName.endsWith(".html")) {
-            output.source = lock(shortProperties(String(output.source)), head);
+            const page = shortProperties(String(output.source));
+            const short = head === null ? { html: page, kernel: head } : shortNames(head, page);
+            output.source = lock(short.html, short.kernel);
           }
         }
       },

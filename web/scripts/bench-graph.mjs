@@ -5,7 +5,8 @@
 const [NAMES, CALLEES] = [20_000, 12];
 const STAGES = ["decrypt", "copy", "arc", "dbuf", "taskq", "zil", "sync", "dmu", "idle"];
 
-let seed = 12_345;
+const FIRST_SEED = 12_345;
+let seed = FIRST_SEED;
 function random() {
   seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
   return seed / 4_294_967_296;
@@ -13,6 +14,7 @@ function random() {
 
 /** Parent, name and weight of each of at least `nodes` boxes, in the order in which they were met. */
 export function grow(nodes) {
+  seed = FIRST_SEED;
   const callee = Uint32Array.from({ length: NAMES * CALLEES }, () => random() * NAMES);
   const [parent, name, value, below] = [[-1], [NAMES], [0], new Map()];
   while (parent.length < nodes) {

@@ -16,6 +16,7 @@ import { TEMPLATE } from "./build-page.mjs";
 
 const MARKER = "<!--zwhy:data-->";
 const NODES = Number(process.argv[2] ?? 1_000_000);
+const SMALL = 2_000;
 /** Waits in the page until a change is drawn. */
 const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 
@@ -51,8 +52,8 @@ const pressed = (key) =>
 const middle = (sorted) => sorted[Math.floor(sorted.length / 2)];
 const p95 = (sorted) => sorted[Math.floor(sorted.length * 0.95)];
 
-/** What the page did, in milliseconds; opening from the moment its text was read. */
-async function measure(page, url) {
+/** Opens a page: how long it took from the moment its text was read until the graph was painted, and its longest task. */
+async function open(page, url) {
   await page.addInitScript(() => {
     window.longest = 0;
     new PerformanceObserver((list) => {
@@ -71,10 +72,15 @@ async function measure(page, url) {
   });
   await page.goto(url);
   await page.waitForFunction(() => window.painted > 0 && document.documentElement.dataset.ready);
-  const opened = await page.evaluate(() => {
+  return page.evaluate(() => {
     const read = performance.getEntriesByType("navigation")[0].domInteractive;
     return { paint: window.painted - read, longest: window.longest };
   });
+}
+
+/** What the page did, in milliseconds. */
+async function measure(page, url) {
+  const opened = await open(page, url);
   const searches = Array.from({ length: 20 }, (_, i) => [typed, `function_1${i}`]);
   const zooms = Array.from({ length: 40 }, (_, i) => [pressed, i % 2 === 0 ? "+" : "-"]);
   const idle = await work(
@@ -89,15 +95,26 @@ const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 const executablePath = process.env.ZWHY_CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args });
 try {
+  const template = await readFile(TEMPLATE, "utf8");
+  const written = async (graph) => {
+    const data = gzipSync(block(graph)).toString("base64");
+    const element = `<script type="application/zwhy" id="flame">${data}</script>`;
+    const file = join(folder, "page.html");
+    const html = template.replace(MARKER, () => element);
+    await writeFile(file, html);
+    return { html, url: pathToFileURL(file).href };
+  };
+  const viewport = { width: 1440, height: 900 };
+  const first = await browser.newPage({ viewport });
+  const small = await open(first, (await written(grow(SMALL))).url);
+  await first.close();
   const graph = grow(NODES);
-  const data = gzipSync(block(graph)).toString("base64");
-  const element = `<script type="application/zwhy" id="flame">${data}</script>`;
-  const file = join(folder, "page.html");
-  const html = (await readFile(TEMPLATE, "utf8")).replace(MARKER, () => element);
-  await writeFile(file, html);
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-  const ms = await measure(page, pathToFileURL(file).href);
+  const { html, url } = await written(graph);
+  const page = await browser.newPage({ viewport });
+  const ms = await measure(page, url);
   const two = (value) => value.toFixed(value < 20 ? 1 : 0).padStart(6);
+  console.log(`page of ${SMALL.toLocaleString("en-US")} boxes`);
+  console.log(`  file read to graph painted     ${two(small.paint)} ms`);
   console.log(
     `page of ${NODES.toLocaleString("en-US")} boxes, ${html.length.toLocaleString("en-US")} bytes`,
   );

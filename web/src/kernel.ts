@@ -10,7 +10,7 @@ export { unpack } from "./data/block";
 export { Bytes } from "./data/bytes";
 export { DataError } from "./data/error";
 export { asideFor, blockElement, blockName } from "./flame/early";
-export { sumByStage } from "./flame/functions";
+export { sumByFunction, sumByStage } from "./flame/functions";
 export { firstAbove, levelsWithin, nodeAt } from "./flame/layout";
 export { isLit, kindsOf, lampsOf, light, litNodes, startsOf } from "./flame/lit";
 export {
@@ -28,8 +28,8 @@ export {
   diffEntries,
   diffPalette,
   FAINT_TEXT,
+  groupEntries,
   moduleColours,
-  moduleEntries,
   pixelOf,
   stageEntries,
   stagePalette,
@@ -38,7 +38,7 @@ export {
 export { isLarge, prepareAside } from "./flame/prepare";
 export { mix, rasterise, rasteriseAll, rasteriseLit } from "./flame/raster";
 export { buildTree, ownWeight, ownWeightOf } from "./flame/tree";
-export { FLAME_EVENTS, formatHash, parseHash, START } from "./state/hash";
+export { COLOURS, FLAME_EVENTS, formatHash, parseHash, START } from "./state/hash";
 
 if (typeof document === "undefined") serve(self as unknown as Scope);
 else follow(document.currentScript?.textContent ?? "", parseHash(window.location.hash).input);

@@ -135,7 +135,8 @@ async function open(): Promise<void> {
   await list();
   const stacks = packed("flame", "flame graph");
   // A worker needs a while: it goes on before anything else, and what takes none waits until the answer is shown.
-  const early = stacks && isLarge(stacks) ? graph("flame", stacks.what, first()) : null;
+  const early =
+    stacks && (stacks.from || isLarge(stacks)) ? graph("flame", stacks.what, first()) : null;
   answer.value = await load(packed("answer", "answer"), unpacked(readAnswer));
   root.textContent = "";
   compare.value = await whole("compare", "comparison", readCompare, null);

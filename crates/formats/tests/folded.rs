@@ -57,3 +57,33 @@ proptest! {
         prop_assert_eq!(out, folded(&twice.evidence.profile, Event::Cpu));
     }
 }
+
+/// The thread and the frames of each kept line.
+fn rows(text: &str) -> Vec<(String, Vec<String>)> {
+    let Ok(imported) = import_as("folded", text.as_bytes()) else { return Vec::new() };
+    let profile = &imported.evidence.profile;
+    let row = |i: usize| {
+        let (thread, stack) = (profile.samples.thread[i], profile.samples.stack[i]);
+        let mut frames: Vec<_> =
+            profile.stacks.leaf_to_root(stack).map(|f| profile.function_of(f).to_owned()).collect();
+        frames.reverse();
+        let thread = profile.threads.get(thread);
+        (format!("{} {}/{}", profile.strings.get(thread.comm), thread.pid, thread.tid), frames)
+    };
+    (0..profile.samples.len()).map(row).collect()
+}
+
+proptest! {
+    /// A reader that goes on where the line before parts from this one reads the same as one that begins anew.
+    #[test]
+    fn a_line_means_the_same_whatever_stands_before_it(
+        lines in prop::collection::vec(
+            prop::collection::vec(
+                prop::sample::select(vec!["a", "ab", "b", "", "fio-1/2", "kthread", "_start", "zfs`x"]), 1..6),
+            1..12),
+    ) {
+        let lines: Vec<String> = lines.iter().map(|names| format!("{} 1\n", names.join(";"))).collect();
+        let alone: Vec<_> = lines.iter().flat_map(|line| rows(line)).collect();
+        prop_assert_eq!(rows(&lines.concat()), alone);
+    }
+}

@@ -70,9 +70,9 @@ impl Block {
         STANDARD.encode(&self.gzip)
     }
 
-    /// Whether [`page_in_pieces`] leaves it out: it is large, and nothing that a reader sees first.
+    /// Whether [`page_in_pieces`] leaves it out: it is large, and not the answer, which a reader sees first.
     pub fn is_piece(&self) -> bool {
-        !matches!(self.id, "answer" | "flame") && self.gzip.len() >= PIECE
+        self.id != "answer" && self.gzip.len() >= PIECE
     }
 }
 
@@ -192,9 +192,12 @@ mod tests {
         let block = |id, len| Block { id, gzip: vec![7; len] };
         let all = [block("answer", PIECE), block("flame", PIECE), block("samples", PIECE), block("facts", 9)];
         let html = page_in_pieces(&all, "3").expect("a page");
-        let tag = "<script type=\"application/zwhy\" id=\"samples\" data-from=\"3.samples\"></script>";
-        assert!(html.contains(tag));
-        for embedded in [&all[0], &all[1], &all[3]] {
+        for piece in ["flame", "samples"] {
+            let tag =
+                format!("<script type=\"application/zwhy\" id=\"{piece}\" data-from=\"3.{piece}\"></script>");
+            assert!(html.contains(&tag));
+        }
+        for embedded in [&all[0], &all[3]] {
             assert!(html.contains(&format!("id=\"{}\">{}<", embedded.id, embedded.text())));
         }
         let policy = page_in_pieces_policy().expect("the template has one");

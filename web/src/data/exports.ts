@@ -2,61 +2,78 @@
 //
 // Names come from strangers: each format gets them in a form in which they are a name and nothing else.
 
-import { nameOf } from "../flame/describe";
+import { describe, nameOf } from "../flame/describe";
+import { sumByFunction } from "../flame/functions";
 import { clip } from "../flame/labels";
 import { firstAbove } from "../flame/layout";
 import { isLit } from "../flame/lit";
-import { type FlameModel, functionsOf, shareOf } from "../flame/model";
+import { type FlameModel, shareOf } from "../flame/model";
 import { pathTo } from "../flame/navigate";
 import { cssOf } from "../flame/palette";
 import type { Paint, View } from "../flame/raster";
 import { ownWeight } from "../flame/tree";
-import { oneLine, visible } from "../text";
+import { oneLine, percent, visible } from "../text";
 import type { Finding } from "./answer";
+import type { CompareData } from "./compare";
 
 const LONGEST = 10_000;
 
-/** Nodes that samples end in, with their weights. */
-function leaves(m: FlameModel): [number, number][] {
-  const found: [number, number][] = [];
-  const own = ownWeight(m.tree, m.weight);
-  for (let i = 0; i < m.data.nodes; i++) if (own[i] > 0) found.push([i, own[i]]);
+/** The weights of a graph: one profile's, or those of two beside each other, by name. */
+function sidesOf({ data, weight }: FlameModel): [string, Float64Array][] {
+  const { value, second } = data;
+  return second
+    ? [
+        ["before", value],
+        ["after", second.value],
+      ]
+    : [["", weight]];
+}
+
+/** Nodes that samples end in, with their weights in each profile. */
+function leaves(m: FlameModel): [number, number[]][] {
+  const found: [number, number[]][] = [];
+  const own = sidesOf(m).map(([, value]) => ownWeight(m.tree, value));
+  for (let i = 0; i < m.data.nodes; i++) {
+    const weights = own.map((side) => side[i]);
+    if (weights.some((weight) => weight > 0)) found.push([i, weights]);
+  }
   return found;
 }
 
-/** `a;b;c 12`, a line for each stack; a semicolon in a name would be another frame. */
+/** `a;b;c 12`, or `a;b;c 12 15` of two profiles, a line for each stack; a semicolon in a name would be another frame. */
 export function foldedOf(m: FlameModel): string {
-  const lines = leaves(m).map(([node, weight]) => {
+  const lines = leaves(m).map(([node, weights]) => {
     const names = pathTo(m.tree, node).slice(1);
     const frames = names.map((one) => nameOf(m, one, LONGEST).replaceAll(";", ":"));
-    return `${frames.join(";") || "all"} ${weight}`;
+    return `${frames.join(";") || "all"} ${weights.join(" ")}`;
   });
   return `${lines.join("\n")}\n`;
 }
 
-/** The file format of speedscope.app, as one sampled profile. */
+/** The file format of speedscope.app, with a sampled profile of each side. */
 export function speedscopeOf(m: FlameModel, name: string): string {
-  const stacks = leaves(m);
+  const all = leaves(m);
   return JSON.stringify({
     $schema: "https://www.speedscope.app/file-format-schema.json",
     exporter: "zwhy",
     name,
     shared: { frames: m.data.labels.map((label) => ({ name: visible(label, LONGEST) })) },
-    profiles: [
-      {
+    profiles: sidesOf(m).map(([side], k) => {
+      const stacks = all.filter(([, weights]) => weights[k] > 0);
+      return {
         type: "sampled",
-        name,
+        name: side || name,
         unit: m.data.unit === "nanoseconds" ? "nanoseconds" : "none",
         startValue: 0,
-        endValue: stacks.reduce((sum, [, weight]) => sum + weight, 0),
+        endValue: stacks.reduce((sum, [, weights]) => sum + weights[k], 0),
         samples: stacks.map(([node]) =>
           pathTo(m.tree, node)
             .slice(1)
             .map((one) => m.data.label[one]),
         ),
-        weights: stacks.map(([, weight]) => weight),
-      },
-    ],
+        weights: stacks.map(([, weights]) => weights[k]),
+      };
+    }),
   });
 }
 
@@ -66,23 +83,38 @@ function cell(text: string): string {
   return `"${safe.replaceAll('"', '""')}"`;
 }
 
-/** Functions with their own and total weight. */
+const SUMS = ["self", "total", "self_share", "total_share"];
+
+/** Functions with their own and total weight, of two profiles those of both. */
 export function functionsCsv(m: FlameModel): string {
-  const { own, total } = functionsOf(m);
-  const rows = [...total.keys()]
-    .filter((label) => total[label] > 0)
-    .sort((a, b) => own[b] - own[a] || total[b] - total[a])
-    .map((label) =>
+  const { label, labels, labelModule, modules } = m.data;
+  const sides = sidesOf(m).map(([name, value]) => {
+    const sums = sumByFunction(m.tree, label, labels.length, value, ownWeight(m.tree, value));
+    return {
+      ...sums,
+      all: value[0] || 1,
+      head: SUMS.map((one) => (name ? `${name}_${one}` : one)),
+    };
+  });
+  const sum = (of: "own" | "total", at: number) =>
+    sides.reduce((all, side) => all + side[of][at] / side.all, 0);
+  const rows = [...labels.keys()]
+    .filter((at) => sum("total", at) > 0)
+    .sort((a, b) => sum("own", b) - sum("own", a) || sum("total", b) - sum("total", a))
+    .map((at) =>
       [
-        cell(visible(m.data.labels[label], LONGEST)),
-        cell(visible(m.data.modules[m.data.labelModule[label]], LONGEST)),
-        own[label],
-        total[label],
-        shareOf(m, own[label]).toFixed(6),
-        shareOf(m, total[label]).toFixed(6),
+        cell(visible(labels[at], LONGEST)),
+        cell(visible(modules[labelModule[at]], LONGEST)),
+        ...sides.flatMap(({ own, total, all }) => [
+          own[at],
+          total[at],
+          (own[at] / all).toFixed(6),
+          (total[at] / all).toFixed(6),
+        ]),
       ].join(","),
     );
-  return `${["function,module,self,total,self_share,total_share", ...rows].join("\r\n")}\r\n`;
+  const head = ["function", "module", ...sides.flatMap((side) => side.head)];
+  return `${[head, ...rows].join("\r\n")}\r\n`;
 }
 
 class Proto {
@@ -126,13 +158,18 @@ export function pprofOf(m: FlameModel): Uint8Array<ArrayBuffer> {
   };
   const unit = m.data.unit === "samples" ? "count" : m.data.unit;
   const out = new Proto();
-  out.inside(1, new Proto().number(1, string(m.data.event)).number(2, string(unit)).bytes);
-  for (const [node, weight] of leaves(m)) {
+  for (const [side] of sidesOf(m)) {
+    out.inside(
+      1,
+      new Proto().number(1, string(side || m.data.event)).number(2, string(unit)).bytes,
+    );
+  }
+  for (const [node, weights] of leaves(m)) {
     const places = pathTo(m.tree, node)
       .slice(1)
       .reverse()
       .map((one) => m.data.label[one] + 1);
-    out.inside(2, new Proto().packed(1, places).packed(2, [weight]).bytes);
+    out.inside(2, new Proto().packed(1, places).packed(2, weights).bytes);
   }
   m.data.labels.forEach((label, i) => {
     const line = new Proto().number(1, i + 1).bytes;
@@ -181,10 +218,12 @@ export function svgOf(
       const name = nameOf(m, node);
       const lit = isLit(paint.lit, node);
       const fill = cssOf((lit ? paint.colour : paint.dimmed)[paint.entry(node)]);
-      const share = (shareOf(m, m.weight[node]) * 100).toFixed(2);
+      const share = m.comparison
+        ? describe(m, node).facts.flat().join(" ")
+        : `${(shareOf(m, m.weight[node]) * 100).toFixed(2)} %`;
       const text = clip(name, to - from - 6, ADVANCE);
       out.push(
-        `<g><title>${markup(name)} (${share} %)</title>` +
+        `<g><title>${markup(name)} (${share})</title>` +
           `<rect x="${from.toFixed(2)}" y="${y}" width="${(to - from).toFixed(2)}" height="16" fill="${fill}"/>` +
           (text === ""
             ? ""
@@ -229,4 +268,23 @@ export function findingMarkdown(finding: Finding): string {
   if (finding.remedy.risk !== "") lines.push(`Risk: ${plain(finding.remedy.risk)}`, "");
   if (finding.remedy.undo_note !== "") lines.push(`Undo: ${plain(finding.remedy.undo_note)}`, "");
   return lines.join("\n");
+}
+
+/** What a comparison says, for an issue thread. */
+export function compareMarkdown(data: CompareData): string {
+  const findings = data.findings.map(({ title, state, shareBefore, shareAfter }) => {
+    const shares = [shareBefore, shareAfter].map((share) => percent(share ?? 0)).join(" → ");
+    return `- ${plain(title)}: ${plain(state)}, ${shares}`;
+  });
+  const changed = [...data.stages, ...data.functions].filter((row) => row.real);
+  return [
+    `### ${plain(data.verdict || data.most)}`,
+    "",
+    `${data.names.map(plain).join(" → ")}. ${plain(data.most)}`,
+    "",
+    ...findings,
+    ...changed.map((row) => `- ${plain(row.name)}: ${percent(row.before)} → ${percent(row.after)}`),
+    ...data.doubts.map((doubt) => `- ${plain(doubt)}`),
+    "",
+  ].join("\n");
 }

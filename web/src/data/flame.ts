@@ -12,6 +12,8 @@ export interface FlameData {
   readonly event: string;
   readonly labels: readonly string[];
   readonly modules: readonly string[];
+  /** What boxes of the module "thread" are, where they are of something else. */
+  readonly tops?: string;
   /** Module index of each label. */
   readonly labelModule: Uint32Array;
   readonly stages: readonly string[];

@@ -2,7 +2,8 @@
 // compute and to hand over what else the page needs of them.
 
 import type { FlameData } from "../data/flame";
-import { type Layout, levelsWithin } from "./layout";
+import type { Grown } from "./grow";
+import { levelsWithin } from "./layout";
 import { stageColours, stageEntries, stagePalette } from "./palette";
 import { type Run, rasteriseAll } from "./raster";
 
@@ -15,6 +16,11 @@ export interface Sheet {
 }
 
 export interface Picture {
+  readonly stages: readonly string[];
+  readonly stageColour: readonly string[];
+  /** Own weight per stage, and all of it. */
+  readonly stageWeight: Float64Array;
+  readonly weight: number;
   readonly width: number;
   /** How many levels the whole graph has. */
   readonly depth: number;
@@ -25,17 +31,24 @@ export interface Picture {
 }
 
 /** All of the graph, coloured by stage, as the page draws it itself when it has the model. */
-export function firstPicture(data: FlameData, layout: Layout, sheet: Sheet): Picture {
+export function firstPicture(data: FlameData, grown: Grown, sheet: Sheet): Picture {
+  const { layout, stageWeight } = grown;
   const { width, runFrom, dark } = sheet;
   const depth = levelsWithin(layout, 0, layout.width);
   const rows = Array.from({ length: Math.min(sheet.rows, depth) }, (_, level) => level);
   const pixels = new Uint32Array(width * rows.length);
   const { labels, label, stages } = data;
-  const palette = stagePalette(stages, stageColours(stages, data.stageColours), dark);
+  const stageColour = stageColours(stages, data.stageColours);
+  const palette = stagePalette(stages, stageColour, dark);
   const paint = { ...palette, entry: stageEntries(data), lit: null };
   const strip = { rows, view: { x0: 0, x1: layout.width }, width, paint, pixels };
   const { runs } = rasteriseAll(layout.levels, strip, runFrom);
   return {
+    stages,
+    stageColour,
+    // A copy, as what goes to the page is gone here.
+    stageWeight: stageWeight.slice(),
+    weight: layout.width,
     width,
     depth,
     pixels,

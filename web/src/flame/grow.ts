@@ -33,11 +33,17 @@ function outside({ label, labels, stage, stages }: FlameData, node: number): Dat
   );
 }
 
+export interface Grown {
+  readonly layout: Layout;
+  /** Own weight per stage. */
+  readonly stageWeight: Float64Array;
+}
+
 /**
  * Checks that the data is a tree and lays it out by its weights, of a comparison by those of the first profile: the same
- * layout as `layOut` gives. Throws DataError that names the node where it is none.
+ * as `layOut` and `sumByStage` give. Throws DataError that names the node where it is none.
  */
-export function grow(data: FlameData): Layout {
+export function grow(data: FlameData): Grown {
   const { level, value, label, stage } = data;
   const [nodes, labels, stages] = [level.length, data.labels.length, data.stages.length];
   const boxes = new Boxes(boxesOf(data), value[0]);
@@ -48,15 +54,21 @@ export function grow(data: FlameData): Layout {
   const next = boxes.begin.slice();
   /** Where the next box of a level begins: for levels of the path that is where its node ends. */
   const cursor = new Float64Array(boxes.begin.length);
+  const stageWeight = new Float64Array(stages);
+  /** The stages of the path. */
+  const above = new Uint8Array(boxes.begin.length);
   for (let i = 0; i < nodes; i++) {
     const at = level[i];
     const weight = value[i];
     if (label[i] >= labels || stage[i] >= stages) throw outside(data, i);
     const from = cursor[at];
     const to = from + weight;
-    if (at > 0 && to > cursor[at - 1]) {
-      throw damaged(`the nodes below a parent of node ${i} exceed it.`);
+    if (at > 0) {
+      if (to > cursor[at - 1]) throw damaged(`the nodes below a parent of node ${i} exceed it.`);
+      stageWeight[above[at - 1]] -= weight;
     }
+    stageWeight[stage[i]] += weight;
+    above[at] = stage[i];
     cursor[at] = to;
     cursor[at + 1] = from;
     if (weight === 0) continue;
@@ -66,7 +78,7 @@ export function grow(data: FlameData): Layout {
     x1[k] = to;
     cum[k + at + 1] = cum[k + at] + weight;
   }
-  return { levels: boxes.levels(), nodes, width: value[0] };
+  return { layout: { levels: boxes.levels(), nodes, width: value[0] }, stageWeight };
 }
 
 /** Throws DataError where the weights of a second profile are not those of the tree. */

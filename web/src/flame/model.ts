@@ -5,7 +5,7 @@
 
 import type { FlameData } from "../data/flame";
 import { type FunctionSums, sumByFunction, sumByStage } from "./functions";
-import { checkSecond, grow } from "./grow";
+import { checkSecond, type Grown, grow } from "./grow";
 import { gallopTo, type Layout, layOut } from "./layout";
 import { once } from "./once";
 import { stageColours } from "./palette";
@@ -68,7 +68,7 @@ export function buildModel(data: FlameData): FlameModel {
 }
 
 /** The model of data that was checked and laid out. Throws DataError where a second profile is not one of its tree. */
-export function modelOf(data: FlameData, layout: Layout): FlameModel {
+export function modelOf(data: FlameData, { layout, stageWeight }: Grown): FlameModel {
   checkSecond(data, layout.levels.length);
   const weight = meanWeight(data);
   const tree = buildTree(data.level);
@@ -77,7 +77,7 @@ export function modelOf(data: FlameData, layout: Layout): FlameModel {
     tree,
     weight,
     layout: data.second ? layOut(data.level, tree, weight) : layout,
-    stageWeight: sumByStage(data, tree, weight),
+    stageWeight: data.second ? sumByStage(data, tree, weight) : stageWeight,
     stageColour: stageColours(data.stages, data.stageColours),
     comparison: compare(data),
   };

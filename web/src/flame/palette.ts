@@ -120,12 +120,12 @@ export function stageEntries(data: FlameData): Entries {
   return (node) => stage[node] * SHADES + shade(label[node]);
 }
 
-/** Palette entry of a node by the module of its function, shaded by function. */
-export function moduleEntries(data: FlameData): Entries {
+/** Palette entry of a node by the group of its function's module, shaded by function. */
+export function groupEntries(data: FlameData, group: ArrayLike<number>): Entries {
   const shade = shades(data);
   const { labelModule, label } = data;
   return (node) =>
-    Math.min(labelModule[label[node]], MOST_MODULES - 1) * SHADES + shade(label[node]);
+    Math.min(group[labelModule[label[node]]], MOST_MODULES - 1) * SHADES + shade(label[node]);
 }
 
 /** A colour per module: those with the most weight get colours of their own, threads and what is unknown are quiet. */

@@ -119,14 +119,14 @@ export function serve(scope: Scope): void {
     if (!given.last) return;
     try {
       const data = decodeFlame(await unpacker.end());
-      const layout = grow(data);
+      const grown = grow(data);
       // What the page draws on may be known since.
       await new Promise((done) => setTimeout(done));
       if (sheet && !data.second) {
-        const picture = firstPicture(data, layout, sheet);
+        const picture = firstPicture(data, grown, sheet);
         scope.postMessage({ kind: "picture", picture }, buffersOf(picture));
       }
-      const model = modelOf(data, layout);
+      const model = modelOf(data, grown);
       scope.postMessage({ kind: "model", model }, buffersOf(model));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);

@@ -39,15 +39,15 @@ export function regroup(
   const groups = groupsOf(samples, split);
   const thread = data.modules.indexOf("thread");
   const labels = [...data.labels];
-  const tops = new Map<number, number>();
+  const boxes = new Map<number, number>();
   const places = new Map<number, number>();
   // A sample brings one label more at most.
   const built = new Builder(labels.length + samples.rows, data.label[0], data.stage[0]);
   /** The box of a group. */
   const top = (group: number): number => {
     const at =
-      tops.get(group) ?? built.child(0, labels.push(groups.name(group)) - 1, data.stage[0]);
-    tops.set(group, at);
+      boxes.get(group) ?? built.child(0, labels.push(groups.name(group)) - 1, data.stage[0]);
+    boxes.set(group, at);
     return at;
   };
   const stands = (node: number) =>
@@ -71,5 +71,6 @@ export function regroup(
   }
   const labelModule = new Uint32Array(labels.length).fill(Math.max(0, thread));
   labelModule.set(data.labelModule);
-  return inPreorder({ ...data, labels, labelModule }, built);
+  const tops = split === "cpu" ? "CPU" : "process";
+  return inPreorder({ ...data, labels, labelModule, tops }, built);
 }

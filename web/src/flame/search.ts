@@ -69,6 +69,25 @@ export function matchLabels(names: readonly string[], regex: RegExp): Uint8Array
   return matches;
 }
 
+/** A search longer than that is no name that somebody mistyped. */
+const LONGEST_MISTYPED = 60;
+const MOST_ALIKE = 20;
+
+/** Names that share most of their pairs of letters with a text, the most alike first. */
+export function alike(names: readonly string[], text: string): number[] {
+  const letters = text.toLowerCase().replace(/\W/g, "").slice(0, LONGEST_MISTYPED);
+  const pairs = [...letters].slice(1).map((letter, i) => letters[i] + letter);
+  const likeness = names.map((name) => {
+    const lower = name.toLowerCase();
+    const shared = pairs.filter((pair) => lower.includes(pair)).length;
+    return (2 * shared) / (pairs.length + name.length - 1);
+  });
+  return [...names.keys()]
+    .filter((i) => likeness[i] > 0.5)
+    .sort((a, b) => likeness[b] - likeness[a])
+    .slice(0, MOST_ALIKE);
+}
+
 /** Those of `nodes`, in preorder, that lie below no other of them. */
 export function outermost(tree: Tree, nodes: Uint32Array): number[] {
   const found: number[] = [];

@@ -13,8 +13,8 @@ const SHAPES: readonly Drawn[] = ["stacks", "callers", "callees", "sandwich", "t
 export type Grouped = "thread" | Split;
 const GROUPED: readonly Grouped[] = ["thread", "process", "cpu"];
 /** What the colours of boxes mean. */
-export type Colour = "stage" | "module";
-const COLOURS: readonly Colour[] = ["stage", "module"];
+export type Colour = "stage" | "origin" | "module";
+export const COLOURS: readonly Colour[] = ["stage", "origin", "module"];
 
 export type Mode = "flame" | "table";
 export type Theme = "auto" | "light" | "dark";

@@ -6,12 +6,13 @@ import { levelsWithin } from "../flame/layout";
 import { kindsOf, type Lit, lampsOf, light, litNodes, startsOf } from "../flame/lit";
 import { buildModel, type FlameModel, functionsOf, reweigh, shareOf, spanOf } from "../flame/model";
 import { ownNames } from "../flame/names";
+import { ORIGINS, originsOf } from "../flame/origins";
 import {
   diffEntries,
   diffPalette,
   type Entries,
+  groupEntries,
   moduleColours,
-  moduleEntries,
   type Palette,
   stageEntries,
   stagePalette,
@@ -19,7 +20,7 @@ import {
 import type { Paint, View } from "../flame/raster";
 import { regroup } from "../flame/regroup";
 import { changesNothing, type Reshape, reshape } from "../flame/reshape";
-import { matchLabels, parseQuery, weightWithin } from "../flame/search";
+import { alike, matchLabels, parseQuery, weightWithin } from "../flame/search";
 import { selected } from "../flame/select";
 import { dark, event, field, flame, picture, samples } from "./store";
 
@@ -165,17 +166,30 @@ export const found = computed<Found | null>(() => {
 });
 
 /** How many of the functions have samples; those of samples that are not selected do not count. */
-function namesOf({ data, weight }: FlameModel, labels: Uint8Array): number {
-  const { begin, node } = kindsOf(data.label);
+function namesOf(m: FlameModel, labels: Uint8Array): number {
   let names = 0;
-  for (let label = 0; label + 1 < begin.length; label++) {
-    if (labels[label] === 0) continue;
-    let k = begin[label];
-    while (k < begin[label + 1] && weight[node[k]] === 0) k++;
-    if (k < begin[label + 1]) names++;
+  for (let label = 0; label < labels.length; label++) {
+    if (labels[label] === 1 && isThere(m, label)) names++;
   }
   return names;
 }
+
+function isThere({ data, weight }: FlameModel, label: number): boolean {
+  const { begin, node } = kindsOf(data.label);
+  for (let k = begin[label]; k < begin[label + 1]; k++) if (weight[node[k]] > 0) return true;
+  return false;
+}
+
+const MOST_MEANT = 3;
+
+/** Functions of a search without hits that may have been meant. */
+export const meant = computed<readonly string[]>(() => {
+  const m = model.value;
+  if (!m || found.value?.names !== 0) return [];
+  const names = ownNames(m.data.labels);
+  const there = alike(names, field("query")).filter((label) => isThere(m, label));
+  return [...new Set(there.map((label) => names[label]))].slice(0, MOST_MEANT);
+});
 
 /** Does what the first search would wait for, a step at a time when `idle` says so. */
 export async function prepareSearch(idle: () => Promise<void>): Promise<void> {
@@ -198,31 +212,44 @@ function litOf(m: FlameModel): Lit | null {
   return light(m, lamps, nodes);
 }
 
-/** Colour of each module, by its weight in all samples, so that it stays when a part is selected. */
-export const moduleColour = computed<readonly string[]>(() => {
-  const m = base.value;
-  return m ? moduleColours(m.data.modules, moduleWeight(m)) : [];
-});
-
-/** Own weight of each module. */
-export function moduleWeight(m: FlameModel): Float64Array {
-  const weight = new Float64Array(m.data.modules.length);
-  functionsOf(m).own.forEach((own, label) => {
-    weight[m.data.labelModule[label]] += own;
-  });
-  return weight;
+/** What colours stand for where that is not a stage: groups of modules, the group of each, and their colours. */
+interface Groups {
+  readonly names: readonly string[];
+  readonly of: ArrayLike<number>;
+  readonly colours: readonly string[];
+  /** Own weight of each in the graph that is shown. */
+  readonly weight: (m: FlameModel) => Float64Array;
 }
+
+/** Of all samples, so that colours stay when a part of them is selected. */
+export const groups = computed<Groups | null>(() => {
+  const m = base.value;
+  const by = field("colour");
+  if (!m || by === "stage") return null;
+  const { modules } = m.data;
+  const names = by === "origin" ? ORIGINS : modules;
+  const of = by === "origin" ? originsOf(m.data, m.tree) : [...modules.keys()];
+  const weight = (shown: FlameModel) => {
+    const sums = new Float64Array(names.length);
+    functionsOf(shown).own.forEach((own, label) => {
+      sums[of[shown.data.labelModule[label]]] += own;
+    });
+    return sums;
+  };
+  // Origins have the same colours everywhere, modules by their weight.
+  const order = by === "origin" ? Float64Array.from(names, (_, i) => names.length - i) : weight(m);
+  return { names, of, weight, colours: moduleColours(names, order) };
+});
 
 function entriesOf(m: FlameModel): Entries {
   if (m.comparison) return diffEntries(m.comparison.shareA, m.comparison.shareB);
-  return field("colour") === "module" ? moduleEntries(m.data) : stageEntries(m.data);
+  return groups.value ? groupEntries(m.data, groups.value.of) : stageEntries(m.data);
 }
 
 function paletteOf(m: FlameModel): Palette {
   if (m.comparison) return diffPalette(dark.value);
-  return field("colour") === "module"
-    ? stagePalette(m.data.modules, moduleColour.value, dark.value)
-    : stagePalette(m.data.stages, m.stageColour, dark.value);
+  const { names, colours } = groups.value ?? { names: m.data.stages, colours: m.stageColour };
+  return stagePalette(names, colours, dark.value);
 }
 
 /** How a model is painted; what changes less often is not computed again with what changes more often. */

@@ -2,8 +2,10 @@
 
 import { useSignal } from "@preact/signals";
 import type { CompareData, CostRow, Delta, FindingRow } from "../data/compare";
+import { compareMarkdown } from "../data/exports";
 import { percent, points, prose, visible } from "../text";
 import { Button } from "./Button";
+import { CopyMarkdown } from "./CopyMarkdown";
 import { Faint } from "./Faint";
 import { FunctionLink } from "./FunctionLink";
 import { Col } from "./Head";
@@ -39,6 +41,7 @@ export function CompareVerdict({ data }: { data: CompareData }) {
         {data.promise !== "" && !data.verdict.includes(data.promise) && (
           <p>{prose(data.promise)}</p>
         )}
+        <CopyMarkdown text={() => compareMarkdown(data)} />
       </div>
     </section>
   );

@@ -1,6 +1,5 @@
 // The findings, and the evidence for the selected one: claim, measure, source, and its stacks.
 
-import { useSignal } from "@preact/signals";
 import type { EvidenceLine, Finding, RowAnswer } from "../data/answer";
 import { findingMarkdown } from "../data/exports";
 import { showStacks } from "../state/actions";
@@ -8,7 +7,7 @@ import { field, go } from "../state/store";
 import { model } from "../state/view";
 import { bytes, integer, percent, prose, times, visible } from "../text";
 import { Button } from "./Button";
-import { copyText } from "./copy";
+import { CopyMarkdown } from "./CopyMarkdown";
 import { Faint } from "./Faint";
 import { scrollToFlame } from "./keys";
 import { Prose } from "./Prose";
@@ -130,7 +129,7 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
           {finding.fixed_in !== null && `Fixed in ${prose(finding.fixed_in)}.`}
         </Faint>
       )}
-      <CopyFinding finding={finding} />
+      <CopyMarkdown text={() => findingMarkdown(finding)} />
       {finding.references.length > 0 && (
         <ul class="references" aria-label="References">
           {finding.references.map((reference, i) => (
@@ -141,21 +140,6 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
         </ul>
       )}
     </Section>
-  );
-}
-
-/** For an issue thread or a chat. */
-function CopyFinding({ finding }: { finding: Finding }) {
-  const said = useSignal("");
-  const copy = async () => {
-    const done = await copyText(findingMarkdown(finding));
-    said.value = done ? "Copied." : "Copying is not allowed here.";
-  };
-  return (
-    <p class="copy-finding">
-      <Button onClick={() => void copy()}>Copy as Markdown</Button>{" "}
-      <span role="status">{said.value}</span>
-    </p>
   );
 }
 

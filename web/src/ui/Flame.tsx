@@ -12,11 +12,12 @@ import {
 } from "../state/actions";
 import { callersGraph, mainGraph } from "../state/graph";
 import { event, events, field, flame } from "../state/store";
-import { base, found, inTime, model, plain, query, sandwiched, zoomed } from "../state/view";
+import { base, found, inTime, meant, model, plain, query, sandwiched, zoomed } from "../state/view";
 import { integer, percent, visible } from "../text";
 import { Button } from "./Button";
 import { Faint } from "./Faint";
 import { FlameGraph } from "./FlameGraph";
+import { FunctionLink } from "./FunctionLink";
 import { FunctionTable } from "./FunctionTable";
 import { flameKeys, SECTION_ID } from "./keys";
 import { Legend } from "./Legend";
@@ -209,6 +210,14 @@ function SearchResult() {
           </>
         )}
       </p>
+      {meant.value.length > 0 && (
+        <p>
+          Did you mean{" "}
+          {meant.value.map((name) => (
+            <FunctionLink key={name} name={name} most={60} />
+          ))}
+        </p>
+      )}
       {f && f.names > 0 && field("mode") === "flame" && (
         <div class="group" role="group" aria-label="Matches">
           <Button onClick={() => nextMatch(-1)} title="Previous match (N)">

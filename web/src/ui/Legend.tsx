@@ -1,9 +1,10 @@
 // What the colours mean: the stages of this graph with their shares, or the scale of a comparison.
 
+import type { Picture } from "../flame/first";
 import { type FlameModel, shareOf } from "../flame/model";
 import { showStage } from "../state/actions";
-import { field } from "../state/store";
-import { model, moduleColour, moduleWeight } from "../state/view";
+import { field, picture } from "../state/store";
+import { groups, model } from "../state/view";
 import { percent, visible } from "../text";
 import { Button } from "./Button";
 
@@ -11,8 +12,8 @@ const MOST = 14;
 
 export function Legend() {
   const m = model.value;
-  if (!m) return null;
-  if (m.comparison) {
+  const early = picture.value;
+  if (m?.comparison) {
     return (
       <p class="legend">
         <span class="swatch less" /> − less than before <span class="swatch more" /> + more than
@@ -20,9 +21,18 @@ export function Legend() {
       </p>
     );
   }
-  if (field("colour") === "module") return <Modules m={m} />;
-  const rows = m.data.stages
-    .map((stage, i) => ({ stage, share: shareOf(m, m.stageWeight[i]), colour: m.stageColour[i] }))
+  if (m && groups.value) return <Groups m={m} />;
+  if (m) return <Stages {...m} stages={m.data.stages} weight={m.layout.width} />;
+  return early && <Stages {...early} />;
+}
+
+function Stages(of: Pick<Picture, "stages" | "stageColour" | "stageWeight" | "weight">) {
+  const rows = of.stages
+    .map((stage, i) => ({
+      stage,
+      share: of.weight > 0 ? of.stageWeight[i] / of.weight : 0,
+      colour: of.stageColour[i],
+    }))
     .filter((row) => row.share > 0)
     .sort((a, b) => b.share - a.share);
   const rest = rows.slice(MOST).reduce((sum, row) => sum + row.share, 0);
@@ -40,10 +50,12 @@ export function Legend() {
   );
 }
 
-function Modules({ m }: { m: FlameModel }) {
-  const weight = moduleWeight(m);
-  const rows = m.data.modules
-    .map((name, i) => ({ name, share: shareOf(m, weight[i]), colour: moduleColour.value[i] }))
+function Groups({ m }: { m: FlameModel }) {
+  if (!groups.value) return null;
+  const { names, colours } = groups.value;
+  const weight = groups.value.weight(m);
+  const rows = names
+    .map((name, i) => ({ name, share: shareOf(m, weight[i]), colour: colours[i] }))
     .filter((row) => row.share > 0)
     .sort((a, b) => b.share - a.share);
   const rest = rows.slice(MOST).reduce((sum, row) => sum + row.share, 0);

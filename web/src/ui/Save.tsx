@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { foldedOf, functionsCsv, pprofOf, speedscopeOf, svgOf } from "../data/exports";
 import type { FlameModel } from "../flame/model";
-import { compare, settleAddress } from "../state/store";
+import { settleAddress } from "../state/store";
 import { depth, icicle, model, paint, view } from "../state/view";
 import { Button } from "./Button";
 import { copyText } from "./copy";
@@ -58,13 +58,10 @@ const FORMATS: readonly (readonly [string, string, (m: FlameModel) => void])[] =
   ["CSV", "functions with their shares", (m) => text("zwhy.csv", "text/csv", functionsCsv(m))],
 ];
 
-/** Of two profiles beside each other other programs have no notion. */
-const PICTURES = 1;
-
 export function Save() {
   const said = useSignal("");
   const m = model.value;
-  const two = compare.value !== null || m?.comparison;
+  const two = m?.comparison;
   const link = async () => {
     settleAddress();
     const done = await copyText(window.location.href);
@@ -74,7 +71,7 @@ export function Save() {
     <details class="save">
       <summary>Save</summary>
       <div class="tools">
-        {FORMATS.slice(0, two ? PICTURES : undefined).map(([name, what, run]) => (
+        {FORMATS.map(([name, what, run]) => (
           <Button key={name} title={what} onClick={() => m && run(m)}>
             {name}
           </Button>
@@ -84,7 +81,11 @@ export function Save() {
         </Button>
         <span role="status">{said.value}</span>
       </div>
-      {!two && <Faint>Stacks and functions are those of the selected time and view.</Faint>}
+      <Faint>
+        {two
+          ? "Stacks and functions have the weights of both profiles, before and after."
+          : "Stacks and functions are those of the selected time and view."}
+      </Faint>
     </details>
   );
 }

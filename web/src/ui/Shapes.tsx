@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { Fragment } from "preact";
 import { ownName } from "../flame/names";
 import { asIs, colourBy, reshapeTo, turnAround } from "../state/actions";
-import type { Grouped } from "../state/hash";
+import { COLOURS, type Grouped } from "../state/hash";
 import { compare, field } from "../state/store";
 import { base, cursor, knowsCpus, model, plain, sandwiched, split, timed } from "../state/view";
 import { visible } from "../text";
@@ -110,13 +110,13 @@ export function Shapes() {
           As sampled
         </Button>
         <div class="group" role="group" aria-label="Colours by">
-          {(["stage", "module"] as const).map((colour) => (
+          {COLOURS.map((colour) => (
             <Button
               key={colour}
               aria-pressed={field("colour") === colour}
               onClick={() => colourBy(colour)}
             >
-              {colour === "stage" ? "Coloured by stage" : "by module"}
+              {colour === "stage" ? "Coloured by stage" : `by ${colour}`}
             </Button>
           ))}
         </div>

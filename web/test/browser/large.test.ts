@@ -89,7 +89,8 @@ const SLOW = `
           if (!sheet && !window.unasked) return;
           clearInterval(wait);
           window.first = sheet && sheet.toDataURL();
-          window.noModel = document.querySelector(".legend") === null;
+          window.noModel = document.querySelector(".node-line") === null;
+          window.legend = document.querySelector(".legend")?.innerText;
           take(event);
         }, 50);
       };
@@ -109,6 +110,9 @@ it.each(["", "#theme=dark"])(
     // Not by toBe, which would print both pictures.
     expect(first === now).toBe(true);
     expect(first).toMatch(/^data:image.png/);
+    expect(await opened.page.locator(".legend").innerText()).toBe(
+      await opened.page.evaluate("window.legend"),
+    );
     await isRight(opened);
   },
 );

@@ -1,6 +1,6 @@
 // The parts beside the answer: time and what follows it, other shapes of the graph, facts, the comparison.
 
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { comparison } from "../sample/compare";
 import { answer, diffBlock, STACKS } from "../sample/encryption";
@@ -200,6 +200,10 @@ describe("other views", () => {
     await page.getByRole("button", { name: "In order of time" }).click();
     await settled(page);
     expect(await shown(opened)).toMatch(/zfs \d/);
+    await page.getByRole("button", { name: "by origin" }).click();
+    await settled(page);
+    expect((await hashOf(opened)).get("colour")).toBe("origin");
+    expect(await shown(opened)).toMatch(/kernel \d/);
     expect(await painted(page)).toBeGreaterThan(0.02);
     const strip = page.locator(".minimap");
     expect(await strip.isVisible()).toBe(false);
@@ -283,5 +287,34 @@ describe("a comparison", () => {
     await settled(page);
     expect(await page.locator(".search-result").innerText()).toMatch(/1 name/);
     expect(wrong).toEqual([]);
+  });
+
+  it("is saved with both profiles, and copied as Markdown", async () => {
+    const opened = await browser.openText(COMPARED, "", { permissions: ["clipboard-read"] });
+    const { page } = opened;
+    await page.getByText("Save", { exact: true }).click();
+    const text = async (name: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name, exact: true }).click(),
+      ]);
+      return readFileSync(await download.path(), "utf8");
+    };
+    const stacks = (await text("folded")).trimEnd().split("\n");
+    expect(stacks.length).toBeGreaterThan(5);
+    for (const line of stacks) expect(line).toMatch(/ \d+ \d+$/);
+    expect(await text("CSV")).toMatch(/^function,module,before_self,.*after_total_share\r\n/);
+    const scope = JSON.parse(await text("speedscope"));
+    expect(scope.profiles.map((one: { name: string }) => one.name)).toEqual(["before", "after"]);
+    const svg = await text("SVG");
+    const titles = svg.match(/<title>[^<]*\(before [^<]* after [^<]* change /g);
+    expect(titles?.length).toBe(svg.match(/<rect/g)?.length);
+    for (const name of ["pprof", "PNG"]) expect((await text(name)).length).toBeGreaterThan(100);
+    await page.getByRole("button", { name: "Copy as Markdown" }).click();
+    await page.getByText("Copied.").waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toMatch(/^### It helped/);
+    expect(copied).toContain("\\<script\\>");
+    expect(opened.wrong).toEqual([]);
   });
 });

@@ -179,6 +179,11 @@ describe("the flame graph", () => {
     expect(await statusText(page)).toMatch(/Not a regular expression/);
     await page.getByRole("searchbox").fill("nothing_like_it");
     expect(await statusText(page)).toBe("No function matches.");
+    expect(await page.getByText("Did you mean").count()).toBe(0);
+    await page.getByRole("searchbox").fill("kfpu_edn");
+    expect(await broken(page)).toEqual([]);
+    await page.getByText("Did you mean").getByRole("button", { name: "kfpu_end" }).click();
+    expect(await statusText(page)).toMatch(/^1 name/);
     await page.getByRole("searchbox").press("Escape");
     expect(await statusText(page)).toBe("");
     expect(wrong).toEqual([]);
@@ -422,6 +427,7 @@ describe("bad and hostile files", () => {
       "#shape=time",
       "#shape=sandwich&of=read",
       "#colour=module",
+      "#colour=origin",
     ]) {
       await page.evaluate((to) => {
         window.location.hash = to;

@@ -1,7 +1,9 @@
 // What is saved for other programs: all of the weight, and names that are nothing but names.
 
 import { describe, expect, it } from "vitest";
+import { readCompare } from "../../src/data/compare";
 import {
+  compareMarkdown,
   findingMarkdown,
   foldedOf,
   functionsCsv,
@@ -12,7 +14,8 @@ import {
 import { decodeFlame } from "../../src/data/flame";
 import { readAnswer } from "../../src/data/read-answer";
 import { buildModel } from "../../src/flame/model";
-import { stageEntries, stagePalette } from "../../src/flame/palette";
+import { diffEntries, diffPalette, stageEntries, stagePalette } from "../../src/flame/palette";
+import { comparison } from "../sample/compare";
 import { answer, flameBlock, TOTAL } from "../sample/encryption";
 import { blockOf, encode } from "../sample/flame";
 
@@ -41,6 +44,55 @@ describe("exports", () => {
     expect(hex).toContain("\x12\x08\x0a\x02\x03\x02\x12\x02\xac\x02");
     expect(hex.startsWith("\x0a\x04\x08\x04\x10\x02")).toBe(true);
     expect(hex).toContain("\x32\x01a\x32\x01b");
+  });
+
+  it("have the weights of both profiles of a comparison, and all of them", () => {
+    const two = modelOf(
+      blockOf([
+        { frames: [{ name: "a" }, { name: "b" }], count: 30, countB: 5 },
+        { frames: [{ name: "a" }], count: 10, countB: 0 },
+        { frames: [{ name: "c" }], count: 0, countB: 15 },
+      ]),
+    );
+    expect(foldedOf(two).trim().split("\n").sort()).toEqual(["a 10 0", "a;b 30 5", "c 0 15"]);
+    const { profiles } = JSON.parse(speedscopeOf(two, "x"));
+    const told = profiles.map((one: Record<string, unknown>) => [one.name, one.endValue]);
+    expect(told).toEqual([
+      ["before", 40],
+      ["after", 20],
+    ]);
+    expect(profiles[1].weights).toEqual([5, 15]);
+    const [head, ...rows] = functionsCsv(two).trim().split("\r\n");
+    expect(head.split(",").slice(2, 6)).toEqual(
+      ["self", "total", "self_share", "total_share"].map((one) => `before_${one}`),
+    );
+    expect(head.split(",")[6]).toBe("after_self");
+    expect(rows).toContain('"b","",30,30,0.750000,0.750000,5,5,0.250000,0.250000');
+    expect(rows.length).toBe(4);
+    // Two kinds of samples, and the two values of a stack as one packed field.
+    const pprof = Buffer.from(pprofOf(two)).toString("latin1");
+    expect(pprof.startsWith("\x0a\x04\x08\x04\x10\x02\x0a\x04\x08\x05\x10\x02")).toBe(true);
+    expect(pprof).toContain("\x12\x02\x1e\x05");
+    const paint = {
+      ...diffPalette(false),
+      entry: diffEntries(
+        two.comparison?.shareA ?? new Float64Array(),
+        two.comparison?.shareB ?? new Float64Array(),
+      ),
+      lit: null,
+    };
+    const drawn = svgOf(two, { x0: 0, x1: two.layout.width }, paint, 3, false, 600);
+    expect(drawn.replaceAll("\u00a0", " ")).toContain(
+      "<title>b (before 75.0 % after 25.0 % change",
+    );
+  });
+
+  it("tell a comparison as Markdown, with what came, what went and what changed", () => {
+    const bytes = new TextEncoder().encode(JSON.stringify(comparison()));
+    const text = compareMarkdown(readCompare(bytes));
+    expect(text).toMatch(/^### /);
+    expect(text).not.toContain("undefined");
+    expect(text.split("\n").filter((line) => line.startsWith("- ")).length).toBeGreaterThan(2);
   });
 
   it("keep hostile names inert", () => {

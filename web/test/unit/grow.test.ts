@@ -3,6 +3,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { decodeFlame } from "../../src/data/flame";
+import { sumByStage } from "../../src/flame/functions";
 import { grow } from "../../src/flame/grow";
 import { layOut } from "../../src/flame/layout";
 import { buildTree } from "../../src/flame/tree";
@@ -14,7 +15,11 @@ it("agrees with the layout of what was checked, also where nodes have no weight"
   fc.assert(
     fc.property(fc.oneof(stacks, comparisons), (list) => {
       const data = decodeFlame(encode(blockOf(list)));
-      expect(grow(data)).toEqual(layOut(data.level, buildTree(data.level), data.value));
+      const tree = buildTree(data.level);
+      expect(grow(data)).toEqual({
+        layout: layOut(data.level, tree, data.value),
+        stageWeight: sumByStage(data, tree, data.value),
+      });
     }),
   );
 });

@@ -144,6 +144,7 @@ describe("serve", () => {
     const { picture } = got[0];
     const { data, layout } = model;
     expect(picture.depth).toBe(layout.levels.length);
+    expect(picture.stageWeight).toEqual(model.stageWeight);
     const paint = {
       ...stagePalette(data.stages, model.stageColour, false),
       entry: stageEntries(data),

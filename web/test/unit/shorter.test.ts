@@ -1,7 +1,14 @@
 // What the build takes out of the page, and what it leaves.
 
 import { expect, it } from "vitest";
-import { shortProperties, shortTypes, withoutPlaces } from "../../build/shorter";
+import {
+  FIELDS,
+  shortNames,
+  shortProperties,
+  shortTypes,
+  withoutPlaces,
+} from "../../build/shorter";
+import { SHAPES } from "../../src/data/answer-shapes";
 
 it("renames types where they are declared and where they are used", () => {
   const code =
@@ -24,4 +31,24 @@ it("renames custom properties in the style, which nothing else may use", () => {
     "<style>:root{--0:red;--1:tan}p{color:var(--0);--1:var(--other)}</style><p>a--b</p>",
   );
   expect(() => shortProperties(`${style}<p style="color:var(--ground)">`)).toThrow("--ground");
+});
+
+it("renames what scripts ask of the browser and the page's own fields, and no texts", () => {
+  const { kernel, html } = shortNames(
+    "var zwhy=(function(e){return e.a=new Float64Array(2),e.layout.runFrom})({});",
+    "<p>layout</p><script>var a={layout:Math.max(1,2),b:`layout: x`};window.history.go(a.layout,a?.layout)</script>",
+  );
+  expect(kernel).toMatch(/^const _0=Float64Array,/);
+  expect(kernel).toContain("new _0(2),e._2._3}");
+  expect(html).toBe(
+    "<p>layout</p><script>var a={_2:_3(1,2),b:`layout: x`};history.go(a._2,a?._2)</script>",
+  );
+  expect(() => shortNames("var _1=2", "")).toThrow("such as _0");
+  expect(() => shortNames("f({layout})", "")).toThrow("{layout}");
+  expect(() => shortNames("class A{layout(){}}", "")).toThrow("layout");
+});
+
+it("renames no field that the page reads from its file", () => {
+  const read = SHAPES.match(/\w+/g);
+  for (const field of FIELDS) expect(read).not.toContain(field);
 });

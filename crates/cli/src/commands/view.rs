@@ -1,8 +1,8 @@
 //! `zwhy view`: the page of each input on the loopback address, and of any two beside each other.
 //!
 //! Inputs are read once, before the first page is shown. What a browser asks for is the number of an input, or of
-//! an input and a part of its data, never the name of a file. A page comes with the answer and its graph; large parts
-//! of its data, such as when each sample was taken, follow when the page asks for them.
+//! an input and a part of its data, never the name of a file. A page comes with the answer; its graphs and other large
+//! parts of its data follow when the page asks for them.
 
 use crate::load::{ReadArgs, draw, load_with, tell};
 use crate::output;

@@ -52,7 +52,7 @@ fn sniff(head: &[u8]) -> Confidence {
     }
 }
 
-struct Reader {
+struct Reader<'a> {
     profile: Profile,
     stats: ImportStats,
     counted: CountedStacks,
@@ -60,6 +60,7 @@ struct Reader {
     seen: FxHashMap<Box<[u8]>, FrameId>,
     no_thread: ThreadId,
     threads: FxHashMap<FrameId, ThreadId>,
+    before: Before<'a>,
     max_depth: usize,
     cut_stacks: u64,
     without_count: u64,
@@ -67,8 +68,27 @@ struct Reader {
     differential: bool,
 }
 
-impl Reader {
-    fn new(max_depth: usize, differential: bool) -> Reader {
+/// The stack before: the next one often begins with the same frames, as such files are sorted.
+#[derive(Default)]
+struct Before<'a> {
+    text: &'a [u8],
+    thread: ThreadId,
+    /// Where in `text` each frame ends, and the stack up to it.
+    path: Vec<(usize, StackId)>,
+}
+
+impl Before<'_> {
+    /// Keeps the frames that `text` begins with, too. They are two at least, as these tell the thread, or none.
+    fn keep(&mut self, text: &[u8]) {
+        let same = same(self.text, text);
+        let begins_with = |end: usize| end < same || end == same && text.get(end).is_none_or(|b| *b == b';');
+        let kept = self.path.partition_point(|(end, _)| begins_with(*end));
+        self.path.truncate(if kept < 2 { 0 } else { kept });
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn new(max_depth: usize, differential: bool) -> Reader<'a> {
         let mut profile = Profile::new();
         let no_thread = profile.thread(-1, -1, "");
         Reader {
@@ -78,6 +98,7 @@ impl Reader {
             seen: FxHashMap::default(),
             no_thread,
             threads: FxHashMap::default(),
+            before: Before::default(),
             max_depth,
             cut_stacks: 0,
             without_count: 0,
@@ -85,7 +106,7 @@ impl Reader {
         }
     }
 
-    fn line(&mut self, line: &[u8]) {
+    fn line(&mut self, line: &'a [u8]) {
         self.stats.read += 1;
         let trimmed = line.trim_ascii();
         if trimmed.is_empty() {
@@ -120,17 +141,35 @@ impl Reader {
         self.stats.kept += 1;
     }
 
-    fn stack(&mut self, text: &[u8]) -> (ThreadId, StackId) {
+    fn stack(&mut self, text: &'a [u8]) -> (ThreadId, StackId) {
         let depth = 1 + memchr::memchr_iter(b';', text).count();
         // Frames towards the root are cut: the leaf says what was running.
         let skip = depth.saturating_sub(self.max_depth);
         self.cut_stacks += u64::from(skip > 0);
-        let mut stack = StackId::ROOT;
+        match skip {
+            0 => self.before.keep(text),
+            _ => self.before.path.clear(),
+        }
+        let Before { path, thread, .. } = &self.before;
+        let mut number = path.len();
+        let (mut thread, mut stack, mut at) = match path.last() {
+            Some(&(end, stack)) => (*thread, stack, end + 1),
+            None => (self.no_thread, StackId::ROOT, 0),
+        };
         let mut root = None;
-        let mut thread = self.no_thread;
-        for (i, name) in text.split(|b| *b == b';').filter(|n| !n.is_empty()).skip(skip).enumerate() {
+        let mut cut = skip;
+        for name in text.get(at..).unwrap_or_default().split(|b| *b == b';') {
+            let end = at + name.len();
+            at = end + 1;
+            if name.is_empty() {
+                continue;
+            }
+            if cut > 0 {
+                cut -= 1;
+                continue;
+            }
             let frame = self.frame(name);
-            match (i, root) {
+            match (number, root) {
                 (0, _) => {
                     root = Some(frame);
                     if has_both_ids(name) {
@@ -141,7 +180,12 @@ impl Reader {
                 _ => {}
             }
             stack = self.profile.stacks.child(stack, frame);
+            number += 1;
+            if skip == 0 {
+                self.before.path.push((end, stack));
+            }
         }
+        (self.before.text, self.before.thread) = (text, thread);
         (thread, stack)
     }
 
@@ -189,6 +233,14 @@ impl Reader {
         evidence.origin(name);
         Ok(Imported { evidence, stats: self.stats })
     }
+}
+
+/// How many bytes are the same from the beginning on.
+fn same(a: &[u8], b: &[u8]) -> usize {
+    const AT_ONCE: usize = 32;
+    let chunks = a.chunks_exact(AT_ONCE).zip(b.chunks_exact(AT_ONCE));
+    let at = chunks.take_while(|(a, b)| a == b).count() * AT_ONCE;
+    at + a[at..].iter().zip(&b[at..]).take_while(|(a, b)| a == b).count()
 }
 
 /// Splits `a;b c 12` into stack and count.
