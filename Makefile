@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test fleet-demo fleet-test kernel-test setup setup-test setup-dist setup-page build manual site dist crates reproducible page page-test fmt lint web bench fuzz package-machine matrix fresh-machine clean
+.PHONY: help demo test fleet-demo fleet-test fleet-bench kernel-test setup setup-test setup-dist setup-page build manual site dist crates reproducible page page-test fmt lint web bench fuzz package-machine matrix fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ test: setup-test ## all checks and tests; BLESS=1 rewrites golden files
 
 fleet-test: setup-test ## build zwhy-fleet, a workspace of its own, and run its checks and tests
 	@scripts/fleet-test.sh
+
+fleet-bench: setup-test ## time queries over simulated hosts beside DuckDB on the same files; HOSTS=100 HOURS=1
+	@benches/fleet.sh
 
 fleet-demo: setup ## three simulated hosts, a store of them and its page, in the browser; PORT=9935
 	@scripts/fleet-demo.sh

@@ -3,7 +3,7 @@
 use crate::columns::{numbers, texts};
 use crate::error::FleetError;
 use crate::findings::{Lasting, findings};
-use crate::groups::{Group, Placed, groups, place};
+use crate::groups::{Apart, Group, Placed, groups, place};
 use crate::names::Names;
 use crate::scope::Scope;
 use crate::snapshot::{Contents, Snapshot};
@@ -80,13 +80,13 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Asks the store; `step` (begin and length in milliseconds) keeps steps of time apart.
+    /// Asks the store.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub async fn take(store: &Store, scope: Scope, step: Option<(i64, i64)>) -> Result<Picture, FleetError> {
+    pub async fn take(store: &Store, scope: Scope, apart: Apart) -> Result<Picture, FleetError> {
         let snapshot = Snapshot::take(store, scope).await?;
-        let groups = groups(&snapshot, step).await?;
+        let groups = groups(&snapshot, apart).await?;
         let names = Names::read(&snapshot).await?;
         let placed = place(&groups, &names, &snapshot);
         Ok(Picture { snapshot, groups, placed, refused: names.refused })
@@ -137,7 +137,7 @@ pub async fn stages_over_time(
         scope.from_ms = first.map_or(0, |first| first - first.rem_euclid(step_ms.max(1)));
     }
     let from_ms = scope.from_ms;
-    let picture = Picture::take(store, scope, Some((from_ms, step_ms))).await?;
+    let picture = Picture::take(store, scope, Apart::Steps { from_ms, step_ms }).await?;
     Ok(Staged::new(&picture.groups, &picture.placed, anatomy).over_time(from_ms, step_ms))
 }
 
@@ -147,7 +147,7 @@ pub async fn stages_over_time(
 /// When the store cannot be read.
 pub async fn hosts(store: &Store, scope: Scope, anatomy: &Anatomy) -> Result<Vec<HostRow>, FleetError> {
     let found = findings(store, &scope).await?;
-    let picture = Picture::take(store, scope, None).await?;
+    let picture = Picture::take(store, scope, Apart::Hosts).await?;
     let mut cpu = Staged::new(&picture.groups, &picture.placed, anatomy).hosts();
     let units = &picture.snapshot.units;
     let mut rows: Vec<HostRow> = units

@@ -2,6 +2,7 @@
 
 use crate::columns::{numbers, texts};
 use crate::error::FleetError;
+use crate::manifest::SUM_MS;
 use crate::names::{Names, Placer};
 use crate::snapshot::Snapshot;
 use datafusion::arrow::datatypes::{Int64Type, UInt64Type};
@@ -10,9 +11,32 @@ use datafusion::prelude::{col, lit};
 use std::collections::BTreeMap;
 use zwhy_profile::{Event, Measure, Nanos, Profile, Sample, StackId, ThreadId, Unit};
 
+/// What samples are kept apart by, besides the names of threads and stacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apart {
+    Nothing,
+    Hosts,
+    /// Hosts, and steps of `step_ms` from `from_ms` on.
+    Steps {
+        from_ms: i64,
+        step_ms: i64,
+    },
+}
+
+impl Apart {
+    /// The table that answers fastest: sums, unless a step begins or ends within one of theirs.
+    fn table(self) -> &'static str {
+        match self {
+            Apart::Steps { from_ms, step_ms } if from_ms % SUM_MS != 0 || step_ms % SUM_MS != 0 => "samples",
+            _ => "sums",
+        }
+    }
+}
+
 /// Samples of one stack, of threads of one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
+    /// Empty where hosts are one.
     pub host: String,
     /// Number of the step of time, from the begin of the range; 0 where time is one.
     pub step: i64,
@@ -23,30 +47,35 @@ pub struct Group {
     pub weight: i64,
 }
 
-/// Adds up all samples of a snapshot but those of the recorders; `step_ms` parts the time since `from_ms`.
+/// Adds up all samples of a snapshot but those of the recorders.
 ///
 /// # Errors
 /// When the query fails.
-pub async fn groups(snapshot: &Snapshot, step: Option<(i64, i64)>) -> Result<Vec<Group>, FleetError> {
-    let mut by: Vec<_> = ["host", "comm", "stack_id", "event"].map(col).to_vec();
-    if let Some((from_ms, step_ms)) = step {
+pub async fn groups(snapshot: &Snapshot, apart: Apart) -> Result<Vec<Group>, FleetError> {
+    let mut by: Vec<_> = ["comm", "stack_id", "event"].map(col).to_vec();
+    if apart != Apart::Nothing {
+        by.push(col("host"));
+    }
+    if let Apart::Steps { from_ms, step_ms } = apart {
         by.push(((col("t_ms") - lit(from_ms)) / lit(step_ms.max(1))).alias("step"));
     }
     let sums = vec![sum(col("count")).alias("n"), sum(col("weight_ns")).alias("w")];
-    let rows = snapshot.rows("samples").await?.filter(!col("own"))?.aggregate(by, sums)?;
+    let rows = snapshot.rows(apart.table()).await?.filter(!col("own"))?.aggregate(by, sums)?;
     let mut out = Vec::new();
     for batch in rows.collect().await? {
         let text = |name| texts(&batch, name);
-        let (hosts, comms, events) = (text("host")?, text("comm")?, text("event")?);
+        let (comms, events) = (text("comm")?, text("event")?);
+        let hosts = (apart != Apart::Nothing).then(|| text("host")).transpose()?;
         let stacks = numbers::<UInt64Type>(&batch, "stack_id")?;
         let counts = numbers::<UInt64Type>(&batch, "n")?;
         let weights = numbers::<Int64Type>(&batch, "w")?;
-        let steps = step.map(|_| numbers::<Int64Type>(&batch, "step")).transpose()?;
+        let steps = matches!(apart, Apart::Steps { .. }).then(|| numbers::<Int64Type>(&batch, "step"));
+        let steps = steps.transpose()?;
         for row in 0..batch.num_rows() {
             // An event that this version does not know is no CPU time.
             let Some(event) = Event::from_name(events.value(row)) else { continue };
             out.push(Group {
-                host: hosts.value(row).to_owned(),
+                host: hosts.as_ref().map_or_else(String::new, |hosts| hosts.value(row).to_owned()),
                 step: steps.as_ref().map_or(0, |steps| steps.value(row)),
                 comm: comms.value(row).to_owned(),
                 stack: stacks.value(row),
@@ -127,5 +156,21 @@ fn set_measures(snapshot: &Snapshot, profile: &mut Profile) {
             _ => Unit::Samples,
         };
         profile.set_measure(event, Measure { unit, counted });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_answer_where_their_steps_are_whole_ones() {
+        let steps = |from_ms, step_ms| Apart::Steps { from_ms, step_ms }.table();
+        assert_eq!((Apart::Nothing.table(), Apart::Hosts.table()), ("sums", "sums"));
+        assert_eq!((steps(0, SUM_MS), steps(-SUM_MS, 12 * SUM_MS)), ("sums", "sums"));
+        assert_eq!(
+            (steps(1, SUM_MS), steps(0, SUM_MS + 1), steps(0, 60_000)),
+            ("samples", "samples", "samples")
+        );
     }
 }

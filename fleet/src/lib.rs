@@ -22,6 +22,7 @@ mod simulate;
 mod snapshot;
 mod stages;
 mod store;
+mod sums;
 mod table;
 mod unit;
 
@@ -30,6 +31,7 @@ pub use answers::{
 };
 pub use error::FleetError;
 pub use findings::{Found, Lasting, capture_of, findings, judge, judge_capture, put_findings};
+pub use groups::Apart;
 pub use ingest::{IngestOptions, Ingested, ingest, put_capture};
 pub use layout::{FACTS, LONGEST_MS, Place, TABLES, UnitKey};
 pub use manifest::{Hour, Manifest, manifests};

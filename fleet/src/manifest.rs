@@ -15,7 +15,9 @@ use zwhy_capture::day_of;
 pub const MANIFESTS: &str = "manifest";
 pub const MERGED: &str = "merged";
 /// Tables of merged files.
-pub const MERGED_TABLES: [&str; 5] = ["samples", "stacks", "frames", "series", "marks"];
+pub const MERGED_TABLES: [&str; 6] = ["samples", "sums", "stacks", "frames", "series", "marks"];
+/// Length of the steps that samples are added up by in `sums`; each begins at a multiple of it.
+pub const SUM_MS: i64 = 300_000;
 const HOUR_MS: i64 = 3_600_000;
 
 /// An hour, by the begin of units, in hours since 1970.
@@ -82,7 +84,12 @@ impl Manifest {
         )
     }
 
-    fn overlaps(&self, scope: &Scope) -> bool {
+    /// Whether its samples are there as sums, too.
+    pub fn has_sums(&self) -> bool {
+        self.files.iter().any(|file| file.table == "sums")
+    }
+
+    pub fn overlaps(&self, scope: &Scope) -> bool {
         self.units.iter().any(|unit| unit.overlaps(scope) && scope.has_host(&unit.host))
     }
 }

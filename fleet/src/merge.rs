@@ -38,39 +38,52 @@ const NAMES: u8 = 3;
 const GROUP_ROWS: usize = 262_144;
 const PAGE_ROWS: usize = 20_000;
 
-/// What of a table is kept, and in which order, of every row and as sums of the hour.
-const PLANS: [(&str, &str, &str); 5] = [
+/// What of a table is kept, and in which order, of every row and as sums of the hour. `sums` has the same samples as
+/// `samples`, added up in steps of five minutes (`SUM_MS` of the manifest), for ranges that are made of such steps.
+const PLANS: [(&str, &str, Option<&str>); 6] = [
     (
         "samples",
         "SELECT * FROM samples ORDER BY host, comm, stack_id, t_ms, cpu, pid, tid, event, own",
-        "SELECT host, hour AS t_ms, -1 AS pid, -1 AS tid, comm, -1 AS cpu, stack_id, event,
+        Some(
+            "SELECT host, hour AS t_ms, -1 AS pid, -1 AS tid, comm, -1 AS cpu, stack_id, event,
             sum(count) AS count, sum(weight_ns) AS weight_ns, own
         FROM (SELECT *, t_ms - t_ms % 3600000 AS hour FROM samples)
         GROUP BY host, hour, comm, stack_id, event, own
         ORDER BY host, comm, stack_id, hour, event, own",
+        ),
+    ),
+    (
+        "sums",
+        "SELECT host, step AS t_ms, comm, stack_id, event, sum(count) AS count, sum(weight_ns) AS weight_ns, own
+        FROM (SELECT *, t_ms - (t_ms % 300000 + 300000) % 300000 AS step FROM samples)
+        GROUP BY host, step, comm, stack_id, event, own
+        ORDER BY step, host, comm, stack_id, event, own",
+        None,
     ),
     (
         "stacks",
         "SELECT DISTINCT * FROM stacks ORDER BY stack_id",
-        "SELECT DISTINCT * FROM stacks ORDER BY stack_id",
+        Some("SELECT DISTINCT * FROM stacks ORDER BY stack_id"),
     ),
     (
         "frames",
         "SELECT DISTINCT * FROM frames ORDER BY frame_id",
-        "SELECT DISTINCT * FROM frames ORDER BY frame_id",
+        Some("SELECT DISTINCT * FROM frames ORDER BY frame_id"),
     ),
     (
         "series",
         "SELECT * FROM series ORDER BY host, source, name, t_ms, value",
-        "SELECT host, newest AS t_ms, source, name, kind, value FROM (
+        Some(
+            "SELECT host, newest AS t_ms, source, name, kind, value FROM (
             SELECT host, max(t_ms) AS newest, source, name, kind, last_value(value ORDER BY t_ms, value) AS value
             FROM series GROUP BY host, source, name, kind, t_ms / 60000
         ) ORDER BY host, source, name, newest",
+        ),
     ),
     (
         "marks",
         "SELECT * FROM marks ORDER BY host, t_ms, name, text",
-        "SELECT * FROM marks ORDER BY host, t_ms, name, text",
+        Some("SELECT * FROM marks ORDER BY host, t_ms, name, text"),
     ),
 ];
 
@@ -175,7 +188,7 @@ async fn merge_hour(
         let snapshot = Snapshot::of(store, Scope::default(), &contents).await?;
         let name = random_name()?;
         for (table, rows, sums) in PLANS {
-            let plan = if tier == SUMS { sums } else { rows };
+            let Some(plan) = (if tier == SUMS { sums } else { Some(rows) }) else { continue };
             let Some(bytes) = write(&snapshot, table, plan).await? else { continue };
             let key = current.file_key(table, tier, &name);
             next.files.push(MergedFile {
@@ -208,7 +221,7 @@ fn random_name() -> Result<String, FleetError> {
 
 /// The rows of a plan as one Parquet file; `None` where there are none.
 async fn write(snapshot: &Snapshot, table: &str, plan: &str) -> Result<Option<Vec<u8>>, FleetError> {
-    let schema = schema::of_merged(table).file_schema().clone();
+    let schema = schema::of_merged_file(table);
     let temporary = tempfile::tempfile().map_err(FleetError::io("make", Path::new("a temporary file")))?;
     let mut again = temporary.try_clone().map_err(FleetError::io("use", Path::new("a temporary file")))?;
     let encode = |e: datafusion::parquet::errors::ParquetError| FleetError::encode("merged rows")(e);
@@ -341,7 +354,7 @@ async fn modified_sizes(store: &Store, folder: &str) -> Result<BTreeMap<String, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manifest::MERGED_TABLES;
+    use crate::manifest::{MERGED_TABLES, SUM_MS};
 
     #[test]
     fn an_hour_is_rows_then_sums_then_names() {
@@ -359,5 +372,10 @@ mod tests {
         }
         assert!(!is_due(hour, &options(3_600_000 + 899_999)) && is_due(hour, &options(3_600_000 + 900_000)));
         assert_eq!(PLANS.map(|(table, ..)| table), MERGED_TABLES);
+        assert!(
+            PLANS
+                .iter()
+                .any(|(table, rows, _)| *table == "sums" && rows.contains(&format!("% {SUM_MS} AS step")))
+        );
     }
 }

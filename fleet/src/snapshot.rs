@@ -1,7 +1,8 @@
-//! One state of the store, as tables that SQL asks: `samples`, `stacks`, `frames`, `series`, `marks`.
+//! One state of the store, as tables that SQL asks: `samples`, `sums`, `stacks`, `frames`, `series`, `marks`. The rows of
+//! `sums` are those of `samples` that are asked for, or sums of five minutes of them, which are fewer.
 //!
 //! Invariants: a unit is seen when its facts are there, in merged files where a manifest has it and by itself where none
-//! does; the files of a snapshot are fixed when it is taken; every query of the fleet is a plan over these tables,
+//! does; a sample is in `sums` once; the files of a snapshot are fixed when it is taken; every query of the fleet is a plan over these tables,
 //! whatever engine runs it.
 
 use crate::error::FleetError;
@@ -10,31 +11,39 @@ use crate::manifest::{MERGED_TABLES, Manifest, manifests, merged_units};
 use crate::schema;
 use crate::scope::Scope;
 use crate::store::Store;
+use crate::sums::register_sums;
 use crate::table::FilesTable;
-use crate::unit::{Unit, folders, units};
+use crate::unit::{Unit, folders, unit_keys, units_of};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::object_store::ObjectStoreUrl;
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::object_store::ObjectMeta;
 use datafusion::prelude::{DataFrame, Expr, SessionConfig, SessionContext, col, lit};
 use datafusion::scalar::ScalarValue;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+/// Of one snapshot, for sorting and grouping.
+const MOST_MEMORY: usize = 4 << 30;
+
 /// Any address does: it only names the store to the engine.
 const URL: &str = "fleet://store/";
 
 /// Rows of units with the time of each and the thread that it is of. Whatever a unit says twice of a thread, a sample is
-/// one row.
-const SAMPLES: &str = "
+/// one row. Threads stand first: what stands there is kept in memory while the samples go by.
+const UNIT_ROWS: &str = "
     SELECT s.host AS host, s.start_ms + s.t_ns / 1000000 AS t_ms,
         coalesce(t.pid, -1) AS pid, coalesce(t.tid, -1) AS tid, coalesce(t.comm, 'unknown') AS comm,
         s.cpu AS cpu, s.stack_id AS stack_id, s.event AS event,
         CAST(s.count AS BIGINT UNSIGNED) AS count, s.weight_ns AS weight_ns,
         coalesce(s.recorder > 0 AND t.pid = s.recorder, false) AS own
-    FROM unit_samples s LEFT JOIN (
+    FROM (
         SELECT unit, thread_id, min(pid) AS pid, min(tid) AS tid, min(comm) AS comm
         FROM unit_threads GROUP BY unit, thread_id
-    ) t ON s.unit = t.unit AND s.thread_id = t.thread_id
+    ) t RIGHT JOIN unit_samples s ON s.unit = t.unit AND s.thread_id = t.thread_id";
+const SAMPLES: &str = "
+    SELECT host, t_ms, pid, tid, comm, cpu, stack_id, event, count, weight_ns, own FROM unit_rows
     UNION ALL
     SELECT host, t_ms, pid, tid, comm, cpu, stack_id, event, count, weight_ns, own FROM merged_samples";
 const STACKS: &str = "
@@ -49,8 +58,14 @@ const SERIES: &str = "
 const MARKS: &str = "
     SELECT host, start_ms + t_ns / 1000000 AS t_ms, name, text FROM unit_marks
     UNION ALL SELECT host, t_ms, name, text FROM merged_marks";
-const VIEWS: [(&str, &str); 5] =
-    [("samples", SAMPLES), ("stacks", STACKS), ("frames", FRAMES), ("series", SERIES), ("marks", MARKS)];
+const VIEWS: [(&str, &str); 6] = [
+    ("unit_rows", UNIT_ROWS),
+    ("samples", SAMPLES),
+    ("stacks", STACKS),
+    ("frames", FRAMES),
+    ("series", SERIES),
+    ("marks", MARKS),
+];
 
 /// Units and merged files, each row in one of the two.
 #[derive(Clone, Debug, Default)]
@@ -67,11 +82,11 @@ impl Contents {
     /// When the store cannot be listed or read.
     pub async fn list(store: &Store, scope: &Scope) -> Result<Contents, FleetError> {
         // In this order: what is merged in between is seen in its manifest.
-        let mut units = units(store, scope).await?;
+        let mut keys = unit_keys(store, scope).await?;
         let manifests = manifests(store, scope).await?;
         let merged = merged_units(&manifests);
-        units.retain(|unit| !merged.contains(&unit.key()));
-        Ok(Contents { units, manifests })
+        keys.retain(|key| !merged.contains(key));
+        Ok(Contents { units: units_of(store, scope, keys).await?, manifests })
     }
 
     /// All units, merged or not, by host and time.
@@ -107,7 +122,7 @@ impl Snapshot {
     /// # Errors
     /// When the store cannot be listed.
     pub async fn of(store: &Store, scope: Scope, contents: &Contents) -> Result<Snapshot, FleetError> {
-        let context = SessionContext::new_with_config(SessionConfig::new());
+        let context = context()?;
         let url = ObjectStoreUrl::parse(URL)?;
         context.register_object_store(url.as_ref(), store.objects());
         let number: FxHashMap<UnitKey, u32> =
@@ -129,15 +144,15 @@ impl Snapshot {
             context.register_table(format!("unit_{table}"), Arc::new(files))?;
         }
         for table in MERGED_TABLES {
-            let of_table = contents.manifests.iter().flat_map(|m| &m.files).filter(|f| f.table == table);
-            let files = of_table.map(|file| store.file(&file.key, file.bytes)).collect::<Result<_, _>>()?;
-            let files = FilesTable { schema: schema::of_merged(table), url: url.clone(), files };
+            let files = merged(store, &url, table, &contents.manifests.iter().collect::<Vec<_>>())?;
             context.register_table(format!("merged_{table}"), Arc::new(files))?;
         }
         for (name, query) in VIEWS {
             let view = context.sql(query).await?.into_view();
             context.register_table(name, view)?;
         }
+        register_sums(&context, &scope, &contents.manifests, |table, of| merged(store, &url, table, of))
+            .await?;
         let units = contents.all_units(&scope);
         Ok(Snapshot { scope, units, context })
     }
@@ -179,6 +194,28 @@ impl Snapshot {
     }
 }
 
+/// An engine that sorts what does not fit into its memory on disk.
+fn context() -> Result<SessionContext, FleetError> {
+    let mut config = SessionConfig::new();
+    // Merged files are small and have several groups of rows: all CPUs read one of them.
+    config.options_mut().optimizer.repartition_file_min_size = 1 << 20;
+    let runtime =
+        RuntimeEnvBuilder::new().with_memory_pool(Arc::new(FairSpillPool::new(MOST_MEMORY))).build_arc()?;
+    Ok(SessionContext::new_with_config_rt(config, runtime))
+}
+
+/// The merged files of a table, of some manifests.
+fn merged(
+    store: &Store,
+    url: &ObjectStoreUrl,
+    table: &str,
+    of: &[&Manifest],
+) -> Result<FilesTable, FleetError> {
+    let files = of.iter().flat_map(|manifest| &manifest.files).filter(|file| file.table == table);
+    let files = files.map(|file| store.file(&file.key, file.bytes)).collect::<Result<_, _>>()?;
+    Ok(FilesTable { schema: schema::of_merged(table), url: url.clone(), files })
+}
+
 /// Files of a table that may be of `scope`.
 async fn objects(store: &Store, table: &str, scope: &Scope) -> Result<Vec<ObjectMeta>, FleetError> {
     let mut all = Vec::new();
@@ -191,7 +228,7 @@ async fn objects(store: &Store, table: &str, scope: &Scope) -> Result<Vec<Object
 /// In the order of the columns that are the same for all rows of a unit.
 fn values(unit: &Unit, number: u32) -> Vec<ScalarValue> {
     vec![
-        ScalarValue::Utf8(Some(unit.host.clone())),
+        ScalarValue::Utf8View(Some(unit.host.clone())),
         ScalarValue::Int64(Some(unit.start_ms)),
         ScalarValue::UInt32(Some(number)),
         ScalarValue::Int32(Some(unit.recorder)),

@@ -66,22 +66,38 @@ pub fn folders(table: &str, scope: &Scope) -> Vec<String> {
     scope.hosts.iter().map(|host| format!("{table}/host={}", zwhy_capture::shipped_host(host))).collect()
 }
 
-/// All whole units that hold something of what is asked for, by host and time.
+/// Whole units that may hold something of what is asked for, by their begin; their facts are not read.
 ///
 /// # Errors
-/// When the store cannot be listed or read. Facts that are damaged are as absent: only the key is known then.
-pub async fn units(store: &Store, scope: &Scope) -> Result<Vec<Unit>, FleetError> {
+/// When the store cannot be listed.
+pub async fn unit_keys(store: &Store, scope: &Scope) -> Result<Vec<UnitKey>, FleetError> {
     let mut keys = Vec::new();
     for folder in folders(FACTS, scope) {
         for object in store.list(&folder).await? {
-            let key = object.location.to_string();
-            let place = Place::of(FACTS, &key);
+            let place = Place::of(FACTS, object.location.as_ref());
             let begins =
                 |p: &Place| p.start_ms < scope.to_ms && p.start_ms > scope.from_ms.saturating_sub(LONGEST_MS);
-            keys.extend(place.filter(begins).map(|place| (key, place.unit())));
+            keys.extend(place.filter(begins).map(|place| place.unit()));
         }
     }
-    let read = |(key, unit): (String, UnitKey)| async move {
+    Ok(keys)
+}
+
+/// All whole units that hold something of what is asked for, by host and time.
+///
+/// # Errors
+/// When the store cannot be listed or read.
+pub async fn units(store: &Store, scope: &Scope) -> Result<Vec<Unit>, FleetError> {
+    units_of(store, scope, unit_keys(store, scope).await?).await
+}
+
+/// Those of the units that hold something of what is asked for, by host and time.
+///
+/// # Errors
+/// When the store cannot be read. Facts that are damaged are as absent: only the key is known then.
+pub async fn units_of(store: &Store, scope: &Scope, keys: Vec<UnitKey>) -> Result<Vec<Unit>, FleetError> {
+    let read = |unit: UnitKey| async move {
+        let key = zwhy_capture::shipped_key(FACTS, &unit.host, unit.start_ms, &unit.name, 0);
         let Some(bytes) = store.get(&key).await? else { return Ok(None) };
         let facts = CaptureFacts::from_slice(&bytes).map(|(facts, _)| facts).unwrap_or_default();
         Ok::<_, FleetError>(Some(Unit::of(unit, &facts)))

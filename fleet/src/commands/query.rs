@@ -7,7 +7,7 @@ use clap::{Subcommand, ValueEnum};
 use std::io::Write;
 use zwhy_diagnose::Knowledge;
 use zwhy_fleet::{
-    Picture, Store, findings, hosts, kstat_points, kstats, moment_text, span_ms, stages_over_time,
+    Apart, Picture, Store, findings, hosts, kstat_points, kstats, moment_text, span_ms, stages_over_time,
 };
 use zwhy_formats::ExportOptions;
 use zwhy_profile::Event;
@@ -234,7 +234,7 @@ async fn print_points(of: &Of, source: &str, name: &str) -> Result<()> {
 
 /// All samples of the scope; rows that were not believed are told.
 async fn picture(of: &Of) -> Result<Picture> {
-    let picture = Picture::take(&Store::open(&of.store)?, of.scope.scope(), None).await?;
+    let picture = Picture::take(&Store::open(&of.store)?, of.scope.scope(), Apart::Nothing).await?;
     if picture.refused > 0 {
         let refused = picture.refused;
         let told = format!("note: {refused} rows of names are left out: their ids are those of other names");

@@ -6,6 +6,7 @@ use super::{App, segments};
 use crate::answers::{Picture, hosts, kstat_points, kstats, stages_over_time};
 use crate::error::FleetError;
 use crate::findings::findings;
+use crate::groups::Apart;
 use crate::scope::Scope;
 use crate::stages::StageRow;
 use axum::Router;
@@ -141,7 +142,7 @@ async fn get_hosts(State(app): Asked, RawQuery(query): RawQuery) -> Answer<Vec<c
 
 async fn get_stages(State(app): Asked, RawQuery(query): RawQuery) -> Answer<Vec<StageRow>> {
     let (_, scope, _place) = asked(&app, query.as_deref(), &[]).await?;
-    let picture = Picture::take(&app.store, scope, None).await?;
+    let picture = Picture::take(&app.store, scope, Apart::Nothing).await?;
     Ok(axum::Json(picture.stages(&app.knowledge.anatomy)))
 }
 
@@ -160,7 +161,7 @@ async fn get_functions(
     let most = params.text("most").map_or(Ok(100), str::parse::<usize>);
     let most = most.map_err(|_| "most is no number".to_owned())?;
     let event = params.event()?;
-    let mut rows = Picture::take(&app.store, scope, None).await?.functions(event);
+    let mut rows = Picture::take(&app.store, scope, Apart::Nothing).await?.functions(event);
     rows.truncate(most);
     Ok(axum::Json(rows))
 }
@@ -188,7 +189,7 @@ async fn get_flame(State(app): Asked, RawQuery(query): RawQuery) -> Result<Respo
         "pprof" => ("pprof", "application/octet-stream"),
         _ => return Err("format is none of folded and pprof".to_owned().into()),
     };
-    let evidence = Picture::take(&app.store, scope, None).await?.evidence();
+    let evidence = Picture::take(&app.store, scope, Apart::Nothing).await?.evidence();
     let options = ExportOptions { event, ..ExportOptions::default() };
     let mut out: Vec<u8> = Vec::new();
     let written = zwhy_formats::export(&evidence, format, &options, "the answer", &mut out);
@@ -214,7 +215,7 @@ async fn get_compare(State(app): Asked, RawQuery(query): RawQuery) -> Answer<Vec
     let other = params.scope("other_", now_ms())?;
     let mut sides = Vec::new();
     for scope in [scope, other] {
-        let picture = Picture::take(&app.store, scope, None).await?;
+        let picture = Picture::take(&app.store, scope, Apart::Nothing).await?;
         sides.push(picture.stages(&app.knowledge.anatomy));
     }
     let mut rows: BTreeMap<String, [StageRow; 2]> = BTreeMap::new();

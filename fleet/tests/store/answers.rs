@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use zwhy_diagnose::{CONFIDENT, Knowledge};
 use zwhy_evidence::Evidence;
 use zwhy_fleet::{
-    IngestOptions, Picture, Scope, Store, UnitKey, capture_of, findings, hosts, ingest, judge, judge_capture,
-    kstat_points, kstats, stages_over_time, units,
+    Apart, IngestOptions, Picture, Scope, Store, UnitKey, capture_of, findings, hosts, ingest, judge,
+    judge_capture, kstat_points, kstats, stages_over_time, units,
 };
 use zwhy_formats::{ExportOptions, export};
 use zwhy_profile::{Event, FunctionTotals};
@@ -35,7 +35,7 @@ async fn stages_functions_and_flames_are_those_of_the_captures_to_the_sample() {
     let knowledge = Knowledge::embedded();
     let mut of_all: BTreeMap<String, u64> = BTreeMap::new();
     for name in CAPTURES {
-        let picture = Picture::take(&store, of(name), None).await.unwrap();
+        let picture = Picture::take(&store, of(name), Apart::Nothing).await.unwrap();
         assert_eq!(picture.refused, 0);
         let stages = picture.stages(&knowledge.anatomy);
         let got: Vec<(&str, u64)> = stages.iter().map(|row| (row.stage.as_str(), row.samples)).collect();
@@ -63,7 +63,7 @@ async fn stages_functions_and_flames_are_those_of_the_captures_to_the_sample() {
         assert_eq!(got, want, "{name}");
         assert_eq!(folded(&picture.evidence()), folded(&of_capture), "{name}");
     }
-    let all = Picture::take(&store, Scope::default(), None).await.unwrap();
+    let all = Picture::take(&store, Scope::default(), Apart::Nothing).await.unwrap();
     let got: BTreeMap<String, u64> =
         all.stages(&knowledge.anatomy).into_iter().map(|row| (row.stage, row.samples)).collect();
     assert_eq!(got, of_all);
@@ -88,7 +88,7 @@ async fn a_range_has_the_samples_of_its_milliseconds() {
         (i64::MIN, start),
     ] {
         let scope = Scope { from_ms, to_ms, ..of("gzip") };
-        let picture = Picture::take(&store, scope, None).await.unwrap();
+        let picture = Picture::take(&store, scope, Apart::Nothing).await.unwrap();
         let got: u64 = picture.groups.iter().filter(|g| g.event == Event::Cpu).map(|g| g.count).sum();
         assert_eq!(got, cpu_samples("gzip", from_ms, to_ms), "{} to {}", from_ms - start, to_ms - start);
     }
@@ -183,7 +183,7 @@ async fn a_recording_is_there_once_and_comes_back_whole() {
     let facts = zwhy_capture::shipped_key("facts", "sent", sent.start_ms, "00000042", 0);
     std::fs::remove_file(dir.path().join(facts)).unwrap();
     let scope = Scope { hosts: vec!["sent".into()], ..Scope::default() };
-    let picture = Picture::take(&store, scope, None).await.unwrap();
+    let picture = Picture::take(&store, scope, Apart::Nothing).await.unwrap();
     assert!(picture.groups.is_empty() && picture.snapshot.units.is_empty());
 }
 

@@ -4,7 +4,7 @@ use ring::digest::{SHA256, digest};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use zwhy_diagnose::Knowledge;
-use zwhy_fleet::{Picture, Scope, Store, findings, hosts, kstat_points, kstats, stages_over_time};
+use zwhy_fleet::{Apart, Picture, Scope, Store, findings, hosts, kstat_points, kstats, stages_over_time};
 use zwhy_formats::{ExportOptions, export};
 use zwhy_profile::Event;
 
@@ -21,7 +21,7 @@ fn of_rows(rows: &[impl Serialize]) -> String {
 pub async fn digests(store: &Store) -> BTreeMap<&'static str, String> {
     let anatomy = &Knowledge::embedded().anatomy;
     let all = Scope::default;
-    let picture = Picture::take(store, all(), None).await.unwrap();
+    let picture = Picture::take(store, all(), Apart::Nothing).await.unwrap();
     assert_eq!(picture.refused, 0);
     let mut told = BTreeMap::from([
         ("stages", of_rows(&picture.stages(anatomy))),

@@ -9,3 +9,4 @@ mod merging;
 mod program;
 mod simulated;
 mod source;
+mod sums;

@@ -3,7 +3,7 @@
 use crate::source::path;
 use zwhy_capture::Capture;
 use zwhy_diagnose::Knowledge;
-use zwhy_fleet::{Picture, Scope, Simulation, Store, hosts, kstat_points, simulate, units};
+use zwhy_fleet::{Apart, Picture, Scope, Simulation, Store, hosts, kstat_points, simulate, units};
 use zwhy_profile::Event;
 
 async fn made(seed: u64) -> (tempfile::TempDir, Store, zwhy_fleet::Simulated) {
@@ -21,7 +21,7 @@ async fn hosts_are_as_many_as_asked_for_and_hold_what_is_told() {
     let (_dir, store, simulated) = made(7).await;
     let all = units(&store, &Scope::default()).await.unwrap();
     assert_eq!((simulated.units, all.len()), (9, 9));
-    let picture = Picture::take(&store, Scope::default(), None).await.unwrap();
+    let picture = Picture::take(&store, Scope::default(), Apart::Hosts).await.unwrap();
     let own: u64 = picture.groups.iter().filter(|g| g.event == Event::Cpu).map(|g| g.count).sum();
     // Samples of the recorder itself are set aside, as everywhere.
     assert!(own > 9 * 100, "{own} of {}", simulated.samples);
@@ -36,9 +36,9 @@ async fn hosts_are_as_many_as_asked_for_and_hold_what_is_told() {
 
     let (_dir, again, same) = made(7).await;
     assert_eq!(same, simulated);
-    let twin = Picture::take(&again, Scope::default(), None).await.unwrap();
+    let twin = Picture::take(&again, Scope::default(), Apart::Hosts).await.unwrap();
     assert_eq!(twin.groups, picture.groups);
     let (_dir, other, _) = made(8).await;
-    let other = Picture::take(&other, Scope::default(), None).await.unwrap();
+    let other = Picture::take(&other, Scope::default(), Apart::Hosts).await.unwrap();
     assert_ne!(other.groups, picture.groups);
 }

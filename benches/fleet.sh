@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Times queries over simulated hosts beside DuckDB on the same files: HOSTS=100 HOURS=1 benches/fleet.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/path.sh
+. scripts/path.sh
+
+python=.tools/fleet-python/bin/python3
+if [[ ! -x $python ]]; then python=python3; fi
+if ! "$python" -c 'import duckdb' 2>/dev/null; then
+    echo "fleet: not measured, the Python module duckdb is missing: make setup-test"
+    exit 0
+fi
+cargo build --locked --release --manifest-path fleet/Cargo.toml
+store=${STORE:-}
+if [[ -z $store ]]; then
+    folder=$(mktemp -d)
+    trap 'rm -rf "$folder"' EXIT
+    store=$folder/hosts
+fi
+"$python" benches/fleet.py docs/first-hour/*.zwhy --fleet "${CARGO_TARGET_DIR:-fleet/target}/release/zwhy-fleet" \
+    --store "$store" --hosts "${HOSTS:-100}" --hours "${HOURS:-1}"

@@ -1,0 +1,118 @@
+//! The table `sums`: what is asked for, from sums of five minutes where there are any, and from rows before the first whole
+//! step and after the last one.
+
+use crate::error::FleetError;
+use crate::manifest::{Manifest, SUM_MS};
+use crate::scope::Scope;
+use crate::table::FilesTable;
+use datafusion::prelude::{Expr, SessionContext, col, lit};
+use std::sync::Arc;
+
+const COLUMNS: [&str; 8] = ["host", "t_ms", "comm", "stack_id", "event", "count", "weight_ns", "own"];
+
+/// The steps of [`SUM_MS`] that lie within a range, as a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Whole {
+    from_ms: i64,
+    to_ms: i64,
+}
+
+impl Whole {
+    fn of(scope: &Scope) -> Whole {
+        let floor = |ms: i64| ms.div_euclid(SUM_MS).saturating_mul(SUM_MS);
+        let from_ms = match scope.from_ms {
+            i64::MIN => i64::MIN,
+            ms => floor(ms.saturating_add(SUM_MS - 1)),
+        };
+        let to_ms = if scope.to_ms == i64::MAX { i64::MAX } else { floor(scope.to_ms) };
+        Whole { from_ms, to_ms: to_ms.max(from_ms) }
+    }
+
+    /// What of the range is before and after these steps.
+    fn edges(self, scope: &Scope) -> [Scope; 2] {
+        let part = |from_ms, to_ms| Scope { hosts: scope.hosts.clone(), from_ms, to_ms };
+        [part(scope.from_ms, self.from_ms.min(scope.to_ms)), part(self.to_ms.max(scope.from_ms), scope.to_ms)]
+    }
+
+    /// Rows within; their time is that of the row, or the begin of its step.
+    fn within(self) -> Expr {
+        col("t_ms").gt_eq(lit(self.from_ms)).and(col("t_ms").lt(lit(self.to_ms)))
+    }
+
+    fn outside(self) -> Expr {
+        col("t_ms").lt(lit(self.from_ms)).or(col("t_ms").gt_eq(lit(self.to_ms)))
+    }
+}
+
+/// Makes the table; `files` gives the merged files of a table of some manifests.
+///
+/// # Errors
+/// When a name of a file is none, or a table is there already.
+pub async fn register_sums(
+    context: &SessionContext,
+    scope: &Scope,
+    manifests: &[Manifest],
+    files: impl Fn(&str, &[&Manifest]) -> Result<FilesTable, FleetError>,
+) -> Result<(), FleetError> {
+    let whole = Whole::of(scope);
+    let (summed, plain): (Vec<&Manifest>, Vec<&Manifest>) =
+        manifests.iter().partition(|manifest| manifest.has_sums());
+    let edges = whole.edges(scope);
+    let has_edge =
+        |manifest: &&&Manifest| edges.iter().any(|edge| edge.from_ms < edge.to_ms && manifest.overlaps(edge));
+    let at_edges: Vec<&Manifest> = summed.iter().filter(has_edge).copied().collect();
+    let mut all = context.table("unit_rows").await?.select_columns(&COLUMNS)?;
+    for (name, table, of, filter) in [
+        ("rows_without_sums", "samples", &plain, None),
+        ("rows_at_edges", "samples", &at_edges, Some(whole.outside())),
+        ("merged_sums_asked", "sums", &summed, Some(whole.within())),
+    ] {
+        if of.is_empty() {
+            continue;
+        }
+        context.register_table(name, Arc::new(files(table, of)?))?;
+        let mut rows = context.table(name).await?;
+        if let Some(filter) = filter {
+            rows = rows.filter(filter)?;
+        }
+        all = all.union(rows.select_columns(&COLUMNS)?)?;
+    }
+    context.register_table("sums", all.into_view())?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(from_ms: i64, to_ms: i64) -> Scope {
+        Scope { hosts: Vec::new(), from_ms, to_ms }
+    }
+
+    #[test]
+    fn a_range_is_whole_steps_and_two_edges() {
+        for (from_ms, to_ms, want) in [
+            (0, 2 * SUM_MS, (0, 2 * SUM_MS)),
+            (1, 2 * SUM_MS - 1, (SUM_MS, SUM_MS)),
+            (-1, SUM_MS + 1, (0, SUM_MS)),
+            (10, 20, (SUM_MS, SUM_MS)),
+            (i64::MIN, SUM_MS + 7, (i64::MIN, SUM_MS)),
+            (SUM_MS + 7, i64::MAX, (2 * SUM_MS, i64::MAX)),
+            (i64::MIN, i64::MAX, (i64::MIN, i64::MAX)),
+        ] {
+            let asked = scope(from_ms, to_ms);
+            let whole = Whole::of(&asked);
+            assert_eq!((whole.from_ms, whole.to_ms), want, "{from_ms} to {to_ms}");
+            // Each moment of the range is in one of the three, once.
+            for t in
+                [from_ms, from_ms.saturating_add(1), -1, 0, 15, SUM_MS - 1, SUM_MS, to_ms.saturating_sub(1)]
+            {
+                let asked_for = (from_ms..to_ms).contains(&t);
+                let edges = whole.edges(&asked);
+                let places = edges.iter().filter(|edge| (edge.from_ms..edge.to_ms).contains(&t)).count();
+                let places = places + usize::from((whole.from_ms..whole.to_ms).contains(&t));
+                assert_eq!(places, usize::from(asked_for), "{t} of {from_ms} to {to_ms}");
+            }
+        }
+    }
+}
