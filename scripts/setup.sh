@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.."
 . scripts/setup/rust.sh
 . scripts/setup/node.sh
 . scripts/setup/zdb.sh
+. scripts/setup/fleet_python.sh
 
 # install_by_hand MISSING: for systems whose packages we do not know.
 install_by_hand() {
@@ -45,6 +46,7 @@ main() {
     if [[ $whom == test || $whom == page ]]; then
         if [[ $skip != 1 ]]; then ensure_node; fi
         if [[ $skip != 1 && $whom == test ]]; then ensure_zdb; fi
+        if [[ $skip != 1 && $whom == test ]]; then ensure_fleet_python; fi
         ensure_web_packages
     fi
     say "ready"

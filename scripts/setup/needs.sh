@@ -18,6 +18,7 @@ test | has_vm_tools     | busybox-static cpio fdisk make | busybox, cpio, sfdisk
 test | kernel_headers   | linux-headers-cloud-amd64 | headers of a Debian cloud kernel (for the kernel VM)
 test | has musl-gcc     | musl-tools      | musl-gcc (for a static zwhy in the kernel VM)
 test | has python3      | python3         | Python (holds zwhy against the numbers of other tools)
+test | has_pandas       | python3-pandas  | pandas (tests of what docs/FLEET.md tells to type)
 dist | has musl-gcc     | musl-tools      | musl-gcc (for the static program)
 dist | has objcopy      | binutils        | binutils (strips programs)
 dist | has xz           | xz-utils        | xz (packs)
@@ -44,6 +45,8 @@ has_arm64_emulator() { [[ $(uname -m) == aarch64 ]] || has qemu-aarch64-static; 
 has_wasm_clang() { echo 'int one;' | clang --target=wasm32 -x c -c -o /dev/null - >/dev/null 2>&1; }
 
 has_libzpool() { [[ $(PATH=$PATH:/sbin ldconfig -p) == *libzpool.so.[5-9]* ]]; }
+
+has_pandas() { python3 -c 'import pandas' 2>/dev/null; }
 
 has_isal() { [[ $(PATH=$PATH:/sbin ldconfig -p) == *libisal.so.2* ]]; }
 

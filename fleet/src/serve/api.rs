@@ -1,5 +1,6 @@
 //! What can be asked by HTTP, and the page that asks it.
 
+use super::arrow::{Form, Kind, Table};
 use super::guard::{Why, guard, refused};
 use super::params::Params;
 use super::{App, segments};
@@ -105,7 +106,7 @@ impl IntoResponse for Failed {
     }
 }
 
-type Answer<T> = Result<axum::Json<T>, Failed>;
+type Answer = Result<Response, Failed>;
 type Asked = State<Arc<App>>;
 
 fn now_ms() -> i64 {
@@ -135,53 +136,68 @@ fn check_steps(scope: &Scope, step_ms: i64) -> Result<(), String> {
     Ok(())
 }
 
-async fn get_hosts(State(app): Asked, RawQuery(query): RawQuery) -> Answer<Vec<crate::answers::HostRow>> {
+async fn get_hosts(State(app): Asked, RawQuery(query): RawQuery, form: Form) -> Answer {
     let (_, scope, _place) = asked(&app, query.as_deref(), &[]).await?;
-    Ok(axum::Json(hosts(&app.store, scope, &app.knowledge.anatomy).await?))
+    Ok(form.answer(&hosts(&app.store, scope, &app.knowledge.anatomy).await?)?)
 }
 
-async fn get_stages(State(app): Asked, RawQuery(query): RawQuery) -> Answer<Vec<StageRow>> {
+async fn get_stages(State(app): Asked, RawQuery(query): RawQuery, form: Form) -> Answer {
     let (_, scope, _place) = asked(&app, query.as_deref(), &[]).await?;
     let picture = Picture::take(&app.store, scope, Apart::Nothing).await?;
-    Ok(axum::Json(picture.stages(&app.knowledge.anatomy)))
+    Ok(form.answer(&picture.stages(&app.knowledge.anatomy))?)
 }
 
-async fn get_steps(State(app): Asked, RawQuery(query): RawQuery) -> Answer<Vec<crate::stages::StagePoint>> {
+async fn get_steps(State(app): Asked, RawQuery(query): RawQuery, form: Form) -> Answer {
     let (params, scope, _place) = asked(&app, query.as_deref(), &["step"]).await?;
     let step = params.step()?;
     check_steps(&scope, step)?;
-    Ok(axum::Json(stages_over_time(&app.store, scope, step, &app.knowledge.anatomy).await?))
+    Ok(form.answer(&stages_over_time(&app.store, scope, step, &app.knowledge.anatomy).await?)?)
 }
 
-async fn get_functions(
-    State(app): Asked,
-    RawQuery(query): RawQuery,
-) -> Answer<Vec<crate::answers::FunctionRow>> {
+async fn get_functions(State(app): Asked, RawQuery(query): RawQuery, form: Form) -> Answer {
     let (params, scope, _place) = asked(&app, query.as_deref(), &["event", "most"]).await?;
     let most = params.text("most").map_or(Ok(100), str::parse::<usize>);
     let most = most.map_err(|_| "most is no number".to_owned())?;
     let event = params.event()?;
     let mut rows = Picture::take(&app.store, scope, Apart::Nothing).await?.functions(event);
     rows.truncate(most);
-    Ok(axum::Json(rows))
+    Ok(form.answer(&rows)?)
 }
 
-async fn get_findings(State(app): Asked, RawQuery(query): RawQuery) -> Answer<Vec<crate::findings::Lasting>> {
+async fn get_findings(State(app): Asked, RawQuery(query): RawQuery, form: Form) -> Answer {
     let (_, scope, _place) = asked(&app, query.as_deref(), &[]).await?;
-    Ok(axum::Json(findings(&app.store, &scope).await?))
+    Ok(form.answer(&findings(&app.store, &scope).await?)?)
 }
 
-async fn get_kstat(State(app): Asked, RawQuery(query): RawQuery) -> Result<Response, Failed> {
+async fn get_kstat(State(app): Asked, RawQuery(query): RawQuery, form: Form) -> Answer {
     let (params, scope, _place) = asked(&app, query.as_deref(), &["source", "name"]).await?;
     match (params.text("source"), params.text("name")) {
-        (Some(source), Some(name)) => {
-            Ok(axum::Json(kstat_points(&app.store, scope, source, name).await?).into_response())
-        }
-        (source, name) => Ok(axum::Json(kstats(&app.store, scope, source, name).await?).into_response()),
+        (Some(source), Some(name)) => Ok(form.answer(&kstat_points(&app.store, scope, source, name).await?)?),
+        (source, name) => Ok(form.answer(&kstats(&app.store, scope, source, name).await?)?),
     }
 }
 
-async fn get_flame(State(app): Asked, RawQuery(query): RawQuery) -> Result<Response, Failed> {
+/// A line of the fold.
+#[derive(Debug, Serialize)]
+struct Folded {
+    /// The thread, then functions, the outermost first.
+    stack: Vec<String>,
+    samples: u64,
+}
+
+impl Table for Folded {
+    const COLUMNS: &'static [(&'static str, Kind)] = &[("stack", Kind::Texts), ("samples", Kind::Count)];
+}
+
+fn folded(text: &str) -> Vec<Folded> {
+    let line = |line: &str| {
+        let (stack, samples) = line.rsplit_once(' ')?;
+        Some(Folded { stack: stack.split(';').map(str::to_owned).collect(), samples: samples.parse().ok()? })
+    };
+    text.lines().filter_map(line).collect()
+}
+
+async fn get_flame(State(app): Asked, RawQuery(query): RawQuery, form: Form) -> Answer {
     let (params, scope, _place) = asked(&app, query.as_deref(), &["event", "format"]).await?;
     let event = params.event()?;
     let (format, kind) = match params.text("format").unwrap_or("folded") {
@@ -194,6 +210,9 @@ async fn get_flame(State(app): Asked, RawQuery(query): RawQuery) -> Result<Respo
     let mut out: Vec<u8> = Vec::new();
     let written = zwhy_formats::export(&evidence, format, &options, "the answer", &mut out);
     written.map_err(FleetError::encode("the flame graph"))?;
+    if form == Form::Arrow && params.text("format").is_none() {
+        return Ok(form.answer(&folded(&String::from_utf8_lossy(&out)))?);
+    }
     Ok(([(CONTENT_TYPE, kind)], out).into_response())
 }
 
@@ -209,7 +228,18 @@ struct Compared {
     change: f64,
 }
 
-async fn get_compare(State(app): Asked, RawQuery(query): RawQuery) -> Answer<Vec<Compared>> {
+impl Table for Compared {
+    const COLUMNS: &'static [(&'static str, Kind)] = &[
+        ("stage", Kind::Text),
+        ("samples", Kind::Count),
+        ("other_samples", Kind::Count),
+        ("share", Kind::Number),
+        ("other_share", Kind::Number),
+        ("change", Kind::Number),
+    ];
+}
+
+async fn get_compare(State(app): Asked, RawQuery(query): RawQuery, form: Form) -> Answer {
     let (params, scope, _place) =
         asked(&app, query.as_deref(), &["other_host", "other_from", "other_to"]).await?;
     let other = params.scope("other_", now_ms())?;
@@ -236,5 +266,5 @@ async fn get_compare(State(app): Asked, RawQuery(query): RawQuery) -> Answer<Vec
     };
     let mut rows: Vec<Compared> = rows.into_iter().map(compared).collect();
     rows.sort_by(|a, b| b.change.abs().total_cmp(&a.change.abs()).then_with(|| a.stage.cmp(&b.stage)));
-    Ok(axum::Json(rows))
+    Ok(form.answer(&rows)?)
 }

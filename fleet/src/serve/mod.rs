@@ -4,6 +4,7 @@
 //! never a path, and never reaches SQL as text; every request is in the audit log, or counted there.
 
 mod api;
+mod arrow;
 mod audit;
 mod auth;
 mod check;
