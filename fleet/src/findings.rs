@@ -1,4 +1,5 @@
-//! What the engine finds in a unit, kept beside it: `findings/knowledge=DIGEST/host=NAME/day=DATE/start_ms=MS/FILE-000000.parquet`.
+//! What the engine finds in a unit, kept beside it: `findings/knowledge=DIGEST/host=NAME/day=DATE/start_ms=MS/FILE-000000.parquet`,
+//! and in one file an hour when the unit is merged.
 //!
 //! New knowledge has another digest, so old units are judged again beside what was found before, and no sample is written.
 
@@ -9,6 +10,7 @@ use crate::scope::Scope;
 use crate::snapshot::Contents;
 use crate::store::Store;
 use crate::unit::{Unit, folders};
+use crate::verdicts::{self, Verdicts};
 use datafusion::arrow::array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Float64Type, Schema};
 use datafusion::parquet::arrow::ArrowWriter;
@@ -28,7 +30,7 @@ const MOST_NAMES: usize = 8;
 const AT_ONCE: usize = 16;
 
 /// A cause that was found in one unit.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Found {
     pub class: String,
     pub title: String,
@@ -227,6 +229,48 @@ async fn newest(store: &Store, scope: &Scope) -> Result<BTreeMap<UnitKey, String
     Ok(best.into_iter().map(|(unit, (_, key))| (unit, key)).collect())
 }
 
+/// What was found in the units that are wanted: of merged ones as it was then, of others by the newest judgement.
+///
+/// # Errors
+/// When the store cannot be read.
+pub async fn found_in(
+    store: &Store,
+    scope: &Scope,
+    contents: &Contents,
+    is_wanted: impl Fn(&UnitKey) -> bool,
+) -> Result<Verdicts, FleetError> {
+    let mut all = Verdicts::new();
+    for manifest in &contents.manifests {
+        let merged = verdicts::read(store, manifest).await?.unwrap_or_default();
+        all.extend(merged.into_iter().filter(|(unit, _)| is_wanted(unit)));
+    }
+    let mut alone: Vec<(UnitKey, String)> = newest(store, scope).await?.into_iter().collect();
+    alone.retain(|(unit, _)| is_wanted(unit) && !all.contains_key(unit));
+    let read = |(unit, key): (UnitKey, String)| async move {
+        let bytes = store.get(&key).await?;
+        Ok::<_, FleetError>((unit, bytes.map(decode).transpose()?))
+    };
+    let read: Vec<(UnitKey, Option<Vec<Found>>)> =
+        futures::stream::iter(alone).map(read).buffered(AT_ONCE).try_collect().await?;
+    // One that is gone was merged meanwhile.
+    all.extend(read.into_iter().filter_map(|(unit, found)| Some((unit, found?))));
+    Ok(all)
+}
+
+/// Keys of all findings beside units, with the unit of each.
+///
+/// # Errors
+/// When the store cannot be listed.
+pub async fn keys_of_findings(store: &Store) -> Result<Vec<(UnitKey, String)>, FleetError> {
+    let mut out = Vec::new();
+    for root in store.folders(WHAT).await? {
+        let objects = store.list(&root).await?;
+        let keys = objects.into_iter().map(|object| object.location.to_string());
+        out.extend(keys.filter_map(|key| Some((Place::of(&root, &key)?.unit(), key))));
+    }
+    Ok(out)
+}
+
 /// What was found on the hosts of `scope`, the surest first.
 ///
 /// # Errors
@@ -235,15 +279,8 @@ pub async fn findings(store: &Store, scope: &Scope) -> Result<Vec<Lasting>, Flee
     let contents = Contents::list(store, scope).await?;
     let known: BTreeMap<UnitKey, Unit> =
         contents.all_units(scope).into_iter().map(|unit| (unit.key(), unit)).collect();
-    let mut wanted: Vec<(UnitKey, String)> = newest(store, scope).await?.into_iter().collect();
-    wanted.retain(|(unit, _)| known.contains_key(unit));
-    let read = |(unit, key): (UnitKey, String)| async move {
-        let bytes = store.get(&key).await?;
-        Ok::<_, FleetError>((unit, bytes.map(decode).transpose()?.unwrap_or_default()))
-    };
-    let mut found: Vec<(UnitKey, Vec<Found>)> =
-        futures::stream::iter(wanted).map(read).buffered(AT_ONCE).try_collect().await?;
-    found.sort_by(|a, b| a.0.cmp(&b.0));
+    let found: Vec<(UnitKey, Vec<Found>)> =
+        found_in(store, scope, &contents, |unit| known.contains_key(unit)).await?.into_iter().collect();
     let mut out: Vec<Lasting> = Vec::new();
     for host in found.chunk_by(|a, b| a.0.host == b.0.host) {
         let first = out.len();

@@ -25,6 +25,7 @@ mod store;
 mod sums;
 mod table;
 mod unit;
+mod verdicts;
 
 pub use answers::{
     FunctionRow, HostRow, KstatPoint, KstatRow, Picture, hosts, kstat_points, kstats, stages_over_time,

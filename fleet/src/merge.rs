@@ -5,7 +5,7 @@
 //! manifest in its unit, from then on in the merged files. Of two that merge one hour at a time one gets the number.
 
 use crate::error::FleetError;
-use crate::findings::judge;
+use crate::findings::{found_in, judge, keys_of_findings};
 use crate::layout::UnitKey;
 use crate::manifest::{Commit, Hour, Manifest, MergedFile, commit, manifest_keys, newest};
 use crate::names::believed;
@@ -14,6 +14,7 @@ use crate::scope::Scope;
 use crate::snapshot::{Contents, Snapshot};
 use crate::store::Store;
 use crate::unit::Unit;
+use crate::verdicts::{self, VERDICTS};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::{cast, filter_record_batch};
 use datafusion::arrow::datatypes::SchemaRef;
@@ -24,7 +25,7 @@ use datafusion::parquet::file::properties::WriterProperties;
 use datafusion::parquet::schema::types::ColumnPath;
 use futures::StreamExt;
 use ring::rand::{SecureRandom, SystemRandom};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use zwhy_diagnose::Knowledge;
@@ -198,6 +199,16 @@ async fn merge_hour(
             });
             store.put(&key, bytes).await?;
         }
+        let wanted: BTreeSet<UnitKey> = next.units.iter().map(Unit::key).collect();
+        let found = found_in(store, &Scope::default(), &contents, |unit| wanted.contains(unit)).await?;
+        let bytes = verdicts::encode(&found).map_err(FleetError::encode(VERDICTS))?;
+        let key = current.file_key(VERDICTS, tier, &name);
+        next.files.push(MergedFile {
+            table: VERDICTS.to_owned(),
+            key: key.clone(),
+            bytes: bytes.len() as u64,
+        });
+        store.put(&key, bytes).await?;
     }
     // From the end of the grace on, files without a manifest may be removed at any time.
     if !options.grace.is_zero() && begun.elapsed() > options.grace / 2 {
@@ -298,7 +309,7 @@ async fn sweep(store: &Store, options: &MergeOptions) -> Result<u64, FleetError>
         }
     }
     // Manifests last: until then a unit of theirs is known to be merged.
-    let live: std::collections::BTreeSet<&str> =
+    let live: BTreeSet<&str> =
         settled.values().flat_map(|m| &m.files).map(|file| file.key.as_str()).collect();
     let open: Vec<String> = open_folders(store, &settled).await?;
     for (key, (modified_ms, _)) in &files {
@@ -308,7 +319,7 @@ async fn sweep(store: &Store, options: &MergeOptions) -> Result<u64, FleetError>
             removed += 1;
         }
     }
-    removed += sweep_units(store, &settled).await?;
+    removed += sweep_findings(store, &settled).await? + sweep_units(store, &settled).await?;
     for key in stale {
         store.remove(&key).await?;
         removed += 1;
@@ -322,9 +333,26 @@ async fn open_folders(store: &Store, settled: &BTreeMap<Hour, Manifest>) -> Resu
     Ok(hours.map(|hour| format!("/{}/", hour.folder())).collect())
 }
 
+/// Removes what was found in units whose findings are merged, or dropped with them.
+async fn sweep_findings(store: &Store, settled: &BTreeMap<Hour, Manifest>) -> Result<u64, FleetError> {
+    let has = |manifest: &&Manifest| {
+        manifest.tier == NAMES || manifest.files.iter().any(|file| file.table == VERDICTS)
+    };
+    let units: BTreeSet<UnitKey> =
+        settled.values().filter(has).flat_map(|manifest| manifest.units.iter().map(Unit::key)).collect();
+    let mut removed = 0;
+    for (unit, key) in keys_of_findings(store).await? {
+        if units.contains(&unit) {
+            store.remove(&key).await?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
 /// Removes the objects of units that are merged.
 async fn sweep_units(store: &Store, settled: &BTreeMap<Hour, Manifest>) -> Result<u64, FleetError> {
-    let units: std::collections::BTreeSet<UnitKey> =
+    let units: BTreeSet<UnitKey> =
         settled.values().flat_map(|manifest| manifest.units.iter().map(Unit::key)).collect();
     let mut removed = 0;
     let tables = std::iter::once(crate::layout::FACTS).chain(crate::layout::TABLES);
