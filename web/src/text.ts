@@ -47,11 +47,15 @@ export function percent(fraction: number): string {
   return `${shown.toFixed(1)}\u00a0%`;
 }
 
-/** A signed change of a share in points: 0.031 → "+3.1 points". */
+/** A signed change of a share, in points: 0.031 → "+3.1". What rounds to nothing has no direction. */
+export function signed(change: number): string {
+  const shown = Math.abs(change * 100).toFixed(1);
+  return (Number(shown) === 0 ? "±" : change > 0 ? "+" : "\u2212") + shown;
+}
+
+/** The same with its unit: 0.031 → "+3.1 points". */
 export function points(change: number): string {
-  const shown = (change * 100).toFixed(1);
-  if (Number(shown) === 0) return "±0.0 points";
-  return `${change > 0 ? "+" : "\u2212"}${shown.replace("-", "")} points`;
+  return `${signed(change)} points`;
 }
 
 export function range(low: number, high: number): string {

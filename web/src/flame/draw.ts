@@ -1,6 +1,6 @@
 // Puts the raster on a canvas: one-pixel rows stretched to their height, then text and outlines.
 
-import { visible } from "../text";
+import { signed, visible } from "../text";
 import type { Picture } from "./first";
 import { clip, labelled } from "./labels";
 import { isLit } from "./lit";
@@ -180,9 +180,7 @@ export class Painter {
       (run.name ?? model?.data.labels[model.data.label[node]] ?? "").slice(0, 512),
     );
     if (!model?.comparison) return name;
-    const change = (model.comparison.shareB[node] - model.comparison.shareA[node]) * 100;
-    const sign = change > 0 ? "+" : change < 0 ? "\u2212" : "±";
-    return `${sign}${Math.abs(change).toFixed(1)} ${name}`;
+    return `${signed(model.comparison.shareB[node] - model.comparison.shareA[node])} ${name}`;
   }
 
   private outline(

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { CompareData, CostRow, Delta, FindingRow } from "../data/compare";
 import { compareMarkdown } from "../data/exports";
-import { percent, points, prose, visible } from "../text";
+import { percent, points, prose, signed, visible } from "../text";
 import { Button } from "./Button";
 import { CopyMarkdown } from "./CopyMarkdown";
 import { Faint } from "./Faint";
@@ -203,8 +203,6 @@ function Deltas(props: { id: string; title: string; rows: readonly Delta[]; find
 function DeltaRow({ row, widest, find }: { row: Delta; widest: number; find: boolean }) {
   const at = (x: number) => `${50 + (x / widest) * 50}%`;
   const wide = (a: number, b: number) => `${(Math.abs(b - a) / widest) * 50}%`;
-  const span = (x: number) =>
-    `${x > 0 ? "+" : x < 0 ? "\u2212" : "±"}${Math.abs(x * 100).toFixed(1)}`;
   return (
     <tr class={row.real ? undefined : "faint"}>
       <RowName>
@@ -226,7 +224,7 @@ function DeltaRow({ row, widest, find }: { row: Delta; widest: number; find: boo
         </div>
       </td>
       <WideNum>
-        {span(row.low)} … {span(row.high)}
+        {signed(row.low)} … {signed(row.high)}
       </WideNum>
     </tr>
   );

@@ -3,7 +3,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clip, labelled, MOST_LABELS } from "../../src/flame/labels";
-import { percent, points, prose, range, seconds, times, visible, weight } from "../../src/text";
+import {
+  percent,
+  points,
+  prose,
+  range,
+  seconds,
+  signed,
+  times,
+  visible,
+  weight,
+} from "../../src/text";
 import { HOSTILE_NAMES } from "../sample/hostile";
 
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069\u200e\u200f]/u;
@@ -60,6 +70,7 @@ describe("numbers", () => {
     expect(points(0.031)).toBe("+3.1 points");
     expect(points(-0.031)).toBe("−3.1 points");
     expect(points(-0.0001)).toBe("±0.0 points");
+    expect([0.0004, -0.0004, 0, -0.12].map(signed)).toEqual(["±0.0", "±0.0", "±0.0", "−12.0"]);
   });
   it("weights carry their unit", () => {
     expect(weight(12_345, "samples")).toBe("12,345 samples");
