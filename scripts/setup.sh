@@ -13,6 +13,7 @@ cd "$(dirname "$0")/.."
 . scripts/setup/node.sh
 . scripts/setup/zdb.sh
 . scripts/setup/fleet_python.sh
+. scripts/setup/prometheus.sh
 
 # install_by_hand MISSING: for systems whose packages we do not know.
 install_by_hand() {
@@ -45,8 +46,11 @@ main() {
     check_rust "$whom"
     if [[ $whom == test || $whom == page ]]; then
         if [[ $skip != 1 ]]; then ensure_node; fi
-        if [[ $skip != 1 && $whom == test ]]; then ensure_zdb; fi
-        if [[ $skip != 1 && $whom == test ]]; then ensure_fleet_python; fi
+        if [[ $skip != 1 && $whom == test ]]; then
+            ensure_zdb
+            ensure_fleet_python
+            ensure_prometheus
+        fi
         ensure_web_packages
     fi
     say "ready"

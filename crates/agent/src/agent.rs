@@ -89,11 +89,13 @@ impl Agent {
     /// # Errors
     /// When the folder cannot be made or another agent has it, or as [`Feed::start`].
     pub fn start(options: AgentOptions, knowledge: Knowledge) -> Result<Agent, AgentError> {
-        let mut spool = Spool::open(&options.spool, options.limits)?;
-        let shipper = options
-            .store
-            .clone()
-            .map(|store| Shipper::new(options.spool.clone(), host_name(), store.open(), spool.ship()));
+        let (spool, shipper) = match options.store.clone() {
+            None => (Spool::open(&options.spool, options.limits)?, None),
+            Some(store) => {
+                let (spool, desk) = Spool::open_shipping(&options.spool, options.limits)?;
+                (spool, Some(Shipper::new(options.spool.clone(), host_name(), store.open(), desk)))
+            }
+        };
         let server = options.listen.map(Server::open).transpose()?;
         let log = Log::open(&options.spool, spool.ended_before())?;
         let feed = Feed::start_asking(options.record.clone(), ASKING)?;

@@ -35,7 +35,7 @@ pub use ids::FrameRow;
 pub use marks::Mark;
 pub use open::Capture;
 pub use pack::pack_folder;
-pub use raw_entries::each_entry;
+pub use raw_entries::{each_entry, entry_parts};
 pub use redact::Redactor;
 pub use row_counts::{recorded_rows, row_counts};
 pub use series::{Series, SeriesKind, SeriesRow};

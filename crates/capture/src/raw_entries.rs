@@ -41,6 +41,27 @@ pub fn each_entry<E: From<CaptureError>>(
     facts.map_or(Ok(()), |bytes| take("facts", 0, &bytes))
 }
 
+/// The tables and parts that [`each_entry`] would call with, without reading them.
+///
+/// # Errors
+/// When the file cannot be opened or is no packed capture.
+pub fn entry_parts(path: &Path) -> Result<Vec<(String, u32)>, CaptureError> {
+    let not_ours = |why: String| CaptureError::NotACapture { path: path.to_owned(), found: why };
+    let file = File::open(path).map_err(CaptureError::io("open", path))?;
+    let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(|e| not_ours(e.to_string()))?;
+    let mut found = Vec::new();
+    for index in 0..archive.len() {
+        let entry = archive.by_index_raw(index).map_err(|e| not_ours(e.to_string()))?;
+        let name = entry.name().map_err(|e| not_ours(e.to_string()))?.into_owned();
+        match spec_of_entry(&name) {
+            Some(spec) => found.push((spec.name.to_owned(), part_of(&name))),
+            None if name == FACTS => found.push(("facts".to_owned(), 0)),
+            None => {}
+        }
+    }
+    Ok(found)
+}
+
 /// 12 of `samples-000012.parquet`.
 fn part_of(name: &str) -> u32 {
     let number = name.rsplit_once('-').and_then(|(_, rest)| rest.strip_suffix(".parquet")?.parse().ok());

@@ -4,17 +4,21 @@
 //! host, day and begin as columns, so a row's time is `start_ms + t_ns / 1e6`. The facts of a file are put last.
 //!
 //! Invariants: files go in their order; a file that was sent twice is there once; while the store is away all stays in the
-//! spool, and what is dropped there unsent is counted.
+//! spool, and what is dropped there unsent is counted and not in the store, whatever ends the agent.
 
 #[cfg(test)]
 mod bucket;
 mod s3;
+#[cfg(test)]
+mod soak;
 mod store;
 #[cfg(test)]
 mod tests;
+mod under_way;
 
 pub use s3::S3Store;
 pub use store::{Store, StoreAt};
+pub(crate) use under_way::sent_up_to;
 
 use crate::error::AgentError;
 use crate::spool::{Entry, entries};
@@ -23,7 +27,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use zwhy_capture::{CaptureError, each_entry, shipped_key};
+use under_way::UnderWay;
+use zwhy_capture::{CaptureError, each_entry};
 use zwhy_evidence::CaptureFacts;
 
 /// Between two looks for files to send; after an error, too.
@@ -45,8 +50,8 @@ struct Place {
 }
 
 impl Desk {
-    pub(crate) fn new(sent: u64) -> Desk {
-        Desk { place: Mutex::new(Place { sent, dropped: 0 }), failures: AtomicU64::default() }
+    pub(crate) fn new(sent: u64, dropped: u64) -> Desk {
+        Desk { place: Mutex::new(Place { sent, dropped }), failures: AtomicU64::default() }
     }
 
     /// Number below which all files are sent.
@@ -56,6 +61,10 @@ impl Desk {
 
     pub(crate) fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
+    }
+
+    fn is_dropped(&self, number: u64) -> bool {
+        number < self.place.lock().unwrap_or_else(PoisonError::into_inner).dropped
     }
 
     /// The spool drops this file; `true` where it was not sent.
@@ -82,15 +91,19 @@ pub(crate) struct Shipper {
     host: String,
     store: Box<dyn Store>,
     pub desk: Arc<Desk>,
+    /// Between two looks for files to send.
+    pause: Duration,
+    under_way: UnderWay,
     /// Keys of the file under way that are in the store: a store that fails often still gets all in the end.
     put: BTreeSet<String>,
-    /// Number of that file.
-    under_way: u64,
 }
 
 impl Shipper {
     pub(crate) fn new(folder: PathBuf, host: String, store: Box<dyn Store>, desk: Arc<Desk>) -> Shipper {
-        Shipper { folder, host, store, desk, put: BTreeSet::new(), under_way: 0 }
+        let mut under_way = UnderWay::load(&folder);
+        // The spool knew that it was sent.
+        under_way.settled |= under_way.number < desk.sent();
+        Shipper { folder, host, store, desk, pause: PAUSE, under_way, put: BTreeSet::new() }
     }
 
     /// Sends what is finished until `over` is set; what fails is tried again.
@@ -100,9 +113,10 @@ impl Shipper {
                 self.desk.failures.fetch_add(1, Ordering::Relaxed);
             }
             let mut waited = Duration::ZERO;
-            while waited < PAUSE && !over.load(Ordering::Relaxed) {
-                std::thread::sleep(TICK);
-                waited += TICK;
+            while waited < self.pause && !over.load(Ordering::Relaxed) {
+                let tick = TICK.min(self.pause);
+                std::thread::sleep(tick);
+                waited += tick;
             }
         }
     }
@@ -112,16 +126,17 @@ impl Shipper {
     /// # Errors
     /// The first failure of the store or of reading the spool; what was sent stays sent.
     pub(crate) fn send_all(&mut self, over: &AtomicBool) -> Result<(), AgentError> {
+        if self.desk.is_dropped(self.under_way.number) {
+            self.take_back()?;
+        }
         let finished = entries(&self.folder)?.into_iter().filter(Entry::is_finished);
         let sent = self.desk.sent();
         for entry in finished.filter(|entry| entry.number >= sent) {
             if over.load(Ordering::Relaxed) {
                 break;
             }
-            if self.under_way != entry.number {
-                // The one before was dropped half-way.
+            if self.under_way.number != entry.number {
                 self.take_back()?;
-                self.under_way = entry.number;
             }
             let sent = match self.send(&entry) {
                 // The spool dropped it, and counted it as not sent.
@@ -130,6 +145,7 @@ impl Shipper {
             };
             if sent && self.desk.finish(entry.number) {
                 self.put.clear();
+                self.under_way.settle(true, &self.folder);
             } else {
                 self.take_back()?;
             }
@@ -137,22 +153,31 @@ impl Shipper {
         Ok(())
     }
 
-    /// Takes what was put of a file that is counted as not sent out of the store again.
+    /// Takes what may have been put of a file that is counted as not sent out of the store again. What was not answered may
+    /// be there, too, and so may what an agent put that was killed.
     fn take_back(&mut self) -> Result<(), AgentError> {
-        while let Some(key) = self.put.first() {
-            self.store.remove(key)?;
-            self.put.pop_first();
+        if self.under_way.settled {
+            return Ok(());
         }
+        self.put.clear();
+        while let Some(key) = self.under_way.first_key() {
+            self.store.remove(&key)?;
+            self.under_way.pop_first_key();
+        }
+        self.under_way.settle(false, &self.folder);
         Ok(())
     }
 
     /// Puts those entries of one file that are not there yet.
     fn send(&mut self, entry: &Entry) -> Result<(), AgentError> {
-        let start_ms = start_ms(&entry.path)?.unwrap_or(entry.start_unix_s * 1e3) as i64;
-        let (host, store, put) = (&self.host, &mut self.store, &mut self.put);
-        let name = format!("{:08}", entry.number);
+        if self.under_way.settled || self.under_way.number != entry.number {
+            let start_ms = start_ms(&entry.path)?.unwrap_or(entry.start_unix_s * 1e3) as i64;
+            self.under_way.begin(&self.folder, entry.number, &entry.path, (&self.host, start_ms))?;
+            self.put.clear();
+        }
+        let (under_way, store, put) = (&self.under_way, &mut self.store, &mut self.put);
         each_entry(&entry.path, |table, part, bytes| -> Result<(), AgentError> {
-            let key = shipped_key(table, host, start_ms, &name, part);
+            let key = under_way.key(table, part);
             if !put.contains(&key) {
                 store.put(&key, bytes)?;
                 put.insert(key);
@@ -180,10 +205,11 @@ mod unit {
 
     #[test]
     fn a_file_is_sent_or_dropped_and_never_both() {
-        let desk = Desk::new(3);
+        let desk = Desk::new(3, 0);
         assert!(!desk.drop_unsent(2), "it had been sent");
         assert!(desk.finish(3) && desk.sent() == 4);
         assert!(desk.drop_unsent(4) && !desk.finish(4));
+        assert!(desk.is_dropped(4) && !desk.is_dropped(5));
         assert_eq!(desk.sent(), 4);
         assert!(desk.finish(5));
     }

@@ -70,7 +70,7 @@ fn slice(n: i64) -> Slice {
     Slice { series, ..slice }
 }
 
-fn files_below(folder: &Path) -> BTreeSet<PathBuf> {
+pub(super) fn files_below(folder: &Path) -> BTreeSet<PathBuf> {
     let (mut todo, mut files) = (vec![folder.to_owned()], BTreeSet::new());
     while let Some(folder) = todo.pop() {
         let paths = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|file| file.path());
@@ -106,8 +106,7 @@ fn rows_are_in_the_store_or_counted(
     let never = AtomicBool::new(false);
     let (mut written, mut n, mut requests) = (Rows::default(), 0, 0);
     for life in 0..5 {
-        let mut spool = Spool::open(dir.path(), limits).unwrap();
-        let desk = spool.ship();
+        let (mut spool, desk) = Spool::open_shipping(dir.path(), limits).unwrap();
         let mut shipper =
             Shipper::new(dir.path().to_owned(), "db7/a".into(), store(requests, life == 1), desk);
         for at in 0..80 {
@@ -123,8 +122,7 @@ fn rows_are_in_the_store_or_counted(
         spool.finish();
         written.add(spool.written);
     }
-    let mut spool = Spool::open(dir.path(), limits).unwrap();
-    let desk = spool.ship();
+    let (mut spool, desk) = Spool::open_shipping(dir.path(), limits).unwrap();
     let mut shipper = Shipper::new(dir.path().to_owned(), "db7/a".into(), store(0, false), desk);
     let tries = (0..100).take_while(|_| shipper.send_all(&never).is_err()).count();
     assert!(tries < 100 && spool.unsent_files() == 0);
@@ -169,7 +167,7 @@ fn rows_in_a_bucket_and_those_dropped_unsent_are_all() {
 }
 
 /// The store at the bucket `fleet` of this process.
-fn s3(url: &str) -> S3Store {
+pub(super) fn s3(url: &str) -> S3Store {
     let env = |name: &str| {
         let value = match name {
             "AWS_ENDPOINT_URL" => url,
@@ -181,6 +179,65 @@ fn s3(url: &str) -> S3Store {
         Some(value.to_owned())
     };
     S3Store::at("s3://fleet/a/b/", &env).unwrap()
+}
+
+/// Answers so many requests; then it does what it is asked once more, says nothing, and answers no more.
+struct Tires {
+    store: FileStore,
+    left: u32,
+}
+
+impl Store for Tires {
+    fn put(&mut self, key: &str, bytes: &[u8]) -> Result<(), AgentError> {
+        let left = self.left;
+        self.left = left.saturating_sub(1);
+        if left > 0 {
+            self.store.put(key, bytes)?;
+        }
+        match left {
+            2.. => Ok(()),
+            _ => Err(AgentError::io("write", Path::new(key))(std::io::Error::other("no answer"))),
+        }
+    }
+
+    fn remove(&mut self, _: &str) -> Result<(), AgentError> {
+        unreachable!("it was killed before")
+    }
+}
+
+/// Every number of requests after which the agent is gone, and with it all that it had in memory.
+#[test]
+fn what_an_agent_had_half_sent_and_the_next_one_drops_is_not_in_the_store() {
+    let file = Duration::from_secs(20);
+    let limits = Limits { file, flush: file, ..Limits::default() };
+    for requests in 1.. {
+        let (dir, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let store = FileStore::at(&format!("file://{}", root.path().display())).unwrap();
+        let never = AtomicBool::new(false);
+        let (mut spool, desk) = Spool::open_shipping(dir.path(), limits).unwrap();
+        (0..12).for_each(|n| spool.push(&slice(n), 1e9 + (n + 1) as f64 * 5.0));
+        let tires = Box::new(Tires { store: store.clone(), left: requests });
+        let sent = Shipper::new(dir.path().to_owned(), "db7".into(), tires, desk).send_all(&never);
+        if sent.is_ok() {
+            assert!(requests > 12, "{requests} requests for three files");
+            return;
+        }
+        assert!(!files_below(root.path()).is_empty(), "{requests}");
+        let written = spool.written;
+        drop(spool);
+        // There is room for one file only.
+        let limits = Limits { age: file, ..limits };
+        let (mut spool, desk) = Spool::open_shipping(dir.path(), limits).unwrap();
+        let mut shipper = Shipper::new(dir.path().to_owned(), "db7".into(), Box::new(store), desk);
+        shipper.send_all(&never).unwrap();
+        spool.finish();
+        let unsent = spool.state().unsent;
+        let (samples, _) = in_store(root.path(), "samples");
+        let (series, _) = in_store(root.path(), "series");
+        assert_eq!(samples + unsent.rows.samples, written.samples, "{requests}: {unsent:?}");
+        assert_eq!(series + unsent.rows.series, written.series, "{requests}: {unsent:?}");
+        assert!(unsent.files <= 2 && unsent.unreadable == 0, "{requests}: {unsent:?}");
+    }
 }
 
 #[test]

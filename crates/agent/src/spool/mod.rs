@@ -7,6 +7,7 @@ mod growing;
 mod names;
 mod old;
 mod salvage;
+pub(crate) mod slots;
 mod state;
 
 pub use names::{Entry, entries};
@@ -15,7 +16,7 @@ pub(crate) use salvage::{seconds_of, sync_folder};
 pub use state::{Dropped, Reason, Rows, State};
 
 use crate::error::AgentError;
-use crate::ship::Desk;
+use crate::ship::{Desk, sent_up_to};
 use growing::Growing;
 use rustix::fs::{FlockOperation, flock};
 use salvage::Salvaged;
@@ -91,6 +92,18 @@ impl Spool {
     /// # Errors
     /// When the folder cannot be made or read, or another agent has it.
     pub fn open(folder: &Path, limits: Limits) -> Result<Spool, AgentError> {
+        Spool::open_as(folder, limits, false)
+    }
+
+    /// As [`Spool::open`]; its files are sent by somebody who sits at the desk, from the begin on: what has to go now is
+    /// counted as not sent.
+    pub(crate) fn open_shipping(folder: &Path, limits: Limits) -> Result<(Spool, Arc<Desk>), AgentError> {
+        let mut spool = Spool::open_as(folder, limits, true)?;
+        let desk = spool.desk();
+        Ok((spool, desk))
+    }
+
+    fn open_as(folder: &Path, limits: Limits, ships: bool) -> Result<Spool, AgentError> {
         fs::create_dir_all(folder).map_err(AgentError::io("make the folder", folder))?;
         let lock = lock(folder)?;
         let mut spool = Spool {
@@ -119,6 +132,9 @@ impl Spool {
         let newest = spool.kept.back();
         spool.before = newest.map(|entry| entry.start_unix_s + entry.seconds.unwrap_or(0.0));
         spool.state.next = spool.state.next.max(newest.map_or(0, |entry| entry.last + 1));
+        if ships {
+            spool.desk();
+        }
         spool.keep_within();
         spool.save();
         Ok(spool)
@@ -128,10 +144,15 @@ impl Spool {
         &self.folder
     }
 
-    /// From here on files are sent by somebody who sits at this desk.
-    pub(crate) fn ship(&mut self) -> Arc<Desk> {
+    /// What it shares with who sends its files.
+    fn desk(&mut self) -> Arc<Desk> {
+        if let Some(desk) = &self.desk {
+            return Arc::clone(desk);
+        }
+        // The one who sends knows of newer ones than the spool when both were killed.
+        self.state.sent = self.state.sent.max(sent_up_to(&self.folder));
         self.leave_sums_unsent();
-        let desk = Arc::new(Desk::new(self.state.sent));
+        let desk = Arc::new(Desk::new(self.state.sent, self.state.first));
         self.desk = Some(Arc::clone(&desk));
         desk
     }

@@ -1,19 +1,13 @@
 //! What a spool remembers of files that are gone: how many rows were dropped, and why.
 //!
-//! It is kept in two files that are written in turn and in place, so that one of them is whole at any moment, and a disk
-//! without room does not keep old files from being dropped. A file is dropped after it was counted: after a crash
-//! between the two it is known by its number and not counted again.
+//! It is kept in slots, so that a disk without room does not keep old files from being dropped. A file is dropped after it
+//! was counted: after a crash between the two it is known by its number and not counted again.
 
+use super::slots::{self, Slotted};
 use crate::error::AgentError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
-
-/// Bytes of a file of it: a page, written at once.
-const SLOT: usize = 4096;
-const SLOTS: [&str; 2] = ["spool-a.json", "spool-b.json"];
+use std::path::Path;
 
 /// Why rows are not in the spool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -107,32 +101,23 @@ pub struct State {
     pub whole: u64,
 }
 
+impl Slotted for State {
+    const SLOTS: [&'static str; 2] = ["spool-a.json", "spool-b.json"];
+
+    fn generations(&mut self) -> (&mut u64, &mut u64) {
+        (&mut self.generation, &mut self.whole)
+    }
+}
+
 impl State {
     /// The newest state that is whole; the empty one of a new folder.
     pub fn load(folder: &Path) -> State {
-        let read = |slot: &&str| -> Option<State> {
-            let state: State = serde_json::from_slice(&fs::read(folder.join(slot)).ok()?).ok()?;
-            (state.whole == state.generation).then_some(state)
-        };
-        SLOTS.iter().filter_map(read).max_by_key(|state| state.generation).unwrap_or_default()
+        slots::load(folder)
     }
 
     /// Writes it beside the one before.
     pub(crate) fn save(&mut self, folder: &Path) -> Result<(), AgentError> {
-        let generation = self.generation + 1;
-        let path = folder.join(SLOTS[(generation % 2) as usize]);
-        let next = State { generation, whole: generation, ..self.clone() };
-        next.write(&path).map_err(AgentError::io("write", &path))?;
-        *self = next;
-        Ok(())
-    }
-
-    fn write(&self, path: &PathBuf) -> std::io::Result<()> {
-        let mut text = serde_json::to_vec(self).map_err(std::io::Error::other)?;
-        text.resize(text.len().next_multiple_of(SLOT), b' ');
-        let mut file: File = File::options().write(true).create(true).truncate(false).open(path)?;
-        file.write_all(&text)?;
-        file.sync_data()
+        slots::save(self, folder)
     }
 
     pub(crate) fn drop_rows(&mut self, reason: Reason, rows: Rows) {
@@ -144,28 +129,5 @@ impl State {
         let mut all = Rows::default();
         self.dropped.values().for_each(|dropped| all.add(dropped.rows));
         all
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_state_that_was_cut_gives_way_to_the_one_before() {
-        let dir = tempfile::tempdir().unwrap();
-        assert_eq!(State::load(dir.path()), State::default());
-        let mut state = State { next: 7, ..State::default() };
-        state.save(dir.path()).unwrap();
-        state.drop_rows(Reason::Age, Rows { samples: 3, ..Rows::default() });
-        state.save(dir.path()).unwrap();
-        assert_eq!(State::load(dir.path()), state);
-        assert_eq!((state.generation, state.dropped_rows().total()), (2, 3));
-        let newest = dir.path().join(SLOTS[0]);
-        let text = fs::read(&newest).unwrap();
-        assert_eq!(text.len(), SLOT, "written at once");
-        fs::write(&newest, &text[..40]).unwrap();
-        let before = State::load(dir.path());
-        assert_eq!((before.generation, before.next, before.dropped_rows().total()), (1, 7, 0));
     }
 }
