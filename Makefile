@@ -25,7 +25,7 @@ fleet-bench: setup-test ## time queries over simulated hosts beside DuckDB on th
 fleet-demo: setup ## three simulated hosts, a store of them and its page, in the browser; PORT=9935
 	@scripts/fleet-demo.sh
 
-kernel-test: setup-test ## tests with the real module in a VM, VERSIONS="2.3 2.1"; KEEP=FOLDER keeps its captures
+kernel-test: setup-test ## tests with the real module in a VM, VERSIONS="2.4 2.3 2.1"; KEEP=FOLDER keeps its captures
 	@scripts/kernel-test.sh
 
 setup: ## install what building and running needs (Debian packages)

@@ -2,13 +2,13 @@
 # Writes knowledge/commands/VERSION.toml: the subcommands, options and properties that the programs zfs
 # and zpool of one OpenZFS release know, as those programs print them themselves, in the VM.
 #
-#   scripts/command-table.sh 2.3|2.1
+#   scripts/command-table.sh 2.4|2.3|2.1
 #
 # `zwhy knowledge lint` holds the commands of every remedy against these tables.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
-version=${1:?usage: scripts/command-table.sh 2.3|2.1}
+version=${1:?usage: scripts/command-table.sh 2.4|2.3|2.1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tests zwhy with the real OpenZFS module in the kernel VM: `kernel-test.sh [TEST…]`.
 #
-# VERSIONS="2.3 2.1" are the versions of OpenZFS, 2.3 alone when not said; KEEP=FOLDER keeps what the
-# machines leave. The tests are those of tests/kernel: module (3 minutes), lab, lab_vm (20 minutes: each experiment in a
+# VERSIONS="2.4 2.3 2.1" are the versions of OpenZFS, 2.3 alone when not said; KEEP=FOLDER keeps what the
+# machines leave. The tests are those of tests/kernel: module (3 minutes), lockdown, lab, lab_vm (20 minutes: each experiment in a
 # machine of its own), and faults (two hours, 2.3 only; ZWHY_SCENARIOS="gzip-9 …" chooses some), all when none is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ if [[ -n ${KEEP:-} ]]; then
     ZWHY_KERNEL_OUT=$(realpath "$KEEP")
     export ZWHY_KERNEL_OUT
 fi
-if (($# == 0)); then set -- module lab lab_vm faults; fi
+if (($# == 0)); then set -- module lockdown lab lab_vm faults; fi
 for version in ${VERSIONS:-2.3}; do
     vm/build.sh "$version"
     for name; do

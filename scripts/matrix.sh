@@ -14,11 +14,11 @@ cells=$(scripts/matrix/table.py cells "$@")
 
 say() { printf 'matrix: %s\n' "$*"; }
 
-# try PACKAGE-OR-MODULE WORD…: what it prints goes to the log.
+# try PACKAGE-OR-TEST WORD…: what it prints goes to the log.
 try() {
     case $1 in
     package) BASE=$logs DEBIAN=$2 SUITE=$3 AS=$4 PACKAGE=$package scripts/fresh-machine.sh ;;
-    module) VERSIONS=$2 scripts/kernel-test.sh module ;;
+    vm) VERSIONS=$3 scripts/kernel-test.sh "$2" ;;
     esac
 }
 
@@ -26,6 +26,13 @@ if grep -q ' package ' <<<"$cells"; then
     package=${PACKAGE:-$(ls "$folder"/dist/*_"$(dpkg --print-architecture)".deb "$folder"/dist/*_all.deb)}
     package=$(tr '\n' ' ' <<<"$package")
 fi
+# what_it_was LOG: the system in the words of its log, and how many tests of the VM passed.
+what_it_was() {
+    sed -n 's/^package: on //p' "$1" | tail -n 1
+    sed -n 's/^vm: \(OpenZFS .*\), clock .*/\1/p' "$1" | tail -n 1
+    sed -n 's/^test result: ok\. \([0-9]*\) passed.*/: \1 tests/p' "$1" | tail -n 1
+}
+
 failed=()
 while read -r name words; do
     say "$name"
@@ -33,7 +40,7 @@ while read -r name words; do
     # The words are those of a cell, one an argument.
     # shellcheck disable=SC2086
     if try $words >"$log" 2>&1 </dev/null; then
-        scripts/matrix/table.py found "$name" passed "$(sed -n 's/^package: on //p' "$log" | tail -n 1)"
+        scripts/matrix/table.py found "$name" passed "$(what_it_was "$log")"
     else
         failed+=("$name")
         scripts/matrix/table.py found "$name" failed "$(grep -E 'error:' "$log" | head -n 1)"

@@ -2,14 +2,14 @@
 # Writes knowledge/parameters/VERSION.toml: the defaults of OpenZFS's module parameters, read from the
 # real module in the VM right after it was loaded without any setting.
 #
-#   scripts/parameter-defaults.sh 2.3|2.1
+#   scripts/parameter-defaults.sh 2.4|2.3|2.1
 #
 # The VM is started twice, with different memory: a value that differs was worked out by the
 # module from it and is marked as computed.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
-version=${1:?usage: scripts/parameter-defaults.sh 2.3|2.1}
+version=${1:?usage: scripts/parameter-defaults.sh 2.4|2.3|2.1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -34,7 +34,7 @@ def how(cell):
     >>> how({"name": "b"})
     ''
     """
-    return f"`make matrix CELLS={cell['name']}`" if "package" in cell or "module" in cell else ""
+    return f"`make matrix CELLS={cell['name']}`" if "package" in cell or "vm" in cell else ""
 
 
 def row(cell, found):
@@ -83,7 +83,7 @@ def print_cells(names):
         if cell is None or not how(cell):
             sys.exit(f"matrix: error: no cell that can be run is called {name}; these are: "
                      + ", ".join(cell["name"] for cell in known.values() if how(cell)))
-        print(name, *(["package", *cell["package"]] if "package" in cell else ["module", cell["module"]]))
+        print(name, *(["package", *cell["package"]] if "package" in cell else ["vm", *cell["vm"]]))
 
 
 def keep(name, outcome, words):

@@ -14,7 +14,6 @@ struct Standing {
     paranoid: i32,
     capable: bool,
     seccomp: bool,
-    lockdown: bool,
 }
 
 impl Standing {
@@ -24,12 +23,10 @@ impl Standing {
             status.lines().find_map(|l| l.strip_prefix(name)).map(str::trim).unwrap_or_default().to_owned()
         };
         let effective = u64::from_str_radix(&field("CapEff:"), 16).unwrap_or(0);
-        let lockdown = fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
         Standing {
             paranoid: paranoid().unwrap_or(2),
             capable: effective & (1 << CAP_SYS_ADMIN | 1 << CAP_PERFMON) != 0,
             seccomp: field("Seccomp:") == "2",
-            lockdown: lockdown.contains("[confidentiality]"),
         }
     }
 }
@@ -53,10 +50,8 @@ pub(crate) fn explain(error: io::Error, target: &str, system: bool) -> RecordErr
 }
 
 fn refused(standing: Standing, target: &str, system: bool) -> RecordError {
-    let Standing { paranoid, capable, seccomp, lockdown } = standing;
-    let (found, remedy) = if lockdown {
-        ("the kernel is locked down for confidentiality".to_owned(), "boot without lockdown=confidentiality")
-    } else if capable && seccomp {
+    let Standing { paranoid, capable, seccomp } = standing;
+    let (found, remedy) = if capable && seccomp {
         (
             "this process has the privilege, but a seccomp filter forbids perf_event_open".to_owned(),
             "run outside of the container, or start it with --security-opt seccomp=unconfined",
@@ -92,13 +87,12 @@ mod tests {
 
     #[test]
     fn each_refusal_names_its_remedy() {
-        let base = || Standing { paranoid: 2, capable: false, seccomp: false, lockdown: false };
+        let base = || Standing { paranoid: 2, capable: false, seccomp: false };
         for (standing, system, word) in [
             (base(), true, "cap_perfmon"),
             (base(), false, "owner of the process"),
             (Standing { paranoid: 4, ..base() }, false, "perf_event_paranoid=2"),
             (Standing { capable: true, seccomp: true, ..base() }, true, "seccomp=unconfined"),
-            (Standing { lockdown: true, ..base() }, true, "lockdown"),
         ] {
             let text = refused(standing, "system", system).to_string();
             assert!(text.contains(word), "{text}");

@@ -7,7 +7,11 @@ use crate::version::Version;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-const TABLES: [&str; 2] = [include_str!("../parameters/2.1.toml"), include_str!("../parameters/2.3.toml")];
+const TABLES: [&str; 3] = [
+    include_str!("../parameters/2.1.toml"),
+    include_str!("../parameters/2.3.toml"),
+    include_str!("../parameters/2.4.toml"),
+];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -107,6 +111,7 @@ mod tests {
 
     #[test]
     fn what_was_changed_is_told_with_its_default() {
+        assert_eq!(of("2.4.4-1~bpo13+1").table.as_deref(), Some("2.4"));
         let defaults = of("2.3.2-2~bpo12+2");
         assert_eq!(defaults.table.as_deref(), Some("2.3"));
         assert_eq!(defaults.differs("zfs_prefetch_disable", "1"), Some("0"));

@@ -111,20 +111,21 @@ fn reads_that_the_arc_serves_are_shown_in_a_vm() {
 #[test]
 #[ignore = "boots the kernel VM: make kernel-test"]
 fn direct_io_is_shown_in_a_vm() {
-    if env::var("ZWHY_KERNEL_VERSION").is_ok_and(|version| version != "2.3") {
+    if env::var("ZWHY_KERNEL_VERSION").is_ok_and(|version| version == "2.1") {
         return;
     }
     // What little a stripe and 64 MiB take is lost in the noise of one pair of runs.
     let ran = shown_by("direct-io", &["--set", "layout=stripe,raidz1", "--bytes", "256M"]);
     let result = ran.result();
-    assert!(result["library"].to_string().contains("2.3"), "{}", result["library"]);
+    let version = env::var("ZWHY_KERNEL_VERSION").unwrap_or_else(|_| "2.3".to_owned());
+    assert!(result["library"].to_string().contains(&version), "{}", result["library"]);
     assert!(ran.took < LIMIT, "{:?}", ran.took);
 }
 
 #[test]
 #[ignore = "boots the kernel VM: make kernel-test"]
 fn what_direct_io_does_with_each_call_is_shown_in_a_vm() {
-    if env::var("ZWHY_KERNEL_VERSION").is_ok_and(|version| version != "2.3") {
+    if env::var("ZWHY_KERNEL_VERSION").is_ok_and(|version| version == "2.1") {
         return;
     }
     let ran = shown_by("direct-io-semantics", &["--no-record"]);

@@ -71,10 +71,6 @@ fn samples(asked: &Asked) -> Outcome {
     };
     let root = &asked.root;
     let paranoid = root.text("/proc/sys/kernel/perf_event_paranoid").unwrap_or_else(|| "unknown".into());
-    let lockdown = root.text("/sys/kernel/security/lockdown").unwrap_or_default();
-    if lockdown.contains("[confidentiality]") {
-        return Outcome::missing(Trouble::Lockdown, "the kernel is locked down for confidentiality");
-    }
     if rustix::process::geteuid().is_root() {
         let found = format!("refused although root ({error}): a seccomp filter, or no CAP_PERFMON");
         return Outcome::missing(Trouble::Container, found);
@@ -137,6 +133,12 @@ fn tracepoints(root: &Root) -> Outcome {
 
 fn call_counts(root: &Root) -> Outcome {
     let has = |probe: &str| root.number(&format!("/sys/bus/event_source/devices/{probe}/type")).is_some();
+    // Lockdown for confidentiality refuses kprobes; samples and tracepoints it lets pass.
+    let lockdown = root.text("/sys/kernel/security/lockdown").unwrap_or_default();
+    if has("kprobe") && has("uprobe") && lockdown.contains("[confidentiality]") {
+        let found = "programs only: the kernel is locked down for confidentiality";
+        return Outcome::missing(Trouble::Lockdown, found);
+    }
     match (has("kprobe"), has("uprobe")) {
         (true, true) => Outcome::ready("functions of the kernel and of programs (kprobe, uprobe)"),
         (false, true) => Outcome::missing(Trouble::NoProbes, "programs only: this kernel has no kprobes"),

@@ -75,8 +75,9 @@ pub(super) fn remedy(trouble: Trouble, distro: Distro) -> Remedy {
             ("The kernel was built without CONFIG_KALLSYMS; only another kernel has names.", Vec::new())
         }
         Trouble::Lockdown => (
-            "Lockdown for confidentiality forbids samples. It ends with a boot without it: take \
-             lockdown=confidentiality from the kernel command line.",
+            "Lockdown for confidentiality forbids counting calls of kernel functions (zwhy count); recordings \
+             are not affected. It ends with a boot without it: take lockdown=confidentiality from the kernel \
+             command line.",
             Vec::new(),
         ),
         Trouble::Container => (

@@ -65,9 +65,10 @@ pub const IMPLEMENTATIONS: [(&str, Chooser); 7] = [
     ("zfs_vdev_raidz_impl", Chooser::Function("vdev_raidz_impl_set")),
 ];
 
-const TABLES: [&str; 2] = [
+const TABLES: [&str; 3] = [
     include_str!("../../knowledge/parameters/2.1.toml"),
     include_str!("../../knowledge/parameters/2.3.toml"),
+    include_str!("../../knowledge/parameters/2.4.toml"),
 ];
 
 static PARAMETERS: LazyLock<Vec<String>> = LazyLock::new(|| {

@@ -133,7 +133,7 @@ pub fn begun(out: &Path) -> Result<Begun> {
     }
     let result = ExperimentResult::read(out)?;
     let version = result.library.version_number();
-    let zfs = if version.starts_with("2.1") { "2.1" } else { "2.3" }.to_owned();
+    let zfs = ["2.1", "2.4"].into_iter().find(|zfs| version.starts_with(zfs)).unwrap_or("2.3").to_owned();
     let folder = tempfile::tempdir().context("cannot make a folder for what the VM is given")?;
     let inside = folder.path().join(INSIDE);
     let staged = || -> std::io::Result<()> {

@@ -27,7 +27,7 @@ pub struct VmArgs {
     #[arg(long = "vm", value_name = "DIR")]
     folder: Option<PathBuf>,
     /// OpenZFS in the VM, with --engine vm.
-    #[arg(long = "vm-zfs", value_name = "VERSION", default_value = "2.3", value_parser = ["2.3", "2.1"])]
+    #[arg(long = "vm-zfs", value_name = "VERSION", default_value = "2.3", value_parser = ["2.4", "2.3", "2.1"])]
     zfs: String,
 }
 

@@ -18,8 +18,8 @@ macro_rules! scripts {
 }
 
 /// By their place in the sources, where they find each other.
-const SCRIPTS: [(&str, &str); 12] = scripts! {
-    "vm/run" "vm/keep" "vm/init" "vm/build.sh" "vm/accel.sh" "vm/disks.sh" "vm/needs.sh" "vm/zwhy.sh"
+const SCRIPTS: [(&str, &str); 13] = scripts! {
+    "vm/run" "vm/keep" "vm/init" "vm/build.sh" "vm/packages.sh" "vm/accel.sh" "vm/disks.sh" "vm/needs.sh" "vm/zwhy.sh"
     "scripts/path.sh" "scripts/setup/apt.sh" "scripts/setup/needs.sh" "scripts/setup/say.sh"
 };
 
