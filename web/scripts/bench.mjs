@@ -17,6 +17,7 @@ import { TEMPLATE } from "./build-page.mjs";
 const MARKER = "<!--zwhy:data-->";
 const NODES = Number(process.argv[2] ?? 1_000_000);
 const SMALL = 2_000;
+const OPENS_MS = 3_000;
 /** Waits in the page until a change is drawn. */
 const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 
@@ -71,6 +72,8 @@ async function open(page, url) {
     }).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-drawn"] });
   });
   await page.goto(url);
+  // Who asks a page puts scripts of its own into it, which takes time from it: nothing is asked while it opens.
+  await new Promise((done) => setTimeout(done, OPENS_MS));
   await page.waitForFunction(() => window.painted > 0 && document.documentElement.dataset.ready);
   return page.evaluate(() => {
     const read = performance.getEntriesByType("navigation")[0].domInteractive;

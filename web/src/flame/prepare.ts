@@ -11,6 +11,8 @@ import { buildModel, type FlameModel, modelOf } from "./model";
 
 /** Smaller graphs, as text, are done before a worker has started. */
 export const SMALL_TEXT = 150_000;
+/** While the page paints the first picture, the rest of the work would take a CPU from it. */
+const PAINTING_MS = 30;
 /** A worker that has not answered by then never will. */
 const PATIENCE_MS = 20_000;
 
@@ -105,6 +107,8 @@ export interface Scope {
   postMessage(message: Prepared, transfer: ArrayBuffer[]): void;
 }
 
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
 /** The worker's side: the text of a block in, in pieces, its picture out where the page draws on a sheet, and its model. */
 export function serve(scope: Scope): void {
   let unpacker: Unpacker | null = null;
@@ -121,10 +125,11 @@ export function serve(scope: Scope): void {
       const data = decodeFlame(await unpacker.end());
       const grown = grow(data);
       // What the page draws on may be known since.
-      await new Promise((done) => setTimeout(done));
+      await pause(0);
       if (sheet && !data.second) {
         const picture = firstPicture(data, grown, sheet);
         scope.postMessage({ kind: "picture", picture }, buffersOf(picture));
+        await pause(PAINTING_MS);
       }
       const model = modelOf(data, grown);
       scope.postMessage({ kind: "model", model }, buffersOf(model));
