@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 export PATH := $(shell . scripts/path.sh; printf '%s' "$$PATH")
 
-.PHONY: help demo test fleet-demo fleet-test fleet-bench kernel-test setup setup-test setup-dist setup-page build manual site dist crates reproducible page page-test fmt lint web bench fuzz package-machine matrix fresh-machine clean
+.PHONY: help demo test fleet-demo fleet-test fleet-bench kernel-test setup setup-test setup-fleet setup-dist setup-page build manual site dist crates reproducible page page-test fmt lint web bench fuzz package-machine matrix fresh-machine clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,10 +16,10 @@ demo: build ## run the encryption experiment on real OpenZFS, explain it, write 
 test: setup-test ## all checks and tests; BLESS=1 rewrites golden files
 	@scripts/test.sh
 
-fleet-test: setup-test ## build zwhy-fleet, a workspace of its own, and run its checks and tests
+fleet-test: setup-fleet ## build zwhy-fleet, a workspace of its own, and run its checks and tests
 	@scripts/fleet-test.sh
 
-fleet-bench: setup-test ## time queries over simulated hosts beside DuckDB on the same files; HOSTS=100 HOURS=1
+fleet-bench: setup-fleet ## time queries over simulated hosts beside DuckDB on the same files; HOSTS=100 HOURS=1
 	@benches/fleet.sh
 
 fleet-demo: setup ## three simulated hosts, a store of them and its page, in the browser; PORT=9935
@@ -33,6 +33,10 @@ setup: ## install what building and running needs (Debian packages)
 
 setup-test: ## also install what only the tests need (browser, perf, Node, web packages)
 	@scripts/setup.sh test
+
+setup-fleet: ## also install what only tests of zwhy-fleet need (pandas, pyarrow and DuckDB for Python)
+	@scripts/setup.sh test
+	@scripts/setup.sh fleet
 
 setup-dist: ## also install what only packaging needs (compilers for musl and arm64, lintian)
 	@scripts/setup.sh dist

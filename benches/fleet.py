@@ -2,7 +2,7 @@
 """Times queries of zwhy-fleet over a store of simulated hosts, beside DuckDB on the same files, in turn; writes Markdown.
 
 Each figure of zwhy-fleet is a request to a running server, from the question to the last byte of the answer: sums, names, tree and
-text. DuckDB stops at the sums and the names. Needs the Python module duckdb (make setup-test, or pip install duckdb).
+text. DuckDB stops at the sums and the names. Needs the Python module duckdb (make setup-fleet, or pip install duckdb).
 """
 
 import argparse

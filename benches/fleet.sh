@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 python=.tools/fleet-python/bin/python3
 if [[ ! -x $python ]]; then python=python3; fi
 if ! "$python" -c 'import duckdb' 2>/dev/null; then
-    echo "fleet: not measured, the Python module duckdb is missing: make setup-test"
+    echo "fleet: not measured, the Python module duckdb is missing: make setup-fleet"
     exit 0
 fi
 cargo build --locked --release --manifest-path fleet/Cargo.toml

@@ -48,15 +48,15 @@ main() {
         if [[ $skip != 1 ]]; then ensure_node; fi
         if [[ $skip != 1 && $whom == test ]]; then
             ensure_zdb
-            ensure_fleet_python
             ensure_prometheus
         fi
         ensure_web_packages
     fi
+    if [[ $skip != 1 && $whom == fleet ]]; then ensure_fleet_python; fi
     say "ready"
 }
 
 case ${1:-} in
-demo | test | dist | page) main "$1" ;;
-*) die "usage: scripts/setup.sh demo|test|dist|page" ;;
+demo | test | fleet | dist | page) main "$1" ;;
+*) die "usage: scripts/setup.sh demo|test|fleet|dist|page" ;;
 esac

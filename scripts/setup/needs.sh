@@ -18,7 +18,7 @@ test | has_vm_tools     | busybox-static cpio fdisk make | busybox, cpio, sfdisk
 test | kernel_headers   | linux-headers-cloud-amd64 | headers of a Debian cloud kernel (for the kernel VM)
 test | has musl-gcc     | musl-tools      | musl-gcc (for a static zwhy in the kernel VM)
 test | has python3      | python3         | Python (holds zwhy against the numbers of other tools)
-test | has_pandas       | python3-pandas  | pandas (tests of what docs/FLEET.md tells to type)
+fleet | has_pandas      | python3-pandas python3-venv | pandas (tests of what docs/FLEET.md tells to type)
 dist | has musl-gcc     | musl-tools      | musl-gcc (for the static program)
 dist | has objcopy      | binutils        | binutils (strips programs)
 dist | has xz           | xz-utils        | xz (packs)
@@ -73,7 +73,7 @@ kernel_headers() {
     find /usr/src -maxdepth 1 -name 'linux-headers-*-cloud-amd64' 2>/dev/null | sort -V | tail -1 | grep .
 }
 
-# missing_needs demo|test|dist|page: prints "packages | description" for each need that is not met. What the demo needs, all need.
+# missing_needs demo|test|fleet|dist|page: prints "packages | description" for each need that is not met. What the demo needs, all need.
 missing_needs() {
     local whom test packages what
     while IFS='|' read -r whom test packages what; do

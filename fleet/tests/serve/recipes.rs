@@ -56,7 +56,7 @@ fn curl_is_answered_as_the_docs_tell() {
     assert!(file("steps.arrow").starts_with(&[0xff, 0xff, 0xff, 0xff]), "a stream of Arrow");
 }
 
-/// The Python that `make setup-test` made, else that of the system.
+/// The Python that `make setup-fleet` made, else that of the system.
 fn python() -> PathBuf {
     let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.tools/fleet-python/bin/python3");
     if made.is_file() { made } else { PathBuf::from("python3") }
@@ -72,7 +72,7 @@ fn python_recipe(module: &str, served: &Served) -> Option<String> {
     let recipe = of_module.find(|block| block.lines().any(imports)).unwrap();
     let known = Command::new(python()).args(["-c", &format!("import {module}")]).output().unwrap();
     if !known.status.success() {
-        let skipped = format!("skipped: no Python module {module}; make setup-test installs it\n");
+        let skipped = format!("skipped: no Python module {module}; make setup-fleet installs it\n");
         std::io::Write::write_all(&mut std::io::stderr(), skipped.as_bytes()).unwrap();
         return None;
     }
