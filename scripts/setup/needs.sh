@@ -18,7 +18,7 @@ test | has_vm_tools     | busybox-static cpio fdisk make | busybox, cpio, sfdisk
 test | kernel_headers   | linux-headers-cloud-amd64 | headers of a Debian cloud kernel (for the kernel VM)
 test | has musl-gcc     | musl-tools      | musl-gcc (for a static zwhy in the kernel VM)
 test | has python3      | python3         | Python (holds zwhy against the numbers of other tools)
-fleet | has_pandas      | python3-pandas python3-venv | pandas (tests of what docs/FLEET.md tells to type)
+fleet | has_venv        | python3-venv    | Python with venv (tests of what docs/FLEET.md tells to type)
 dist | has musl-gcc     | musl-tools      | musl-gcc (for the static program)
 dist | has objcopy      | binutils        | binutils (strips programs)
 dist | has xz           | xz-utils        | xz (packs)
@@ -46,7 +46,7 @@ has_wasm_clang() { echo 'int one;' | clang --target=wasm32 -x c -c -o /dev/null 
 
 has_libzpool() { [[ $(PATH=$PATH:/sbin ldconfig -p) == *libzpool.so.[5-9]* ]]; }
 
-has_pandas() { python3 -c 'import pandas' 2>/dev/null; }
+has_venv() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
 
 has_isal() { [[ $(PATH=$PATH:/sbin ldconfig -p) == *libisal.so.2* ]]; }
 
@@ -64,7 +64,7 @@ has_node() {
         process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' 2>/dev/null
 }
 
-has_node_or_venv() { has_node || python3 -c 'import venv, ensurepip' 2>/dev/null; }
+has_node_or_venv() { has_node || has_venv; }
 
 has_vm_tools() { has busybox && has cpio && has make && PATH=$PATH:/sbin has sfdisk; }
 
