@@ -2,8 +2,9 @@
 # Tests zwhy with the real OpenZFS module in the kernel VM: `kernel-test.sh [TEST…]`.
 #
 # VERSIONS="2.4 2.3 2.1" are the versions of OpenZFS, 2.3 alone when not said; KEEP=FOLDER keeps what the
-# machines leave. The tests are those of tests/kernel: module (3 minutes), lockdown, lab, lab_vm (20 minutes: each experiment in a
-# machine of its own), and faults (two hours, 2.3 only; ZWHY_SCENARIOS="gzip-9 …" chooses some), all when none is named.
+# machines leave. The tests are those of tests/kernel: module (3 minutes), top (5 minutes, 2.3 only), lockdown, lab, lab_vm
+# (20 minutes: each experiment in a machine of its own), and faults (two hours, 2.3 only; ZWHY_SCENARIOS="gzip-9 …" chooses
+# some), all when none is named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/path.sh
@@ -16,12 +17,12 @@ if [[ -n ${KEEP:-} ]]; then
     ZWHY_KERNEL_OUT=$(realpath "$KEEP")
     export ZWHY_KERNEL_OUT
 fi
-if (($# == 0)); then set -- module lockdown lab lab_vm faults; fi
+if (($# == 0)); then set -- module top lockdown lab lab_vm faults; fi
 for version in ${VERSIONS:-2.3}; do
     vm/build.sh "$version"
     for name; do
         # The faults are set by parameters of 2.3.
-        if [[ $name == faults && $version != 2.3 ]]; then continue; fi
+        if [[ ( $name == faults || $name == top ) && $version != 2.3 ]]; then continue; fi
         threads=()
         # Each test of it is measured by its time.
         if [[ $name == lab_vm ]]; then threads=(--test-threads=1); fi

@@ -15,6 +15,8 @@ use std::time::Duration;
 use zwhy_capture::Capture;
 use zwhy_diagnose::{Answer, Knowledge, classify};
 use zwhy_evidence::CaptureFacts;
+use zwhy_flame::{FlameTree, Roots};
+use zwhy_profile::Event;
 
 /// Intervals of which figures are kept: ten minutes at one a second.
 pub const MOST_HISTORY: usize = 600;
@@ -120,6 +122,17 @@ impl Model {
     /// An answer of the last `span` before `until`.
     pub fn explain(&self, span: Duration, until: Duration) -> Option<Verdict> {
         Some(Verdict::of(self.capture(span, until)?, until, &self.knowledge))
+    }
+
+    /// The call tree of the CPU samples of the last `span` before `until`, without those of zwhy itself, and the seconds
+    /// that it is of; `None` where that is not kept any more.
+    pub fn flame(&self, span: Duration, until: Duration) -> Option<(FlameTree, f64)> {
+        let capture = self.capture(span, until)?;
+        let seconds = capture.facts.recorder.duration_s.unwrap_or(0.0);
+        let mut imported = capture.into_imported("the last seconds");
+        imported.evidence.set_recorder_aside();
+        let classified = classify(&imported.evidence.profile, &self.knowledge.anatomy);
+        Some((zwhy_report::tree(&imported, &classified, Event::Cpu, Roots::Threads), seconds))
     }
 
     pub fn knowledge(&self) -> &Knowledge {

@@ -198,6 +198,47 @@ fn the_whole_answer_is_there_and_can_be_scrolled() {
     assert!(screen(&model, &mut view, SMALL)[0].starts_with("WHY"));
 }
 
+/// The flame graph of a host with two threads, of 500 and 100 samples in ten seconds.
+#[test]
+fn the_flame_graph_is_walked_and_zoomed() {
+    let model = played(12, "fio", "tank/db");
+    let mut view = View::default();
+    press(&mut view, &model, "F");
+    let lines = screen(&model, &mut view, SMALL);
+    golden("small-flame.txt", &lines);
+    assert!(lines[1].starts_with("all  600 samples, 100.0 % of all"), "{lines:#?}");
+    for (key, told) in [
+        (Key::Down, "[z_rd_int]  500 samples, 83.3 % of all"),
+        (Key::Left, "[fio]  100 samples, 16.7 % of all"),
+        (Key::Left, "[fio]  100 samples, 16.7 % of all"),
+        (Key::Right, "[z_rd_int]  500 samples, 83.3 % of all"),
+        (Key::Down, "taskq_thread  500 samples"),
+        (Key::Enter, "taskq_thread  500 samples, 83.3 % of all, 100.0 % of taskq_thread"),
+        (Key::Up, "taskq_thread  500 samples"),
+        (Key::Down, "zio_execute  500 samples, 83.3 % of all, 100.0 % of taskq_thread"),
+        (Key::Backspace, "[z_rd_int]  500 samples, 83.3 % of all, 100.0 % of [z_rd_int]"),
+        (Key::Backspace, "all  600 samples, 100.0 % of all"),
+        (Key::Backspace, "all  600 samples, 100.0 % of all"),
+    ] {
+        assert_eq!(view.press(key, &model), Asked::Nothing);
+        let lines = screen(&model, &mut view, SMALL);
+        assert!(lines[1].starts_with(told), "{key:?}: {lines:#?}");
+    }
+    // The first line tells all of the chosen box.
+    for _ in 0..5 {
+        view.press(Key::Down, &model);
+    }
+    let lines = screen(&model, &mut view, (100, 12));
+    assert!(lines[1].contains("stage checksum") && lines[1].contains("module zfs"), "{lines:#?}");
+    view.press(Key::Escape, &model);
+    assert!(screen(&model, &mut view, SMALL)[0].starts_with("WHY"));
+    let mut hostile = View::default();
+    let model = played(12, HOSTILE, HOSTILE);
+    press(&mut hostile, &model, "F");
+    let lines = screen(&model, &mut hostile, LARGE);
+    assert!(!lines.iter().any(|line| line.chars().any(|c| c.is_control() || c == '\u{202e}')), "{lines:#?}");
+}
+
 #[test]
 fn a_frozen_minute_is_a_capture_with_the_same_answer() {
     let model = played(90, "fio", "tank/db");

@@ -140,7 +140,7 @@ fn judge_remedy(boot: &Boot, scenario: &Scenario, knowledge: &Knowledge, judged:
 /// Boots a machine that records these scenarios, which are of one machine.
 fn boot(scenarios: &[Scenario], number: usize) -> Boot {
     let mut files: Vec<PathBuf> = scenarios.iter().map(|s| s.file.clone()).collect();
-    files.push("tests/kernel/guest/lib.sh".into());
+    files.extend(["lib.sh", "scenario.sh"].map(|name| Path::new("tests/kernel/guest").join(name)));
     let names: Vec<String> = scenarios.iter().map(|s| s.name.clone()).collect();
     let machine = Machine {
         disks: scenarios.iter().map(Scenario::disks).max().expect("a scenario"),

@@ -1,5 +1,6 @@
 //! Keys as in htop and less, and what they ask of whoever owns the terminal.
 
+use super::flame::{Flame, Walk};
 use super::overlay::Overlay;
 use super::state::View;
 use crate::model::{Model, VERDICT_SPAN};
@@ -78,11 +79,22 @@ impl View {
 
     fn press_over(&mut self, key: Key) -> Asked {
         match key {
-            Key::Up | Key::Char('k') => self.over.scroll(-1),
-            Key::Down | Key::Char('j') => self.over.scroll(1),
+            Key::Up | Key::Char('k') => {
+                self.over.scroll(-1);
+                self.over.walk(Walk::Caller);
+            }
+            Key::Down | Key::Char('j') => {
+                self.over.scroll(1);
+                self.over.walk(Walk::Called);
+            }
             Key::PageUp => self.over.scroll(-(PAGE as isize)),
             Key::PageDown | Key::Char(' ') => self.over.scroll(PAGE as isize),
             Key::Home => self.over.scroll(isize::MIN),
+            Key::Enter if self.over.is_walked() => self.over.walk(Walk::In),
+            Key::Left => self.over.walk(Walk::Before),
+            Key::Right => self.over.walk(Walk::After),
+            Key::Backspace => self.over.walk(Walk::Out),
+            Key::Char('F') => self.over = Overlay::None,
             Key::Escape | Key::Enter | Key::Char('q' | 'e' | '?' | 'h') => self.over = Overlay::None,
             _ => {}
         }
@@ -94,6 +106,7 @@ impl View {
             Key::Char('q') => return Asked::Quit,
             Key::Char('?' | 'h') => self.over = Overlay::Help { scroll: 0 },
             Key::Char('e') => self.explain(model),
+            Key::Char('F') => self.show_flame(model),
             Key::Char('f') => match self.figures(model) {
                 Some(figures) => return Asked::Freeze(end_of(figures)),
                 None => self.note = Some("nothing was seen yet".to_owned()),
@@ -162,6 +175,21 @@ impl View {
         match model.explain(VERDICT_SPAN, end_of(figures)) {
             Some(verdict) => self.over = Overlay::answer(verdict.answer),
             None => self.note = Some("only the last minute can be explained".to_owned()),
+        }
+    }
+}
+
+impl View {
+    fn show_flame(&mut self, model: &Model) {
+        let Some(figures) = self.figures(model) else {
+            self.note = Some("nothing was seen yet".to_owned());
+            return;
+        };
+        let shown = model.flame(VERDICT_SPAN, end_of(figures));
+        match shown.map(|(tree, seconds)| Flame::of(&tree, seconds, self.colour)) {
+            Some(Some(flame)) => self.over = Overlay::Flame(Box::new(flame)),
+            Some(None) => self.note = Some("no CPU sample was taken in these seconds".to_owned()),
+            None => self.note = Some("only the last minute has stacks".to_owned()),
         }
     }
 }

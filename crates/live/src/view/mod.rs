@@ -1,8 +1,9 @@
 //! What a terminal shows of a model, and what its keys do: `state` (which moment, table, order and filter), `keys`,
-//! `screen` (the whole), `head` and `panes` (its parts), `overlay` (help and answer).
+//! `screen` (the whole), `head` and `panes` (its parts), `overlay` (help and answer), `flame` (the graph of the last seconds).
 //!
 //! Pure: the model and the state go in, cells of a buffer come out; the terminal itself is the caller's.
 
+mod flame;
 mod head;
 mod keys;
 mod overlay;

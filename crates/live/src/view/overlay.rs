@@ -1,5 +1,6 @@
-//! What lies over the tables: the help, or a whole answer that can be scrolled.
+//! What lies over the tables: the help, a whole answer that can be scrolled, or a flame graph.
 
+use super::flame::{Flame, Walk};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -7,7 +8,7 @@ use ratatui::widgets::{Clear, Widget};
 use zwhy_diagnose::Answer;
 
 /// What the keys do, as the help shows it.
-const HELP: [(&str, &str); 13] = [
+const HELP: [(&str, &str); 14] = [
     ("Tab, 1 to 7", "next table; a table by its number"),
     ("< >", "sort by another column"),
     ("r", "turn the order round"),
@@ -19,6 +20,7 @@ const HELP: [(&str, &str); 13] = [
     ("Home, End", "the oldest interval that is kept; the newest"),
     ("f", "freeze: write the last minute before the shown moment to a capture"),
     ("e", "explain: the whole answer of the last 10 seconds before the shown moment"),
+    ("F", "flame graph of these seconds: arrows walk, Enter zooms in, Backspace out"),
     ("? or h", "this help"),
     ("q, Ctrl-C", "quit"),
 ];
@@ -28,11 +30,23 @@ pub(super) enum Overlay {
     None,
     Help { scroll: usize },
     Answer { answer: Box<Answer>, scroll: usize },
+    Flame(Box<Flame>),
 }
 
 impl Overlay {
     pub(super) fn answer(answer: Answer) -> Overlay {
         Overlay::Answer { answer: Box::new(answer), scroll: 0 }
+    }
+
+    pub(super) fn walk(&mut self, to: Walk) {
+        if let Overlay::Flame(flame) = self {
+            flame.walk(to);
+        }
+    }
+
+    /// Arrows walk in it.
+    pub(super) fn is_walked(&self) -> bool {
+        matches!(self, Overlay::Flame(_))
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -49,6 +63,7 @@ impl Overlay {
     pub(super) fn draw(&mut self, area: Rect, buffer: &mut Buffer) {
         let (title, lines) = match self {
             Overlay::None => return,
+            Overlay::Flame(flame) => return draw_flame(flame, area, buffer),
             Overlay::Help { .. } => ("Keys", help(usize::from(area.width.saturating_sub(2)))),
             Overlay::Answer { answer, .. } => {
                 let style = zwhy_report::Style::PLAIN.wide(usize::from(area.width.saturating_sub(2)));
@@ -62,15 +77,25 @@ impl Overlay {
         let (Overlay::Answer { scroll, .. } | Overlay::Help { scroll }) = self else { return };
         *scroll = (*scroll).min(most);
         let more = if most > *scroll { ", Down for more" } else { "" };
-        let bar = Style::new().add_modifier(Modifier::REVERSED);
         let width = usize::from(area.width);
-        let text = format!(" {title} (Esc closes{more})");
-        buffer.set_stringn(area.x, area.y, format!("{text:width$}"), width, bar);
+        draw_bar(&format!(" {title} (Esc closes{more})"), area, buffer);
         for (row, line) in lines.iter().skip(*scroll).take(room).enumerate() {
             let y = area.y + 1 + row as u16;
             buffer.set_stringn(area.x + 1, y, line, width.saturating_sub(1), Style::new());
         }
     }
+}
+
+fn draw_bar(text: &str, area: Rect, buffer: &mut Buffer) {
+    let bar = Style::new().add_modifier(Modifier::REVERSED);
+    let width = usize::from(area.width);
+    buffer.set_stringn(area.x, area.y, format!("{text:width$}"), width, bar);
+}
+
+fn draw_flame(flame: &Flame, area: Rect, buffer: &mut Buffer) {
+    Clear.render(area, buffer);
+    draw_bar(&format!(" {} (Esc closes)", flame.title()), area, buffer);
+    flame.draw(Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }, buffer);
 }
 
 fn help(width: usize) -> Vec<String> {
