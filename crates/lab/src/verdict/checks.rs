@@ -5,6 +5,7 @@ use crate::result::{ExperimentResult, GrowthResult};
 use crate::spec::{Check, Measure};
 use crate::stats::{Growth, Interval, Ratio, median_interval, paired_at};
 use serde::{Deserialize, Serialize};
+use zwhy_zfs::parse_version;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckResult {
@@ -28,8 +29,11 @@ pub enum Outcome {
 pub fn check(result: &ExperimentResult) -> Vec<CheckResult> {
     let modelled = result.runs.iter().any(|run| run.setup.device.is_some());
     let grows = !result.growth.is_empty();
+    let release = parse_version(&result.library.version_number());
     let applies = |check: &&Check| {
-        check.modelled.is_none_or(|only| only == modelled) && (grows || check.exponent.is_none())
+        check.modelled.is_none_or(|only| only == modelled)
+            && (grows || check.exponent.is_none())
+            && check.is_of(release.as_ref())
     };
     result.expected.iter().filter(applies).map(|check| judge(check, result)).collect()
 }
