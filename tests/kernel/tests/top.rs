@@ -30,7 +30,7 @@ fn boot() -> &'static Boot {
             disks: 5,
             disk_mib: 4096,
             special_disks: &[],
-            limit: 900,
+            limit: 1800,
             kernel: "init_on_alloc=0",
             debug: false,
             files: &files,
