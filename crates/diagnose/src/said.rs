@@ -26,7 +26,8 @@ const GROUPS: [(&str, &str); 2] = [
         "@slow",
         "slow*|hang*|hung|stall*|freez*|frozen|unresponsive|crawl*|long|longer|minutes|hours|forever|ages|eternity|\
          terribl*|poor*|abysmal|lag*|block*|stuck|degrad*|unusable|latency|latencies|throttl*|bottleneck*|worse|seconds|\
-         performance|painful*|delay*|lock*",
+         performance|painful*|delay*|lock*|timeout*|timed+out|time+out|times+out|pause*|sluggish|creep*|weeks|stutter*|spike*|\
+         hiccup*|snail*|horribl*|awful*|dismal|halt*|grind*",
     ),
     ("@cpu", "cpu|cpus|load|core|cores|100|spin*|pegged|saturat*|hot"),
 ];

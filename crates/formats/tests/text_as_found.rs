@@ -191,3 +191,35 @@ fn sentences_with_a_colon_and_a_list_of_disks_are_no_samples() {
         );
     }
 }
+
+#[test]
+fn a_sentence_with_a_semicolon_and_a_figure_at_its_end_is_no_folded_stack() {
+    let text = b"ARC of ZFS drops to its minimum although much memory is free; that began with kernel 5.4\n";
+    let imported = detected(text);
+    assert!(imported.stats.format == "pasted" && imported.evidence.profile.samples.is_empty());
+    let stacks =
+        b"Web Content;Compositor thread; of the page;draw (long name of a function) 12\nmain;a b c;d 3\n";
+    assert_eq!(detected(stacks).stats.format, "folded");
+}
+
+#[test]
+fn the_progress_of_a_scan_is_read_without_the_rest_of_zpool_status() {
+    let scan = |text: &str| {
+        let imported = detected(text.as_bytes());
+        let scan = imported.evidence.properties.iter().find(|p| p.name == "scan");
+        scan.map(|p| (p.dataset.clone(), p.value.clone()))
+    };
+    let told = "It takes ages:\n  scan: resilver in progress since Thu Jun 18 14:25:34 2020\n    512G scanned out of \
+                20.1T at 18.2M/s, 313h21m to go\n    60.1G resilvered, 2.49% done\n\nWhat can I do with ZFS?\n";
+    let (pool, value) = scan(told).expect("read");
+    assert!(pool.is_none() && value.contains("18.2M/s, 313h21m to go 60.1G resilvered"), "{value}");
+    assert!(
+        scan("zfs:\n7.19G scanned out of 10.2T at 46.0M/s, 64h23m to go\n1.73G resilvered, 0.07% done\n")
+            .is_some()
+    );
+    for none in
+        ["zfs\n  scan: scrub repaired 0B in 01:02:03 with 0 errors\n", "zfs\n9 scanned files a second\n"]
+    {
+        assert_eq!(scan(none), None, "{none}");
+    }
+}

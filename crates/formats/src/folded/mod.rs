@@ -36,7 +36,9 @@ fn sniff(head: &[u8]) -> Confidence {
             return Confidence::No;
         }
         match split_count(line) {
-            (stack, Some(_)) if stack.contains(&b';') && !stack.starts_with(b" ") => folded += 1,
+            (stack, Some(_)) if stack.contains(&b';') && !stack.starts_with(b" ") && !is_sentence(stack) => {
+                folded += 1;
+            }
             (stack, Some(_)) if !stack.is_empty() && !line.starts_with(b" ") => single += 1,
             _ => other += 1,
         }
@@ -241,6 +243,19 @@ fn same(a: &[u8], b: &[u8]) -> usize {
     let chunks = a.chunks_exact(AT_ONCE).zip(b.chunks_exact(AT_ONCE));
     let at = chunks.take_while(|(a, b)| a == b).count() * AT_ONCE;
     at + a[at..].iter().zip(&b[at..]).take_while(|(a, b)| a == b).count()
+}
+
+/// Whether words follow a semicolon as in prose, "it stalls; kernel 5": frames follow one another without a blank,
+/// and where a tool writes one, they are no sentence.
+fn is_sentence(stack: &[u8]) -> bool {
+    const WORDS: usize = 8;
+    let blank = memchr::memmem::find(stack, b"; ").is_some();
+    blank
+        && stack
+            .split(u8::is_ascii_whitespace)
+            .filter(|w| w.iter().all(u8::is_ascii_alphabetic) && w.len() > 1)
+            .count()
+            >= WORDS
 }
 
 /// Splits `a;b c 12` into stack and count.

@@ -43,6 +43,13 @@ pub fn fold(evidence: &mut Evidence, mut said: Evidence) {
             evidence.threads.iter().map(|t| thread_base(&t.comm).to_owned()).collect();
         said.threads.retain(|t| told.insert(thread_base(&t.comm).to_owned()));
     }
+    // A profile tells all functions; one that is told again must not count twice.
+    if evidence.flat.is_empty() && evidence.trees.is_empty() && evidence.profile.samples.is_empty() {
+        let mut told = FxHashSet::default();
+        said.flat.retain(|row| told.insert(row.symbol.clone()));
+    } else {
+        said.flat.clear();
+    }
     evidence.merge(said);
 }
 

@@ -9,7 +9,7 @@ use super::spoken::{self, Release, is_setting};
 use crate::blocks::{Block, Line, MOST_SAID, Sink, Taken};
 use crate::cells;
 use crate::text::numbers;
-use zwhy_evidence::{Evidence, Kstat, OriginId, Param, Property, ThreadCpu};
+use zwhy_evidence::{Evidence, FlatRow, Kstat, OriginId, Param, Property, ThreadCpu};
 
 pub struct Prose;
 
@@ -62,6 +62,7 @@ struct Said {
     properties: Vec<(Option<String>, String, String)>,
     kstats: Vec<(&'static str, String, f64)>,
     threads: Vec<(String, Option<f64>)>,
+    functions: Vec<(String, f64)>,
 }
 
 impl Said {
@@ -73,6 +74,7 @@ impl Said {
             || !self.params.is_empty()
             || !self.properties.is_empty()
             || !self.kstats.is_empty()
+            || !self.functions.is_empty()
             || !self.threads.is_empty();
         let full = |said: &Evidence| {
             said.params.len().max(said.properties.len()).max(said.kstats.len()).max(said.threads.len())
@@ -107,6 +109,12 @@ impl Said {
             rate: None,
             origin,
         }));
+        said.flat.extend(self.functions.into_iter().map(|(symbol, pct)| FlatRow {
+            pct: Some(pct),
+            symbol,
+            origin,
+            ..FlatRow::default()
+        }));
         said.threads.extend(self.threads.into_iter().map(|(comm, cpu_pct)| ThreadCpu {
             comm,
             cpu_pct,
@@ -131,6 +139,7 @@ impl Said {
             self.version(&words, at);
             self.memory(&words, at);
             self.pool(&words, at);
+            self.functions.extend(spoken::function_share(&words, at));
         }
         self.thread(&words);
     }

@@ -30,10 +30,14 @@ impl Block for ZpoolStatus {
         let first = lines.first()?.text.trim();
         let starts =
             first.starts_with("pool: ") && lines.iter().take(4).any(|l| l.text.trim().starts_with("state: "));
-        if !starts && !is_vdev_header(first) && !first.starts_with("dedup: DDT entries") {
+        let progress = is_progress(first);
+        if !starts && !progress && !is_vdev_header(first) && !first.starts_with("dedup: DDT entries") {
             return None;
         }
         let mut reader = Reader::default();
+        if progress {
+            "scan:".clone_into(&mut reader.field);
+        }
         let mut taken = Taken::default();
         for (blanks, line) in report_lines(lines) {
             let text = line.text.trim();
@@ -51,6 +55,19 @@ impl Block for ZpoolStatus {
 fn is_vdev_header(text: &str) -> bool {
     let mut words = text.split_whitespace();
     ["NAME", "STATE", "READ", "WRITE", "CKSUM"].iter().all(|w| words.next() == Some(w))
+}
+
+/// The lines on a scan that is under way, which people paste without the rest: `scan: resilver in progress since
+/// …`, `512G scanned out of 20.1T at 18.2M/s, 313h21m to go`, `5.12T scanned at 1.2G/s, 4.1T issued at …`.
+fn is_progress(text: &str) -> bool {
+    let scan = text.strip_prefix("scan: ").or_else(|| text.strip_prefix("scrub: "));
+    if let Some(rest) = scan {
+        return rest.contains(" in progress");
+    }
+    let mut words = text.split_whitespace();
+    let amount = words.next().is_some_and(|w| w.starts_with(|c: char| c.is_ascii_digit()));
+    let verb = words.next().is_some_and(|w| w == "scanned" || w == "/" && text.contains(" scanned"));
+    amount && verb && (text.contains("/s") || text.contains(" to go"))
 }
 
 #[derive(Default)]
@@ -80,6 +97,10 @@ impl Reader {
                 _ => {}
             }
             (*field).clone_into(&mut self.field);
+            return true;
+        }
+        if is_progress(text) && matches!(self.field.as_str(), "scan:" | "scrub:") {
+            self.scan = format!("{} {text}", self.scan).trim().to_owned();
             return true;
         }
         if is_vdev_header(text) {
@@ -139,6 +160,8 @@ impl Reader {
         let origin = sink.origin("zpool status", lines);
         if !self.pool.is_empty() {
             cells::property(sink, &self.pool, "health", &self.state, origin);
+        }
+        if !self.pool.is_empty() || !self.scan.is_empty() {
             cells::property(sink, &self.pool, "scan", &self.scan, origin);
         }
         if !self.vdevs.is_empty() {
