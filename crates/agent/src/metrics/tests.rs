@@ -164,7 +164,10 @@ fn packaging(name: &str) -> PathBuf {
 /// Every word that begins with `zwhy_`.
 fn used(text: &str) -> BTreeSet<&str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .filter(|word| word.starts_with("zwhy_"))
+        // A package is called zwhy_0.1.0.
+        .filter(|word| {
+            word.strip_prefix("zwhy_").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+        })
         .collect()
 }
 

@@ -237,7 +237,8 @@ fn check(folder: &Path, root: &Path, recorded: i64, kills: u64) -> (Found, Dropp
     (found, state.unsent)
 }
 
-fn store_and_spool(hours: f64, bytes: u64) {
+/// Gives what is in the store.
+fn store_and_spool(hours: f64, bytes: u64) -> Found {
     let (dir, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (spool, bucket) = (dir.path().join("spool"), Bucket::start(root.path()));
     std::fs::create_dir(&spool).unwrap();
@@ -247,7 +248,7 @@ fn store_and_spool(hours: f64, bytes: u64) {
     let later = goes_on(&spool, &bucket, hours / 5.0, bytes);
     let (found, unsent) = check(&spool, root.path(), recorded, ran.kills);
     assert_eq!(bucket.wrong(), Vec::<String>::new());
-    assert!(unsent.files > 0 && found.gaps > 0, "{} files unsent, {} gaps", unsent.files, found.gaps);
+    assert!(unsent.files > 0, "the spool was never full");
     assert!(ran.most_memory.max(later) <= MOST_MEMORY, "{} bytes of memory", ran.most_memory.max(later));
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let _ = writeln!(
@@ -263,6 +264,7 @@ fn store_and_spool(hours: f64, bytes: u64) {
         mib(later),
         hours / 5.0
     );
+    found
 }
 
 #[test]
@@ -274,5 +276,7 @@ fn kills_a_store_that_fails_and_a_full_spool_lose_and_double_nothing() {
 #[ignore = "takes minutes: scripts/agent-soak.sh"]
 fn thirty_hours_with_kills_and_a_store() {
     let hours = std::env::var("ZWHY_SOAK_HOURS").ok().and_then(|hours| hours.parse().ok()).unwrap_or(30.0);
-    store_and_spool(hours, 600_000);
+    let found = store_and_spool(hours, 600_000);
+    // In a short run the files with marks may all have been dropped.
+    assert!(found.gaps > 0, "of {} files none tells that an agent was away", found.files);
 }
