@@ -8,17 +8,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zwhy_capture::{Capture, CaptureError};
+use zwhy_diagnose::CONFIDENT;
 use zwhy_host::thread_cpu;
 use zwhy_live::{Csv, Fed, Feed, Model, Next, Pace, Replay, VERDICT_SPAN};
 use zwhy_record::{RecordOptions, Target};
 
 mod screen;
 
+/// After which a single look may end.
+const CLEAR_SPAN: Duration = Duration::from_secs(5);
+
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Play this capture again instead of watching the host.
     capture: Option<PathBuf>,
-    /// Look for ten seconds (a capture: to its end), print that and end.
+    /// Look for ten seconds, or five where the cause is clear by then (a capture: to its end), print that and end.
     #[arg(long)]
     once: bool,
     /// Print a line of JSON for each interval.
@@ -110,11 +114,18 @@ impl Seen {
         self.model.decide();
         self.pace.made(now, Duration::ZERO);
     }
+
+    /// Makes a verdict, and tells whether more seconds would hardly change it.
+    fn is_clear(&mut self) -> bool {
+        let first = self.model.decide().and_then(|verdict| verdict.answer.findings.first());
+        first.is_some_and(|finding| finding.confidence >= CONFIDENT)
+    }
 }
 
 /// The host, until the user ends it.
 fn watch(args: &Args, feed: &Feed, mut seen: Seen, stop: &AtomicBool) -> Result<()> {
     let mut lines = Lines::new(args, &seen.model);
+    let mut unclear = false;
     while !stop.load(Ordering::Relaxed) {
         let fed = match feed.next(Duration::from_millis(100)) {
             Next::Interval(fed) => fed,
@@ -122,9 +133,12 @@ fn watch(args: &Args, feed: &Feed, mut seen: Seen, stop: &AtomicBool) -> Result<
             Next::Over => break,
         };
         let now = seen.take(*fed);
-        let last = args.once && now >= VERDICT_SPAN;
+        let mut last = args.once && now >= VERDICT_SPAN;
         if last {
             seen.decide(now);
+        } else if args.once && now >= CLEAR_SPAN && !unclear {
+            last = seen.is_clear();
+            unclear = !last;
         } else if !args.once {
             seen.decide_if_due(now);
         }
