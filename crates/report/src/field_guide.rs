@@ -39,7 +39,7 @@ const CHAPTERS: [(&str, &[&str]); 9] = [
     ),
     (
         "Dbufs, dnodes and prefetch",
-        &["dbuf-", "dn-", "dnode-", "lock-array-", "object-alloc-", "prefetch-", "zfetch-"],
+        &["dbuf-", "dn-", "dnode-", "lock-array-", "metadata-read-", "object-alloc-", "prefetch-", "zfetch-"],
     ),
     (
         "Allocating and freeing",
@@ -69,6 +69,7 @@ const CHAPTERS: [(&str, &[&str]); 9] = [
             "one-slow-disk",
             "partial-block-",
             "per-record-",
+            "reads-one-at-a-time",
             "shingled-",
             "spa-",
             "sync-always-",
@@ -99,7 +100,7 @@ const CHAPTERS: [(&str, &[&str]); 9] = [
     ),
     (
         "Snapshots, send, receive and administration",
-        &["import-", "nvlist-", "objset-", "recv-", "snapshot-", "zfs-"],
+        &["import-", "nvlist-", "objset-", "recv-", "send-limited-", "snapshot-", "zfs-"],
     ),
     (
         "Work in the background",
@@ -107,6 +108,7 @@ const CHAPTERS: [(&str, &[&str]); 9] = [
             "initialize-running",
             "receive-running",
             "resilver-running",
+            "scan-yields-",
             "scrub-running",
             "send-running",
             "trim-running",
