@@ -21,8 +21,9 @@ import time
 
 SMALL, LARGE = (80, 24), (200, 60)
 TITLES = ["CPU by stage", "ZFS threads", "Processes", "Datasets", "Disks", "Pools and transaction groups", "Task queues"]
-# Between the moment that a line tells and that of the readings that it is of.
-APART = 0.5
+# Between the moment that a line tells and that of the readings that it is of, at most; without optimisation, on a machine
+# that runs tests, too.
+APART, APART_UNOPTIMISED = 0.5, 2.0
 INTERVALS = 12
 MOST_MEMORY_KB = 64 << 10
 MOST_CPU = 0.01
@@ -133,8 +134,8 @@ def counters():
 class Beside:
     """Counters while zwhy looks."""
 
-    def __init__(self):
-        self.read, self.over = [], threading.Event()
+    def __init__(self, apart):
+        self.read, self.over, self.apart = [], threading.Event(), apart
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
@@ -145,7 +146,7 @@ class Beside:
             time.sleep(0.03)
 
     def end(self):
-        time.sleep(2 * APART)
+        time.sleep(2 * self.apart)
         self.over.set()
         self.thread.join()
 
@@ -157,13 +158,14 @@ class Beside:
 
     def grown(self, name, start, end):
         """The least and the most by which a counter grew between two moments that are not known better."""
-        least = self.before(end - APART, name) - self.after(start + APART, name)
-        return max(least, 0), self.after(end + APART, name) - self.before(start - APART, name)
+        apart = self.apart
+        least = self.before(end - apart, name) - self.after(start + apart, name)
+        return max(least, 0), self.after(end + apart, name) - self.before(start - apart, name)
 
 
-def look(zwhy):
+def look(zwhy, apart):
     """Some lines of `zwhy top --json`, the counters beside them, its most memory and its share of a CPU."""
-    beside = Beside()
+    beside = Beside(apart)
     child = subprocess.Popen([zwhy, "top", "--json", "-i", "1"], stdout=subprocess.PIPE, text=True)
     lines, spent = [], []
     try:
@@ -188,7 +190,7 @@ def look(zwhy):
 
 
 def check_proc(zwhy, is_release):
-    lines, beside, memory, cpu = look(zwhy)
+    lines, beside, memory, cpu = look(zwhy, APART if is_release else APART_UNOPTIMISED)
     assert len(lines) == INTERVALS, len(lines)
     start, end = lines[0]["unix_s"] - lines[0]["seconds"], lines[-1]["unix_s"]
     cpus = lines[0]["cpus"]
