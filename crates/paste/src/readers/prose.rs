@@ -77,8 +77,14 @@ impl Said {
             || !self.functions.is_empty()
             || !self.threads.is_empty();
         let full = |said: &Evidence| {
-            said.params.len().max(said.properties.len()).max(said.kstats.len()).max(said.threads.len())
-                > MOST_SAID
+            let most = [
+                said.params.len(),
+                said.properties.len(),
+                said.kstats.len(),
+                said.threads.len(),
+                said.flat.len(),
+            ];
+            most.into_iter().any(|items| items > MOST_SAID)
         };
         if !any || full(&sink.said) {
             return false;

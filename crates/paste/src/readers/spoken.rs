@@ -177,7 +177,26 @@ pub fn function_share(words: &[&str], at: usize) -> Option<(String, f64)> {
 
 /// A name that only a function has: of small letters, in parts, and neither a thread nor a quantity.
 fn is_function(word: &str) -> bool {
-    const QUANTITY: [&str; 8] = ["_percent", "_pct", "_max", "_min", "_limit", "_size", "_used", "_shift"];
+    const QUANTITY: [&str; 18] = [
+        "_percent",
+        "_pct",
+        "_max",
+        "_min",
+        "_limit",
+        "_size",
+        "_used",
+        "_shift",
+        "_usage",
+        "_util",
+        "_utilization",
+        "_rate",
+        "_ratio",
+        "_capacity",
+        "_frag",
+        "_fragmentation",
+        "_full",
+        "_load",
+    ];
     let name = word.trim_matches('`').trim_end_matches("()");
     name.len() >= 6
         && name.contains('_')
@@ -255,6 +274,7 @@ mod tests {
             ("I see 31.5% of cpu time in `zio_checksum_compute`", "zio_checksum_compute 31.5"),
             ("z_wr_iss at 100% and zfs_arc_max at 50% of memory", ""),
             ("dnode_size at 191% of its limit, 0.2% in dbuf_hold", ""),
+            ("disk_usage at 90%, a hit_rate of 93% and pool_capacity at 95%", ""),
             ("it is 25% slower with zfs_read", ""),
         ] {
             assert_eq!(shares(text), want, "{text}");

@@ -115,17 +115,39 @@ impl Seen {
         self.pace.made(now, Duration::ZERO);
     }
 
-    /// Makes a verdict, and tells whether more seconds would hardly change it.
-    fn is_clear(&mut self) -> bool {
+    /// Makes a verdict; returns the confidence of its first cause, 0 where it has none.
+    fn confidence(&mut self) -> f64 {
         let first = self.model.decide().and_then(|verdict| verdict.answer.findings.first());
-        first.is_some_and(|finding| finding.confidence >= CONFIDENT)
+        first.map_or(0.0, |finding| finding.confidence)
+    }
+}
+
+/// A single look, `--once`: ten seconds, or five where more would hardly change the verdict. A verdict may take long on a
+/// busy host, so that there are two at most.
+#[derive(Default)]
+struct Glance {
+    was_unclear: bool,
+}
+
+impl Glance {
+    /// Whether it ends at `now`; `decide` makes a verdict and returns its confidence.
+    fn is_over(&mut self, now: Duration, decide: impl FnOnce() -> f64) -> bool {
+        if now >= VERDICT_SPAN {
+            decide();
+            return true;
+        }
+        if now < CLEAR_SPAN || self.was_unclear {
+            return false;
+        }
+        self.was_unclear = decide() < CONFIDENT;
+        !self.was_unclear
     }
 }
 
 /// The host, until the user ends it.
 fn watch(args: &Args, feed: &Feed, mut seen: Seen, stop: &AtomicBool) -> Result<()> {
     let mut lines = Lines::new(args, &seen.model);
-    let mut unclear = false;
+    let mut glance = args.once.then(Glance::default);
     while !stop.load(Ordering::Relaxed) {
         let fed = match feed.next(Duration::from_millis(100)) {
             Next::Interval(fed) => fed,
@@ -133,13 +155,8 @@ fn watch(args: &Args, feed: &Feed, mut seen: Seen, stop: &AtomicBool) -> Result<
             Next::Over => break,
         };
         let now = seen.take(*fed);
-        let mut last = args.once && now >= VERDICT_SPAN;
-        if last {
-            seen.decide(now);
-        } else if args.once && now >= CLEAR_SPAN && !unclear {
-            last = seen.is_clear();
-            unclear = !last;
-        } else if !args.once {
+        let last = glance.as_mut().is_some_and(|glance| glance.is_over(now, || seen.confidence()));
+        if glance.is_none() {
             seen.decide_if_due(now);
         }
         let read = args.once && !last || lines.show(&seen.model)?;
@@ -232,6 +249,24 @@ impl Lines {
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(false),
             other => other.map(|()| true).context("cannot write to standard output"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clear_case_takes_half_the_time_and_no_other_more_than_two_verdicts() {
+        for (confidence, end_s, verdicts) in [(CONFIDENT, 5, 1), (CONFIDENT - 0.01, 10, 2), (0.0, 10, 2)] {
+            let (mut glance, mut made) = (Glance::default(), 0);
+            let mut decide = || {
+                made += 1;
+                confidence
+            };
+            let end = (1..60).find(|s| glance.is_over(Duration::from_secs(*s), &mut decide));
+            assert_eq!((end, made), (Some(end_s), verdicts), "{confidence}");
         }
     }
 }
