@@ -105,7 +105,7 @@ archive() {
     folder=$(basename "$1" .tar.xz)
     "$work/$folder/zwhy" --version >"$work/version"
     head -n 1 "$work/version" | grep -qE '^zwhy [0-9]' || fail "the static program does not say its version"
-    if ldd "$work/$folder/zwhy" 2>/dev/null | grep -q '=>'; then fail "the program of the archive needs libraries"; fi
+    if [[ $(ldd "$work/$folder/zwhy" 2>/dev/null) == *'=>'* ]]; then fail "the program of the archive needs libraries"; fi
 }
 
 bill() {

@@ -3,9 +3,11 @@
 
 has_zdb() { has zdb && [[ $(zdb --help 2>&1) == *[Uu]sage* ]]; }
 
-# The library package that zdb needs besides libzpool's own: libzfs6linux, libzfs4linux …
+# The library package that zdb needs besides libzpool's own: libzfs6linux, libzfs4linux … All is read to its end: apt-cache
+# would fail where nobody reads the rest of what it says.
 library_of_zdb() {
-    apt-cache show "zfsutils-linux=$1" 2>/dev/null | grep -m 1 '^Depends:' | grep -o 'libzfs[0-9]*linux' | head -n 1
+    apt-cache show "zfsutils-linux=$1" 2>/dev/null |
+        awk '/^Depends:/ && !found && match($0, /libzfs[0-9]+linux/) { found = 1; print substr($0, RSTART, RLENGTH) }'
 }
 
 knows_zdb() { [[ -n $(library_of_zdb "$1") ]]; }
@@ -13,7 +15,8 @@ knows_zdb() { [[ -n $(library_of_zdb "$1") ]]; }
 ensure_zdb() {
     if has_zdb; then return; fi
     local version library folder=$repo/.tools/zdb packages
-    version=$(dpkg-query --show --showformat '${Version}\n' 'libzpool*linux' 2>/dev/null | grep -m 1 .) ||
+    version=$(dpkg-query --show --showformat '${Version}\n' 'libzpool*linux' 2>/dev/null | awk 'NF && !found++') &&
+        [[ -n $version ]] ||
         die "zdb is missing, and libzpool is from no package whose release it could be of" "Please install zdb by hand."
     say "unpacking zdb of OpenZFS $version into .tools/zdb"
     knows_zdb "$version" || refresh knows_zdb "$version" ||
