@@ -129,7 +129,7 @@ install_program() {
 # add_libgcc: the C library opens it by name when a thread is cancelled, as `zfs send` does.
 add_libgcc() {
     local library
-    library=$(ldconfig -p | awk '$1 == "libgcc_s.so.1" { print $NF; exit }')
+    library=$(ldconfig -p | awk '$1 == "libgcc_s.so.1" && !found++ { print $NF }')
     install -D -m 755 "$library" "$cache/root/lib/libgcc_s.so.1"
 }
 

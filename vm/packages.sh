@@ -26,7 +26,7 @@ fetch_lists() {
 
 # version_in SUITE PACKAGE: prints the version that the suite has, or nothing.
 version_in() {
-    apt-cache "${list_options[@]}" madison "$2" | awk -F'|' -v suite="$1/" 'index($3, suite) { gsub(/ /, "", $2); print $2; exit }'
+    apt-cache "${list_options[@]}" madison "$2" | awk -F'|' -v suite="$1/" 'index($3, suite) && !found++ { gsub(/ /, "", $2); print $2 }'
 }
 
 # depends_of PACKAGE VERSION: prints it and all that it depends on, a package a line.
