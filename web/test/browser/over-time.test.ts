@@ -102,7 +102,9 @@ describe("time", () => {
     const { page } = opened;
     await page.getByText("Within each second").click();
     const picture = page.locator(".heat-picture");
-    expect(await painted(page, "", ".heat-picture canvas")).toBeGreaterThan(0.02);
+    await expect
+      .poll(() => painted(page, "", ".heat-picture canvas"), { timeout: 10_000 })
+      .toBeGreaterThan(0.02);
     await picture.scrollIntoViewIfNeeded();
     const box = await picture.boundingBox();
     if (!box) throw new Error("no picture within seconds");
