@@ -2,7 +2,8 @@
 """Times queries of zwhy-fleet over a store of simulated hosts, beside DuckDB on the same files, in turn; writes Markdown.
 
 Each figure of zwhy-fleet is a request to a running server, from the question to the last byte of the answer: sums, names, tree and
-text. DuckDB stops at the sums and the names. Needs the Python module duckdb (make setup-fleet, or pip install duckdb).
+text; once of a server that asks by itself, and once of one that asks two executors of one task each (Ballista). DuckDB stops at
+the sums and the names. Needs the Python module duckdb (make setup-fleet, or pip install duckdb).
 """
 
 import argparse
@@ -54,11 +55,32 @@ def fill(args, start):
     print(f"judge and compact: {merged[0]}; {merged[1]:.0f} s, {merged[2]:.0f} CPU s, {merged[3]:.0f} MB")
 
 
+def started(command):
+    """A process that goes on, and its first line: it is ready then."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return process, process.stdout.readline().strip()
+
+
+class Cluster:
+    """A scheduler and two executors, until the script ends."""
+
+    def __init__(self, args):
+        scheduler, self.address = started([args.fleet, "scheduler", "--listen", "127.0.0.1:0"])
+        command = [args.fleet, "executor", "--store", args.store, "--scheduler", self.address, "--cpus", "1"]
+        self.processes = [scheduler, *(started(command)[0] for _ in range(2))]
+
+    def end(self):
+        for process in reversed(self.processes):
+            process.kill()
+            process.wait()
+
+
 class Server:
     """`zwhy-fleet serve`, until the script ends."""
 
-    def __init__(self, args):
+    def __init__(self, args, scheduler=None):
         command = [args.fleet, "serve", "--store", args.store, "--listen", "127.0.0.1:0"]
+        command += ["--scheduler", scheduler] if scheduler else []
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.address, token = self.process.stdout.readline().strip().split("/#token=")
         self.headers = {"Authorization": f"Bearer {token}"}
@@ -137,18 +159,21 @@ def main():
     start = 1_795_374_000  # A multiple of the steps of sums.
     if not os.path.isdir(args.store):
         fill(args, start)
-    server, peer = Server(args), Peer(args.store)
+    server, peer, cluster = Server(args), Peer(args.store), Cluster(args)
+    spread = Server(args, cluster.address)
     try:
         for table in sorted(peer.files):
             size, rows = sum(map(os.path.getsize, peer.files[table])), peer.rows(table)
             print(f"merged {table}: {rows} rows, {size / 1e6:.1f} MB, {size / max(rows, 1):.2f} B a row")
         print(f"\n{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}; DuckDB {peer.version}; "
               f"median (least) of {args.runs} warm runs in turn, ms\n")
-        print("| flame graph of | zwhy-fleet | DuckDB, the same table | ratio | DuckDB, every row |")
-        print("|---|---:|---:|---:|---:|")
+        print("| flame graph of | zwhy-fleet | two executors | DuckDB, the same table | ratio | DuckDB, every row |")
+        print("|---|---:|---:|---:|---:|---:|")
         for name, asked, where, table in questions(start * 1000, "sim00001"):
-            ours, same, rows = [], [], []
+            ours, theirs, same, rows = [], [], [], []
             folded = server.ask(asked).decode()
+            if spread.ask(asked).decode() != folded:
+                sys.exit(f"{name}: two executors answer otherwise")
             for of in {table, "samples"}:
                 peer.sums(of, where)
                 told = sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines())
@@ -156,21 +181,26 @@ def main():
                     sys.exit(f"{name}: {told} samples, and {peer.samples()} in DuckDB")
             for _ in range(args.runs):
                 ours.append(milliseconds(lambda: server.ask(asked)))
+                theirs.append(milliseconds(lambda: spread.ask(asked)))
                 same.append(milliseconds(lambda: peer.sums(table, where)))
                 if table != "samples":
                     rows.append(milliseconds(lambda: peer.sums("samples", where)))
             ratio = statistics.median(ours) / statistics.median(same)
             every = figures(rows) if rows else "the same"
-            print(f"| {name} | {figures(ours)} | {figures(same)} | {ratio:.2f} | {every} |")
-        print("\n| other answers | zwhy-fleet |\n|---|---:|")
+            print(f"| {name} | {figures(ours)} | {figures(theirs)} | {figures(same)} | {ratio:.2f} | {every} |")
+        print("\n| other answers | zwhy-fleet | two executors |\n|---|---:|---:|")
         for asked in ["hosts", "stages", "functions", "stages/steps?step=5m", "stages/steps?step=1m", "findings",
                       "kstat?host=sim00001&source=arcstats&name=size"]:
-            server.ask(asked)
-            print(f"| {asked} | {figures([milliseconds(lambda: server.ask(asked)) for _ in range(args.runs)])} |")
+            if server.ask(asked) != spread.ask(asked):
+                sys.exit(f"{asked}: two executors answer otherwise")
+            ours, theirs = ([milliseconds(lambda: of.ask(asked)) for _ in range(args.runs)] for of in (server, spread))
+            print(f"| {asked} | {figures(ours)} | {figures(theirs)} |")
         print(f"\npeak memory of the server: {server.peak_mb():.0f} MB")
     finally:
-        server.process.terminate()
-        server.process.wait()
+        for of in (server, spread):
+            of.process.terminate()
+            of.process.wait()
+        cluster.end()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ use crate::stages::{HostCpu, StagePoint, StageRow, Staged};
 use crate::store::Store;
 use datafusion::arrow::datatypes::Int64Type;
 use datafusion::functions_aggregate::expr_fn::{count, max, min};
-use datafusion::prelude::{col, lit};
+use datafusion::prelude::{DataFrame, col, lit};
 use serde::Serialize;
 use zwhy_diagnose::{Anatomy, CONFIDENT};
 use zwhy_evidence::Evidence;
@@ -86,8 +86,7 @@ impl Picture {
     /// When the store cannot be read.
     pub async fn take(store: &Store, scope: Scope, apart: Apart) -> Result<Picture, FleetError> {
         let snapshot = Snapshot::take(store, scope).await?;
-        let groups = groups(&snapshot, apart).await?;
-        let names = Names::read(&snapshot).await?;
+        let (groups, names) = tokio::try_join!(groups(&snapshot, apart), Names::read(&snapshot))?;
         let placed = place(&groups, &names, &snapshot);
         Ok(Picture { snapshot, groups, placed, refused: names.refused })
     }
@@ -182,7 +181,7 @@ pub async fn kstats(
     source: Option<&str>,
     name: Option<&str>,
 ) -> Result<Vec<KstatRow>, FleetError> {
-    let rows = series(store, scope, source, name).await?;
+    let (snapshot, rows) = series(store, scope, source, name).await?;
     let by = ["host", "source", "name", "kind"].map(col).to_vec();
     let of = vec![
         count(col("value")).alias("readings"),
@@ -193,7 +192,7 @@ pub async fn kstats(
     ];
     let sorted = ["host", "source", "name"].map(|name| col(name).sort(true, false)).to_vec();
     let mut out = Vec::new();
-    for batch in rows.aggregate(by, of)?.sort(sorted)?.collect().await? {
+    for batch in snapshot.collect(rows.aggregate(by, of)?.sort(sorted)?).await? {
         let text = |name| texts(&batch, name);
         let (hosts, sources, names, kinds) = (text("host")?, text("source")?, text("name")?, text("kind")?);
         let number = |name| numbers::<Int64Type>(&batch, name);
@@ -224,10 +223,10 @@ pub async fn kstat_points(
     source: &str,
     name: &str,
 ) -> Result<Vec<KstatPoint>, FleetError> {
-    let rows = series(store, scope, Some(source), Some(name)).await?;
+    let (snapshot, rows) = series(store, scope, Some(source), Some(name)).await?;
     let sorted = ["host", "t_ms", "value"].map(|name| col(name).sort(true, false)).to_vec();
     let mut out = Vec::new();
-    for batch in rows.sort(sorted)?.collect().await? {
+    for batch in snapshot.collect(rows.sort(sorted)?).await? {
         let hosts = texts(&batch, "host")?;
         let (times, values) = (numbers::<Int64Type>(&batch, "t_ms")?, numbers::<Int64Type>(&batch, "value")?);
         out.extend((0..batch.num_rows()).map(|row| KstatPoint {
@@ -244,12 +243,13 @@ async fn series(
     scope: Scope,
     source: Option<&str>,
     name: Option<&str>,
-) -> Result<datafusion::prelude::DataFrame, FleetError> {
-    let mut rows = Snapshot::take(store, scope).await?.rows("series").await?;
+) -> Result<(Snapshot, DataFrame), FleetError> {
+    let snapshot = Snapshot::take(store, scope).await?;
+    let mut rows = snapshot.rows("series").await?;
     for (column, wanted) in [("source", source), ("name", name)] {
         if let Some(wanted) = wanted {
             rows = rows.filter(col(column).eq(lit(wanted)))?;
         }
     }
-    Ok(rows)
+    Ok((snapshot, rows))
 }

@@ -2,6 +2,7 @@
 
 use datafusion::error::DataFusionError;
 use datafusion::object_store;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use thiserror::Error;
 use zwhy_capture::CaptureError;
@@ -20,6 +21,12 @@ pub enum FleetError {
     Unfit { path: PathBuf, found: String, hint: &'static str },
     #[error("the query failed: {0}")]
     Query(#[from] DataFusionError),
+    #[error("the scheduler at {scheduler} {found}; {hint}")]
+    Cluster { scheduler: String, found: String, hint: &'static str },
+    #[error("the {what} ended: {why}")]
+    Process { what: &'static str, why: String },
+    #[error("cannot listen at {at}: {source}")]
+    Listen { at: SocketAddr, source: std::io::Error },
     #[error("cannot write {what}: {why}")]
     Encode { what: &'static str, why: String },
     #[error("{0}")]

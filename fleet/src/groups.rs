@@ -62,7 +62,7 @@ pub async fn groups(snapshot: &Snapshot, apart: Apart) -> Result<Vec<Group>, Fle
     let sums = vec![sum(col("count")).alias("n"), sum(col("weight_ns")).alias("w")];
     let rows = snapshot.rows(apart.table()).await?.filter(!col("own"))?.aggregate(by, sums)?;
     let mut out = Vec::new();
-    for batch in rows.collect().await? {
+    for batch in snapshot.collect(rows).await? {
         let text = |name| texts(&batch, name);
         let (comms, events) = (text("comm")?, text("event")?);
         let hosts = (apart != Apart::Nothing).then(|| text("host")).transpose()?;

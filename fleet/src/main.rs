@@ -29,6 +29,10 @@ enum Command {
     Query(commands::query::Args),
     /// Serve a page and an API of a store, to this machine unless told otherwise.
     Serve(commands::serve::Args),
+    /// Plan queries for executors on this or other machines.
+    Scheduler(commands::scheduler::Args),
+    /// Run parts of queries for a scheduler.
+    Executor(commands::executor::Args),
     /// Make a token for `serve`: printed once, kept as its hash.
     Token(commands::token::Args),
 }
@@ -46,6 +50,8 @@ fn main() -> ExitCode {
                 Command::Simulate(args) => commands::simulate::run(args).await,
                 Command::Query(args) => commands::query::run(args).await,
                 Command::Serve(args) => commands::serve::run(args).await,
+                Command::Scheduler(args) => commands::scheduler::run(args).await,
+                Command::Executor(args) => commands::executor::run(args).await,
                 Command::Token(args) => commands::token::run(args),
             }
         })

@@ -51,7 +51,7 @@ impl Names {
 
     async fn read_stacks(&mut self, snapshot: &Snapshot) -> Result<(), FleetError> {
         let rows = snapshot.table("stacks").await?.aggregate(STACK_COLUMNS.map(col).to_vec(), vec![])?;
-        for batch in rows.collect().await? {
+        for batch in snapshot.collect(rows).await? {
             for (id, row) in stack_rows(&batch)? {
                 match row {
                     Some(row) => drop(self.stacks.insert(id, row)),
@@ -64,7 +64,7 @@ impl Names {
 
     async fn read_frames(&mut self, snapshot: &Snapshot) -> Result<(), FleetError> {
         let rows = snapshot.table("frames").await?.aggregate(FRAME_COLUMNS.map(col).to_vec(), vec![])?;
-        for batch in rows.collect().await? {
+        for batch in snapshot.collect(rows).await? {
             for (id, row) in frame_rows(&batch)? {
                 match row {
                     Some(row) => drop(self.frames.insert(id, row)),

@@ -5,30 +5,19 @@
 //! does; a sample is in `sums` once; the files of a snapshot are fixed when it is taken; every query of the fleet is a plan over these tables,
 //! whatever engine runs it.
 
+use crate::engine::Engine;
 use crate::error::FleetError;
 use crate::layout::{Place, TABLES, UnitKey};
 use crate::manifest::{MERGED_TABLES, Manifest, manifests, merged_units};
-use crate::schema;
 use crate::scope::Scope;
 use crate::store::Store;
 use crate::sums::register_sums;
-use crate::table::FilesTable;
+use crate::table::{FileOf, FilesTable, Form};
 use crate::unit::{Unit, folders, unit_keys, units_of};
-use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::object_store::ObjectStoreUrl;
-use datafusion::execution::memory_pool::FairSpillPool;
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::arrow::array::RecordBatch;
 use datafusion::object_store::ObjectMeta;
-use datafusion::prelude::{DataFrame, Expr, SessionConfig, SessionContext, col, lit};
-use datafusion::scalar::ScalarValue;
+use datafusion::prelude::{DataFrame, Expr, SessionContext, col, lit};
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
-
-/// Of one snapshot, for sorting and grouping.
-const MOST_MEMORY: usize = 4 << 30;
-
-/// Any address does: it only names the store to the engine.
-const URL: &str = "fleet://store/";
 
 /// Rows of units with the time of each and the thread that it is of. Whatever a unit says twice of a thread, a sample is
 /// one row. Threads stand first: what stands there is kept in memory while the samples go by.
@@ -105,6 +94,7 @@ pub struct Snapshot {
     /// Whole units, merged or not, by host and time.
     pub units: Vec<Unit>,
     context: SessionContext,
+    engine: Engine,
 }
 
 impl Snapshot {
@@ -122,13 +112,11 @@ impl Snapshot {
     /// # Errors
     /// When the store cannot be listed.
     pub async fn of(store: &Store, scope: Scope, contents: &Contents) -> Result<Snapshot, FleetError> {
-        let context = context()?;
-        let url = ObjectStoreUrl::parse(URL)?;
-        context.register_object_store(url.as_ref(), store.objects());
+        let context = store.engine().session(store.objects())?;
         let number: FxHashMap<UnitKey, u32> =
             contents.units.iter().zip(0u32..).map(|(unit, number)| (unit.key(), number)).collect();
         for table in TABLES {
-            let mut files = Vec::new();
+            let mut files = FilesTable::new(Form::Unit, table);
             let objects = if number.is_empty() { Vec::new() } else { objects(store, table, &scope).await? };
             for object in objects {
                 let place = Place::of(table, object.location.as_ref());
@@ -137,24 +125,21 @@ impl Snapshot {
                 else {
                     continue;
                 };
-                let file = PartitionedFile::new_from_meta(object);
-                files.push(file.with_partition_values(values(unit, number)));
+                files.add(object.location.as_ref(), object.size, Some(file_of(unit, number)))?;
             }
-            let files = FilesTable { schema: schema::of_unit(table), url: url.clone(), files };
-            context.register_table(format!("unit_{table}"), Arc::new(files))?;
+            files.register(&context, &format!("unit_{table}"))?;
         }
         for table in MERGED_TABLES {
-            let files = merged(store, &url, table, &contents.manifests.iter().collect::<Vec<_>>())?;
-            context.register_table(format!("merged_{table}"), Arc::new(files))?;
+            let files = merged(table, &contents.manifests.iter().collect::<Vec<_>>())?;
+            files.register(&context, &format!("merged_{table}"))?;
         }
         for (name, query) in VIEWS {
             let view = context.sql(query).await?.into_view();
             context.register_table(name, view)?;
         }
-        register_sums(&context, &scope, &contents.manifests, |table, of| merged(store, &url, table, of))
-            .await?;
+        register_sums(&context, &scope, &contents.manifests, merged).await?;
         let units = contents.all_units(&scope);
-        Ok(Snapshot { scope, units, context })
+        Ok(Snapshot { scope, units, context, engine: store.engine().clone() })
     }
 
     /// A table as a plan.
@@ -171,6 +156,14 @@ impl Snapshot {
     /// When it is no query.
     pub(crate) async fn sql(&self, query: &str) -> Result<DataFrame, FleetError> {
         Ok(self.context.sql(query).await?)
+    }
+
+    /// Runs a query of this snapshot to its end.
+    ///
+    /// # Errors
+    /// When it fails, or the cluster that runs it cannot be asked.
+    pub async fn collect(&self, rows: DataFrame) -> Result<Vec<RecordBatch>, FleetError> {
+        self.engine.collect(rows).await
     }
 
     /// The rows of a table with a time that are asked for.
@@ -194,26 +187,13 @@ impl Snapshot {
     }
 }
 
-/// An engine that sorts what does not fit into its memory on disk.
-fn context() -> Result<SessionContext, FleetError> {
-    let mut config = SessionConfig::new();
-    // Merged files are small and have several groups of rows: all CPUs read one of them.
-    config.options_mut().optimizer.repartition_file_min_size = 1 << 20;
-    let runtime =
-        RuntimeEnvBuilder::new().with_memory_pool(Arc::new(FairSpillPool::new(MOST_MEMORY))).build_arc()?;
-    Ok(SessionContext::new_with_config_rt(config, runtime))
-}
-
 /// The merged files of a table, of some manifests.
-fn merged(
-    store: &Store,
-    url: &ObjectStoreUrl,
-    table: &str,
-    of: &[&Manifest],
-) -> Result<FilesTable, FleetError> {
-    let files = of.iter().flat_map(|manifest| &manifest.files).filter(|file| file.table == table);
-    let files = files.map(|file| store.file(&file.key, file.bytes)).collect::<Result<_, _>>()?;
-    Ok(FilesTable { schema: schema::of_merged(table), url: url.clone(), files })
+fn merged(table: &str, of: &[&Manifest]) -> Result<FilesTable, FleetError> {
+    let mut files = FilesTable::new(Form::Merged, table);
+    for file in of.iter().flat_map(|manifest| &manifest.files).filter(|file| file.table == table) {
+        files.add(&file.key, file.bytes, None)?;
+    }
+    Ok(files)
 }
 
 /// Files of a table that may be of `scope`.
@@ -225,12 +205,6 @@ async fn objects(store: &Store, table: &str, scope: &Scope) -> Result<Vec<Object
     Ok(all)
 }
 
-/// In the order of the columns that are the same for all rows of a unit.
-fn values(unit: &Unit, number: u32) -> Vec<ScalarValue> {
-    vec![
-        ScalarValue::Utf8View(Some(unit.host.clone())),
-        ScalarValue::Int64(Some(unit.start_ms)),
-        ScalarValue::UInt32(Some(number)),
-        ScalarValue::Int32(Some(unit.recorder)),
-    ]
+fn file_of(unit: &Unit, number: u32) -> FileOf {
+    FileOf { host: unit.host.clone(), start_ms: unit.start_ms, unit: number, recorder: unit.recorder }
 }

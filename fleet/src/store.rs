@@ -1,8 +1,8 @@
 //! Where the files of all hosts lie: objects under keys, each written whole or not at all.
 
+use crate::engine::Engine;
 use crate::error::FleetError;
 use crate::s3;
-use datafusion::datasource::listing::PartitionedFile;
 use datafusion::object_store::local::LocalFileSystem;
 use datafusion::object_store::path::Path as Key;
 use datafusion::object_store::{
@@ -12,10 +12,11 @@ use futures::TryStreamExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A store that is open.
+/// A store that is open, and who runs queries over it.
 #[derive(Clone, Debug)]
 pub struct Store {
     objects: Arc<dyn ObjectStore>,
+    engine: Engine,
 }
 
 impl Store {
@@ -33,7 +34,7 @@ impl Store {
     /// The same.
     pub fn open_with(at: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Store, FleetError> {
         if at.starts_with("s3://") {
-            return Ok(Store { objects: s3::open(at, env)? });
+            return Ok(Store::over(s3::open(at, env)?));
         }
         let path = at.strip_prefix("file://").unwrap_or(at);
         if path.is_empty() || path.contains("://") {
@@ -42,7 +43,7 @@ impl Store {
         let folder = Path::new(path);
         let folder = folder.canonicalize().map_err(FleetError::io("open the store", folder))?;
         let objects = LocalFileSystem::new_with_prefix(&folder).map_err(FleetError::store("open", path))?;
-        Ok(Store { objects: Arc::new(objects) })
+        Ok(Store::over(Arc::new(objects)))
     }
 
     /// As [`Store::open`]; the folder is made where it is not there.
@@ -59,15 +60,18 @@ impl Store {
 
     /// A store of any kind.
     pub fn over(objects: Arc<dyn ObjectStore>) -> Store {
-        Store { objects }
+        Store { objects, engine: Engine::Embedded }
     }
 
-    /// A file of `bytes` for the engine.
-    pub(crate) fn file(&self, key: &str, bytes: u64) -> Result<PartitionedFile, FleetError> {
-        let last_modified = Default::default();
-        let location = parsed(key)?;
-        let meta = ObjectMeta { location, last_modified, size: bytes, e_tag: None, version: None };
-        Ok(PartitionedFile::new_from_meta(meta))
+    /// The same store, asked by another engine.
+    #[must_use]
+    pub fn asked_by(self, engine: Engine) -> Store {
+        Store { engine, ..self }
+    }
+
+    /// Who runs queries over it.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
     }
 
     /// What lies beneath, for the engine and for a store over it.

@@ -6,7 +6,6 @@ use crate::manifest::{Manifest, SUM_MS};
 use crate::scope::Scope;
 use crate::table::FilesTable;
 use datafusion::prelude::{Expr, SessionContext, col, lit};
-use std::sync::Arc;
 
 const COLUMNS: [&str; 8] = ["host", "t_ms", "comm", "stack_id", "event", "count", "weight_ns", "own"];
 
@@ -70,7 +69,7 @@ pub async fn register_sums(
         if of.is_empty() {
             continue;
         }
-        context.register_table(name, Arc::new(files(table, of)?))?;
+        files(table, of)?.register(context, name)?;
         let mut rows = context.table(name).await?;
         if let Some(filter) = filter {
             rows = rows.filter(filter)?;

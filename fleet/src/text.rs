@@ -16,6 +16,26 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print(&(serde_json::to_string_pretty(value)? + "\n"))
 }
 
+/// Writes warnings of the parts of a cluster to standard error; what they say of hosts and queries is harmless there.
+pub fn log_warnings() {
+    struct Warnings;
+    impl log::Log for Warnings {
+        fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+            metadata.level() <= log::Level::Warn
+        }
+        fn log(&self, record: &log::Record<'_>) {
+            if self.enabled(record.metadata()) {
+                let level = record.level().as_str().to_ascii_lowercase();
+                let _ = writeln!(std::io::stderr(), "{level}: {}", plain(&record.args().to_string()));
+            }
+        }
+        fn flush(&self) {}
+    }
+    if log::set_logger(&Warnings).is_ok() {
+        log::set_max_level(log::LevelFilter::Warn);
+    }
+}
+
 /// Whoever reads the output has left: `zwhy-fleet query functions | head`.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let io = error.downcast_ref::<std::io::Error>();

@@ -2,7 +2,8 @@
 """Runs the commands of zwhy-fleet that the documentation tells to type: `docs.py ZWHY-FLEET`.
 
 In a folder of their own, with places of the documentation moved there: stores, captures, tokens. Commands among prose, and those
-of a bucket, which is not here, must exist with their options. A server says its address and is ended.
+of a bucket, which is not here, must exist with their options. A server says its address and is ended; a scheduler and executors
+go on, at addresses of their own, until all is run.
 """
 
 import itertools
@@ -65,19 +66,54 @@ def moved(line, folder):
     return words
 
 
+def anywhere(words):
+    """The words of a server, at a port that is free.
+
+    >>> anywhere(["serve", "--listen", "0.0.0.0:9935"]), anywhere(["scheduler"])
+    (['serve', '--listen', '127.0.0.1:0'], ['scheduler', '--listen', '127.0.0.1:0'])
+    """
+    words = ["127.0.0.1:0" if before == "--listen" else word for before, word in zip([""] + words, words)]
+    return words if "--listen" in words else words + ["--listen", "127.0.0.1:0"]
+
+
+class Cluster:
+    """A scheduler and executors, as the documentation starts them."""
+
+    def __init__(self):
+        self.processes, self.scheduler = [], None
+
+    def starts(self, program, words):
+        """Whether a process of the cluster says that it is ready."""
+        process = subprocess.Popen([program, *anywhere(words)], stdout=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        said = process.stdout.readline().strip()
+        if words[0] == "scheduler":
+            self.scheduler = said
+        return "127.0.0.1:" in said, said
+
+    def found(self, words):
+        """The words of whoever asks it, with the address that the scheduler said."""
+        return [self.scheduler if self.scheduler and word.startswith("df://") else word for word in words]
+
+    def end(self):
+        for process in reversed(self.processes):
+            process.kill()
+            process.wait()
+
+
 def serves(program, words):
     """Whether a server says its address, and goes when it is told to."""
-    words = ["127.0.0.1:0" if before == "--listen" else word for before, word in zip([""] + words, words)]
-    if "--listen" not in words:
-        words += ["--listen", "127.0.0.1:0"]
-    server = subprocess.Popen([program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    server = subprocess.Popen([program, *anywhere(words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     address = server.stdout.readline()
     server.send_signal(signal.SIGTERM)
     _, error = server.communicate(timeout=60)
     return re.search(r"https?://", address) is not None, address + error
 
 
-def ran(program, words):
+def ran(program, words, cluster):
+    words = cluster.found(words)
+    if words[0] in ("scheduler", "executor"):
+        return cluster.starts(program, words)
     if words[0] == "serve":
         return serves(program, words)
     done = subprocess.run([program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -111,12 +147,12 @@ def certificate(folder):
 
 
 def main(program):
-    wrong, seen, folder = [], 0, tempfile.mkdtemp()
+    wrong, seen, folder, cluster = [], 0, tempfile.mkdtemp(), Cluster()
     try:
         shutil.copy(CAPTURE, f"{folder}/night.zwhy")
         for place in ("mnt", "tmp", "etc/zwhy", "var/log"):
             Path(folder, place).mkdir(parents=True)
-        done, said = ran(program, ["ingest", str(CAPTURE), "--store", f"{folder}/mnt/fleet"])
+        done, said = ran(program, ["ingest", str(CAPTURE), "--store", f"{folder}/mnt/fleet"], cluster)
         assert done, said
         has_certificate = certificate(folder)
         for page in pages():
@@ -129,13 +165,14 @@ def main(program):
                     seen += 1
                     wrong += [f"{page.name}: {what}" for what in named(program, line)]
                     continue
-                done, said = ran(program, moved(line, folder))
+                done, said = ran(program, moved(line, folder), cluster)
                 seen += 1
                 wrong += [] if done else [f"{page.name}: {line}\n{said}"]
             for line in spans(text):
                 seen += 1
                 wrong += [f"{page.name}: {what}" for what in named(program, line)]
     finally:
+        cluster.end()
         shutil.rmtree(folder)
     assert seen > 15, f"only {seen} commands were found"
     if wrong:

@@ -1,15 +1,19 @@
 //! One file a command: what it takes, and what it prints.
 
 pub mod compact;
+pub mod executor;
 pub mod ingest;
 pub mod judge;
 pub mod query;
+pub mod scheduler;
 pub mod serve;
 pub mod simulate;
 pub mod token;
 
+use anyhow::{Result, bail};
+use std::net::SocketAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use zwhy_fleet::{Scope, moment_ms, span_ms};
+use zwhy_fleet::{Engine, Scheduler, Scope, Store, moment_ms, span_ms};
 
 /// Which hosts and which time; the same options on every command that asks.
 #[derive(clap::Args, Debug, Default)]
@@ -34,6 +38,23 @@ impl ScopeArgs {
             to_ms: self.to.unwrap_or(all.to_ms),
         }
     }
+}
+
+/// Refuses what anybody beyond this machine could ask, unless that is wanted.
+pub fn private(listen: SocketAddr, wanted: bool) -> Result<()> {
+    if listen.ip().is_loopback() || wanted {
+        return Ok(());
+    }
+    bail!(
+        "{listen} can be reached from beyond this machine, and whoever reaches it reads the whole store without a \
+         password; --private-network says that this is wanted"
+    )
+}
+
+/// The store, asked by the executors of a scheduler where one is given.
+pub fn open(store: &str, scheduler: Option<&Scheduler>) -> Result<Store> {
+    let engine = scheduler.cloned().map_or(Engine::Embedded, Engine::Cluster);
+    Ok(Store::open(store)?.asked_by(engine))
 }
 
 /// Milliseconds since 1970.

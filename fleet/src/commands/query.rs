@@ -7,7 +7,8 @@ use clap::{Subcommand, ValueEnum};
 use std::io::Write;
 use zwhy_diagnose::Knowledge;
 use zwhy_fleet::{
-    Apart, Picture, Store, findings, hosts, kstat_points, kstats, moment_text, span_ms, stages_over_time,
+    Apart, Picture, Scheduler, Store, findings, hosts, kstat_points, kstats, moment_text, span_ms,
+    stages_over_time,
 };
 use zwhy_formats::ExportOptions;
 use zwhy_profile::Event;
@@ -23,11 +24,20 @@ struct Of {
     /// The store: a folder, file:///PATH or s3://BUCKET/PREFIX.
     #[arg(long, value_name = "STORE")]
     store: String,
+    /// Let the executors of this scheduler run the query; see `zwhy-fleet scheduler`.
+    #[arg(long, value_name = "df://HOST:PORT")]
+    scheduler: Option<Scheduler>,
     #[command(flatten)]
     scope: ScopeArgs,
     /// Print JSON.
     #[arg(long)]
     json: bool,
+}
+
+impl Of {
+    fn open(&self) -> Result<Store> {
+        super::open(&self.store, self.scheduler.as_ref())
+    }
 }
 
 #[derive(Subcommand, Debug)]
@@ -112,7 +122,7 @@ pub async fn run(args: &Args) -> Result<()> {
 }
 
 async fn print_hosts(of: &Of) -> Result<()> {
-    let rows = hosts(&Store::open(&of.store)?, of.scope.scope(), &Knowledge::embedded().anatomy).await?;
+    let rows = hosts(&of.open()?, of.scope.scope(), &Knowledge::embedded().anatomy).await?;
     if of.json {
         return print_json(&rows);
     }
@@ -144,7 +154,7 @@ async fn print_stages(of: &Of) -> Result<()> {
 }
 
 async fn print_steps(of: &Of, step_ms: i64) -> Result<()> {
-    let (store, knowledge) = (Store::open(&of.store)?, Knowledge::embedded());
+    let (store, knowledge) = (of.open()?, Knowledge::embedded());
     let points = stages_over_time(&store, of.scope.scope(), step_ms, &knowledge.anatomy).await?;
     if of.json {
         return print_json(&points);
@@ -190,7 +200,7 @@ async fn write_flame(of: &Of, event: Event, format: Form) -> Result<()> {
 }
 
 async fn print_findings(of: &Of) -> Result<()> {
-    let rows = findings(&Store::open(&of.store)?, &of.scope.scope()).await?;
+    let rows = findings(&of.open()?, &of.scope.scope()).await?;
     if of.json {
         return print_json(&rows);
     }
@@ -211,7 +221,7 @@ async fn print_findings(of: &Of) -> Result<()> {
 }
 
 async fn print_kstats(of: &Of, source: Option<&str>, name: Option<&str>) -> Result<()> {
-    let rows = kstats(&Store::open(&of.store)?, of.scope.scope(), source, name).await?;
+    let rows = kstats(&of.open()?, of.scope.scope(), source, name).await?;
     if of.json {
         return print_json(&rows);
     }
@@ -224,7 +234,7 @@ async fn print_kstats(of: &Of, source: Option<&str>, name: Option<&str>) -> Resu
 }
 
 async fn print_points(of: &Of, source: &str, name: &str) -> Result<()> {
-    let points = kstat_points(&Store::open(&of.store)?, of.scope.scope(), source, name).await?;
+    let points = kstat_points(&of.open()?, of.scope.scope(), source, name).await?;
     if of.json {
         return print_json(&points);
     }
@@ -234,7 +244,7 @@ async fn print_points(of: &Of, source: &str, name: &str) -> Result<()> {
 
 /// All samples of the scope; rows that were not believed are told.
 async fn picture(of: &Of) -> Result<Picture> {
-    let picture = Picture::take(&Store::open(&of.store)?, of.scope.scope(), Apart::Nothing).await?;
+    let picture = Picture::take(&of.open()?, of.scope.scope(), Apart::Nothing).await?;
     if picture.refused > 0 {
         let refused = picture.refused;
         let told = format!("note: {refused} rows of names are left out: their ids are those of other names");

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use zwhy_diagnose::Knowledge;
-use zwhy_fleet::Store;
+use zwhy_fleet::Scheduler;
 use zwhy_fleet::serve::{App, Audit, Role, Token, acceptor, draw, hash, listen, read_tokens, serve};
 
 #[derive(clap::Args, Debug)]
@@ -15,6 +15,9 @@ pub struct Args {
     /// The store: a folder, file:///PATH or s3://BUCKET/PREFIX.
     #[arg(long, value_name = "STORE")]
     store: String,
+    /// Let the executors of this scheduler run the queries; see `zwhy-fleet scheduler`.
+    #[arg(long, value_name = "df://HOST:PORT")]
+    scheduler: Option<Scheduler>,
     /// Where to listen; beyond this machine only with --tokens, --certificate and --key.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9935")]
     listen: SocketAddr,
@@ -36,7 +39,7 @@ pub struct Args {
 }
 
 pub async fn run(args: &Args) -> Result<()> {
-    let store = Store::open(&args.store)?;
+    let store = super::open(&args.store, args.scheduler.as_ref())?;
     let tls = args.certificate.as_deref().zip(args.key.as_deref());
     let tls = tls.map(|(certificate, key)| acceptor(certificate, key)).transpose()?;
     let listener = listen(args.listen, args.tokens.is_some(), tls.is_some()).await?;

@@ -18,17 +18,17 @@ use zwhy_diagnose::Knowledge;
 use zwhy_fleet::{Apart, Picture, Scope, Store, compact};
 use zwhy_profile::Event;
 
-const BUCKET: &str = "zwhy";
+pub const BUCKET: &str = "zwhy";
 
 /// A server, until the test ends.
-struct Bucket {
-    folder: tempfile::TempDir,
+pub struct Bucket {
+    pub folder: tempfile::TempDir,
     endpoint: String,
     /// Answers to conditional writes that get lost from now on.
     lost: Arc<AtomicI64>,
 }
 
-async fn bucket() -> Bucket {
+pub async fn bucket() -> Bucket {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join(BUCKET)).unwrap();
     let mut builder = S3ServiceBuilder::new(s3s_fs::FileSystem::new(folder.path()).unwrap());
@@ -65,7 +65,7 @@ async fn bucket() -> Bucket {
 }
 
 impl Bucket {
-    fn variables(&self) -> [(&'static str, &str); 3] {
+    pub fn variables(&self) -> [(&'static str, &str); 3] {
         [
             ("AWS_ENDPOINT_URL", &self.endpoint),
             ("AWS_ACCESS_KEY_ID", "id"),
@@ -73,7 +73,7 @@ impl Bucket {
         ]
     }
 
-    fn store(&self) -> Store {
+    pub fn store(&self) -> Store {
         self.store_at("all/hosts")
     }
 

@@ -2,6 +2,9 @@
 
 mod answers;
 mod bucket;
+mod cluster;
+mod cluster_failing;
+mod cluster_process;
 mod digests;
 mod dying;
 mod hostile;
