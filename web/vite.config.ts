@@ -5,7 +5,6 @@ import { viteSingleFile } from "vite-plugin-singlefile";
 import { elements, importElements } from "./build/elements.ts";
 import { kernel } from "./build/kernel.ts";
 import { lockDown } from "./build/lock-down.ts";
-import { shorter } from "./build/shorter.ts";
 
 const shared = kernel();
 
@@ -14,7 +13,6 @@ export default defineConfig({
   oxc: { jsx: elements },
   plugins: [
     shared.plugin,
-    shorter(),
     importElements(),
     viteSingleFile({ removeViteModuleLoader: true }),
     lockDown(shared.code),

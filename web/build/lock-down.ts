@@ -6,7 +6,7 @@
 
 import { createHash } from "node:crypto";
 import type { Plugin } from "vite";
-import { shortNames, shortProperties } from "./shorter.ts";
+import { minified } from "./minify.ts";
 
 export const MARKER = "<!--zwhy:data-->";
 /** Where a page wants its kernel; one without the place has none. */
@@ -69,9 +69,13 @@ export function lockDown(kernel: () => Promise<string | null>): Plugin {
         const head = await kernel();
         for (const output of Object.values(bundle)) {
           if (output.type === "asset" && output.fileName.endsWith(".html")) {
-            const page = shortProperties(String(output.source));
-            const short = head === null ? { html: page, kernel: head } : shortNames(head, page);
-            output.source = lock(short.html, short.kernel);
+            const html = String(output.source);
+            const script = /(?<=<script\b[^>]*>)[\s\S]*?(?=<\/script>)/.exec(html)?.[0] ?? "";
+            const short = await minified(head, script);
+            output.source = lock(
+              html.replace(script, () => short.module),
+              short.kernel,
+            );
           }
         }
       },

@@ -40,17 +40,7 @@ export function grow(nodes) {
   return { parent, name, value };
 }
 
-function varints(numbers) {
-  const bytes = [];
-  for (const number of numbers) {
-    let rest = number;
-    for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-    bytes.push(rest);
-  }
-  return Uint8Array.from(bytes);
-}
-
-/** The block ZWF1 of the graph, in preorder. */
+/** Header and columns of the graph, in preorder, as the samples of the tests have them. */
 export function block({ parent, name, value }) {
   const below = parent.map(() => []);
   for (let i = 1; i < parent.length; i++) below[parent[i]].push(i);
@@ -65,24 +55,19 @@ export function block({ parent, name, value }) {
     for (const child of below[node]) open.push([child, level + 1]);
   }
   const labels = names();
-  const header = new TextEncoder().encode(
-    JSON.stringify({
-      version: 1,
-      nodes: columns.level.length,
-      total: columns.value[0],
-      unit: "samples",
-      event: "cpu",
-      labels,
-      modules: ["zfs"],
-      labelModule: labels.map(() => 0),
-      stages: STAGES,
-      diff: false,
-    }),
-  );
-  const length = new Uint8Array(Uint32Array.of(header.length).buffer);
-  const { level, label, stage } = columns;
-  const parts = [varints(level), varints(columns.value), varints(label), Uint8Array.from(stage)];
-  return Buffer.concat([Buffer.from("ZWF1"), length, header, ...parts]);
+  const header = {
+    version: 2,
+    nodes: columns.level.length,
+    total: columns.value[0],
+    unit: "samples",
+    event: "cpu",
+    labels,
+    modules: ["zfs"],
+    labelModule: labels.map(() => 0),
+    stages: STAGES,
+    diff: false,
+  };
+  return { header, columns };
 }
 
 function names() {

@@ -10,13 +10,16 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
+import { runnerImport } from "vite";
 import { block, grow } from "./bench-graph.mjs";
 import { measurePeers } from "./bench-peers.mjs";
-import { TEMPLATE } from "./build-page.mjs";
+import { TEMPLATE, WEB } from "./build-page.mjs";
 
 const MARKER = "<!--zwhy:data-->";
 const NODES = Number(process.argv[2] ?? 1_000_000);
 const SMALL = 2_000;
+/** From so many boxes on zwhy writes an overview (crates/flame/src/overview.rs). */
+const LARGE = 50_000;
 const OPENS_MS = 3_000;
 /** Waits in the page until a change is drawn. */
 const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
@@ -70,6 +73,12 @@ async function open(page, url) {
       watch.disconnect();
       ended.port2.postMessage(null);
     }).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-drawn"] });
+    // What is drawn first is the overview; the page says when it has read all, the graph among it.
+    new MutationObserver(() => (window.whole ??= performance.now())).observe(document, {
+      subtree: true,
+      attributes: true,
+      attributeFilter: ["data-ready"],
+    });
   });
   await page.goto(url);
   // Who asks a page puts scripts of its own into it, which takes time from it: nothing is asked while it opens.
@@ -77,7 +86,7 @@ async function open(page, url) {
   await page.waitForFunction(() => window.painted > 0 && document.documentElement.dataset.ready);
   return page.evaluate(() => {
     const read = performance.getEntriesByType("navigation")[0].domInteractive;
-    return { paint: window.painted - read, longest: window.longest };
+    return { paint: window.painted - read, whole: window.whole - read, longest: window.longest };
   });
 }
 
@@ -99,11 +108,23 @@ const executablePath = process.env.ZWHY_CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args });
 try {
   const template = await readFile(TEMPLATE, "utf8");
+  const sample = async (name) => {
+    const path = join(WEB, "test/sample", `${name}.ts`);
+    return (await runnerImport(path, { configFile: false })).module;
+  };
+  const [{ encode }, { encodeOverview }] = await Promise.all(["flame", "overview"].map(sample));
   const written = async (graph) => {
-    const data = gzipSync(block(graph)).toString("base64");
-    const element = `<script type="application/zwhy" id="flame">${data}</script>`;
+    const made = block(graph);
+    const blocks = [
+      ...(graph.parent.length < LARGE ? [] : [["overview", encodeOverview(made)]]),
+      ["flame", encode(made)],
+    ];
+    const elements = blocks.map(([id, bytes]) => {
+      const data = gzipSync(bytes).toString("base64");
+      return `<script type="application/zwhy" id="${id}">${data}</script>`;
+    });
     const file = join(folder, "page.html");
-    const html = template.replace(MARKER, () => element);
+    const html = template.replace(MARKER, () => elements.join("\n"));
     await writeFile(file, html);
     return { html, url: pathToFileURL(file).href };
   };
@@ -122,6 +143,7 @@ try {
     `page of ${NODES.toLocaleString("en-US")} boxes, ${html.length.toLocaleString("en-US")} bytes`,
   );
   console.log(`  file read to graph painted     ${two(ms.paint)} ms`);
+  console.log(`  file read to all of it unpacked${two(ms.whole)} ms`);
   console.log(`  longest task on the main thread${two(ms.longest)} ms`);
   const cpu = (name, took) =>
     console.log(`  ${name}${two(middle(took))} ms of CPU, p95${two(p95(took))} ms`);

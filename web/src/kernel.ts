@@ -9,6 +9,7 @@ import { parseHash } from "./state/hash";
 export { unpack } from "./data/block";
 export { Bytes } from "./data/bytes";
 export { DataError } from "./data/error";
+export { decodeOverview, MOST_PIXELS } from "./data/overview";
 export { asideFor, blockElement, blockName } from "./flame/early";
 export { sumByFunction, sumByStage } from "./flame/functions";
 export { firstAbove, levelsWithin, nodeAt } from "./flame/layout";
@@ -29,6 +30,7 @@ export {
   diffPalette,
   FAINT_TEXT,
   groupEntries,
+  listEntries,
   moduleColours,
   pixelOf,
   stageEntries,

@@ -5,13 +5,13 @@ import { unpack } from "./data/block";
 import { readCompare } from "./data/compare";
 import { readFacts, readTimeline } from "./data/extras";
 import { readInputs } from "./data/inputs";
+import { decodeOverview, type Overview } from "./data/overview";
 import { readAnswer } from "./data/read-answer";
 import { decodeSamples } from "./data/samples";
 import { asideFor, blockElement, blockName } from "./flame/early";
 import type { FlameModel } from "./flame/model";
-import type { First } from "./flame/prepare";
 import { isLarge, type Packed, prepareAside } from "./flame/prepare";
-import { type FlameEvent, formatHash, START } from "./state/hash";
+import type { FlameEvent } from "./state/hash";
 import {
   answer,
   compare,
@@ -21,13 +21,12 @@ import {
   flame,
   followAddress,
   inputs,
+  overview,
   type Part,
   page,
-  picture,
   samples,
   setFlame,
   settled,
-  sheet,
   timeline,
   unread,
 } from "./state/store";
@@ -61,25 +60,9 @@ function packed(id: string, what: string): Asked | null {
 }
 
 /** A graph of the input that is shown. */
-async function graph(id: string, what: string, first?: First): Promise<Part<FlameModel>> {
+async function graph(id: string, what: string): Promise<Part<FlameModel>> {
   const name = blockName(id, page.value.input);
-  return load(textOf(name, what), (block) =>
-    prepareAside(block, () => asideFor(name, what), first),
-  );
-}
-
-/** The first picture of a large graph, where the address asks for no other than all of it. */
-function first(): First | undefined {
-  const { input, finding, theme, keys } = page.value;
-  if (formatHash(page.value) !== formatHash({ ...START, input, finding, theme, keys })) return;
-  return {
-    ask: (tell) => {
-      sheet.subscribe((one) => one && tell(one));
-    },
-    show: (drawn) => {
-      picture.value = drawn;
-    },
-  };
+  return load(textOf(name, what), (block) => prepareAside(block, () => asideFor(name, what)));
 }
 
 /** The inputs of the file; one that it does not hold is the first. */
@@ -109,6 +92,11 @@ const unpacked =
   async ({ text, what }: Packed) =>
     read(await unpack(text, what));
 
+/** Goes on in another task. */
+function task(): Promise<void> {
+  return new Promise((done) => setTimeout(done));
+}
+
 /** Lets the browser paint what is there before the next long piece of work. */
 function painted(): Promise<void> {
   return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
@@ -135,12 +123,14 @@ async function open(): Promise<void> {
   await list();
   const stacks = packed("flame", "flame graph");
   // A worker needs a while: it goes on before anything else, and what takes none waits until the answer is shown.
-  const early =
-    stacks && (stacks.from || isLarge(stacks)) ? graph("flame", stacks.what, first()) : null;
+  const early = stacks && (stacks.from || isLarge(stacks)) ? graph("flame", stacks.what) : null;
   answer.value = await load(packed("answer", "answer"), unpacked(readAnswer));
   root.textContent = "";
   compare.value = await whole("compare", "comparison", readCompare, null);
   if (!stacks) setFlame("cpu", { kind: "absent" });
+  overview.value = await whole<Overview | null>("overview", "overview", decodeOverview, null);
+  // To make the page is a task of its own: nobody's key waits for both.
+  await task();
   render(<App />, root);
   await painted();
   setFlame("cpu", await (early ?? graph("flame", "flame graph")));

@@ -4,12 +4,14 @@
 //! what a static picture cannot show is counted in it.
 
 mod block;
+mod overview;
 mod palette;
 mod samples;
 mod svg;
 mod tree;
 
 pub use block::encode_block;
+pub use overview::encode_overview;
 pub use palette::stage_colour;
 pub use samples::encode_samples;
 pub use svg::{SvgOptions, svg};

@@ -51,7 +51,7 @@ fn with_server(policy: &str) -> String {
 
 /// A named block of data, already compressed.
 pub struct Block {
-    /// Element id: `answer`, `flame`, `flame-wait`, `samples`, `timeline`, `facts`, `compare`, `inputs`.
+    /// Element id: `answer`, `overview`, `flame`, `flame-wait`, `samples`, `timeline`, `facts`, `compare`, `inputs`.
     pub id: &'static str,
     pub gzip: Vec<u8>,
 }
@@ -70,9 +70,10 @@ impl Block {
         STANDARD.encode(&self.gzip)
     }
 
-    /// Whether [`page_in_pieces`] leaves it out: it is large, and not the answer, which a reader sees first.
+    /// Whether [`page_in_pieces`] leaves it out: it is large, and not what a reader sees first, which is
+    /// the answer and the overview of the graph.
     pub fn is_piece(&self) -> bool {
-        self.id != "answer" && self.gzip.len() >= PIECE
+        !["answer", "overview"].contains(&self.id) && self.gzip.len() >= PIECE
     }
 }
 

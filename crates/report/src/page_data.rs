@@ -3,7 +3,7 @@
 use crate::{Block, PageError, Timeline, fact_tables};
 use zwhy_diagnose::{Answer, Classified, Knowledge, Options, classify, explain_classified};
 use zwhy_evidence::{Evidence, Imported};
-use zwhy_flame::{FlameTree, Roots, Side, Stages, encode_block, encode_samples};
+use zwhy_flame::{FlameTree, Roots, Side, Stages, encode_block, encode_overview, encode_samples};
 use zwhy_profile::{Event, StackId, ThreadId};
 
 /// The blocks of the page of one input, with the answer that it shows.
@@ -31,7 +31,13 @@ pub fn page_data(
     for (event, id) in [(Event::Cpu, "flame"), (Event::Wait, "flame-wait"), (Event::Count, "flame-count")] {
         if shown.evidence.profile.total(event) > 0 {
             let tree = tree_with_rows(shown, of_shown, event, roots);
-            blocks.push(Block { id, gzip: encode_block(&tree)? });
+            let nodes = tree.nodes();
+            if event == Event::Cpu
+                && let Some(gzip) = encode_overview(&tree, &nodes)?
+            {
+                blocks.push(Block { id: "overview", gzip });
+            }
+            blocks.push(Block { id, gzip: encode_block(&tree, &nodes)? });
             if event == Event::Cpu
                 && let Some(gzip) = encode_samples(&tree, &shown.evidence.profile)?
             {

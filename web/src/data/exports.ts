@@ -87,7 +87,7 @@ const SUMS = ["self", "total", "self_share", "total_share"];
 
 /** Functions with their own and total weight, of two profiles those of both. */
 export function functionsCsv(m: FlameModel): string {
-  const { label, labels, labelModule, modules } = m.data;
+  const { label, labels, moduleOf, modules } = m.data;
   const sides = sidesOf(m).map(([name, value]) => {
     const sums = sumByFunction(m.tree, label, labels.length, value, ownWeight(m.tree, value));
     return {
@@ -104,7 +104,7 @@ export function functionsCsv(m: FlameModel): string {
     .map((at) =>
       [
         cell(visible(labels[at], LONGEST)),
-        cell(visible(modules[labelModule[at]], LONGEST)),
+        cell(visible(modules[moduleOf[at]], LONGEST)),
         ...sides.flatMap(({ own, total, all }) => [
           own[at],
           total[at],

@@ -1,7 +1,8 @@
-// Decodes the flame data block "ZWF1": a call tree as preorder columns.
+// Decodes the flame data block "ZWF2": a call tree as preorder columns.
 //
-// After decoding every module index is in range. That the nodes are a tree, and what they refer to is there, is
-// checked where a model is built of them (flame/grow.ts), in the same pass.
+// Labels and stages are those of kinds of boxes: for each kind the block lists those that lie below it, and for each box
+// its place in that list (crates/flame/src/block.rs). After decoding what they refer to is there. That the nodes are a
+// tree is checked where a model is built of them (flame/grow.ts), in the same pass.
 
 import { Bytes, type Column } from "./bytes";
 import { DataError } from "./error";
@@ -15,7 +16,7 @@ export interface FlameData {
   /** What boxes of the module "thread" are, where they are of something else. */
   readonly tops?: string;
   /** Module index of each label. */
-  readonly labelModule: Uint32Array;
+  readonly moduleOf: Uint32Array;
   readonly stages: readonly string[];
   /** Fill colour of each stage, `#rrggbb`; "" where the file does not say. */
   readonly stageColours: readonly string[];
@@ -33,12 +34,9 @@ export function damaged(what: string): DataError {
   return new DataError(`Flame data is damaged: ${what}`);
 }
 
-const MAGIC = "ZWF1";
-const SUPPORTED = 1;
-
 type Header = Record<string, unknown>;
 
-function count(header: Header, name: string): number {
+export function count(header: Header, name: string): number {
   const value = header[name];
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
     throw damaged(`header field "${name}" is not a count.`);
@@ -54,7 +52,7 @@ function text(header: Header, name: string): string {
   return value;
 }
 
-function texts(header: Header, name: string): string[] {
+export function texts(header: Header, name: string): string[] {
   const value = header[name];
   if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
     throw damaged(`header field "${name}" is not a list of text.`);
@@ -63,7 +61,7 @@ function texts(header: Header, name: string): string[] {
 }
 
 /** Colours that are none, as a colour goes into a style, and those of older files are left out. */
-function colours(header: Header, stages: number): string[] {
+export function colours(header: Header, stages: number): string[] {
   const value: unknown[] = Array.isArray(header.stageColours) ? header.stageColours : [];
   return Array.from({ length: stages }, (_, i) => {
     const colour = value[i];
@@ -71,20 +69,26 @@ function colours(header: Header, stages: number): string[] {
   });
 }
 
-function indices(header: Header, name: string, length: number, below: number): Uint32Array {
+/** A list of counts, each less than `below`. */
+export function numbers(
+  header: Header,
+  name: string,
+  length?: number,
+  below = Number.POSITIVE_INFINITY,
+): number[] {
   const value = header[name];
-  if (!Array.isArray(value) || value.length !== length) {
-    throw damaged(`header field "${name}" should list ${length} numbers.`);
+  if (!Array.isArray(value) || value.length !== (length ?? value.length)) {
+    throw damaged(`header field "${name}" should list ${length ?? "its"} numbers.`);
   }
-  if (!value.every((item) => Number.isInteger(item) && item >= 0 && item < below)) {
+  if (!value.every((item) => Number.isSafeInteger(item) && item >= 0 && item < below)) {
     throw damaged(`header field "${name}" has a number not below ${below}.`);
   }
-  return Uint32Array.from(value as number[]);
+  return value;
 }
 
-function readHeader(bytes: Bytes): Header {
-  const magic = String.fromCharCode(...bytes.take(4, "the magic"));
-  if (magic !== MAGIC) throw new DataError(`Flame data does not begin with ${MAGIC}.`);
+export function readHeader(bytes: Bytes, magic: string, supported: number): Header {
+  const found = String.fromCharCode(...bytes.take(4, "the magic"));
+  if (found !== magic) throw new DataError(`Flame data does not begin with ${magic}.`);
   const json = bytes.take(bytes.u32("the header length"), "the header");
   let header: unknown;
   try {
@@ -95,22 +99,68 @@ function readHeader(bytes: Bytes): Header {
   if (typeof header !== "object" || header === null || Array.isArray(header)) {
     throw damaged("its header is not a JSON object.");
   }
+  const version = count(header as Header, "version");
+  if (version !== supported) {
+    throw new DataError(
+      `Flame data has version ${version}, this page reads ${supported}: make the report with the newer zwhy.`,
+    );
+  }
   return header as Header;
+}
+
+/** Label and stage of each node. */
+type Kinds = Pick<FlameData, "label" | "stage">;
+
+function readKinds(bytes: Bytes, level: Column, labels: number, stages: number): Kinds {
+  const nodes = level.length;
+  /** A column as long as the file says elsewhere: not longer than what is left. */
+  const column = (many: number, what: string) => {
+    if (many > bytes.left) throw new DataError(`Flame data is cut: it has not all ${what}.`);
+    return bytes.small(many, what);
+  };
+  const [kinds] = bytes.counts(1, "kinds");
+  const labelOf = column(kinds, "labels of kinds");
+  const stageOf = bytes.take(kinds, "stages of kinds");
+  for (let kind = 0; kind < kinds; kind++) {
+    if (labelOf[kind] >= labels) throw damaged(`a kind has label ${labelOf[kind]} of ${labels}.`);
+    if (stageOf[kind] >= stages) throw damaged(`a kind has stage ${stageOf[kind]} of ${stages}.`);
+  }
+  const many = column(kinds, "numbers of kinds");
+  const begin = new Uint32Array(kinds + 1);
+  let edges = 0;
+  for (let kind = 0; kind < kinds; ) {
+    edges += many[kind++];
+    begin[kind] = edges;
+  }
+  const below = column(edges, "kinds below kinds");
+  const place = column(nodes - 1, "places");
+  const label = new Uint32Array(nodes);
+  const stage = new Uint8Array(nodes);
+  /** The kinds of the path to the node. */
+  const path = [0];
+  label[0] = labelOf[0];
+  stage[0] = stageOf[0];
+  for (let i = 1; i < nodes; i++) {
+    const at = level[i];
+    const above = path[at - 1];
+    const edge = begin[above] + place[i - 1];
+    const kind = edge < begin[above + 1] ? below[edge] : kinds;
+    // Also where a level has nothing above it.
+    if (!(kind < kinds)) throw damaged(`node ${i} at level ${at} is of no kind.`);
+    path[at] = kind;
+    label[i] = labelOf[kind];
+    stage[i] = stageOf[kind];
+  }
+  return { label, stage };
 }
 
 /** Decodes unpacked block bytes; their tree is not checked yet. Throws DataError that names the damaged part. */
 export function decodeFlame(all: Uint8Array): FlameData {
   const bytes = new Bytes(all);
-  const header = readHeader(bytes);
-  const version = count(header, "version");
-  if (version !== SUPPORTED) {
-    throw new DataError(
-      `Flame data has version ${version}, this page reads ${SUPPORTED}: make the report with the newer zwhy.`,
-    );
-  }
+  const header = readHeader(bytes, "ZWF2", 2);
   const nodes = count(header, "nodes");
   const diff = header.diff === true;
-  const smallest = nodes * (diff ? 5 : 4);
+  const smallest = nodes * (diff ? 4 : 3);
   if (nodes < 1) throw damaged("it has no root.");
   if (smallest > bytes.left) {
     throw new DataError(
@@ -121,12 +171,11 @@ export function decodeFlame(all: Uint8Array): FlameData {
   const modules = texts(header, "modules");
   const stages = texts(header, "stages");
   const total = count(header, "total");
-  const labelModule = indices(header, "labelModule", labels.length, modules.length);
+  const moduleOf = Uint32Array.from(numbers(header, "labelModule", labels.length, modules.length));
 
   const level = bytes.small(nodes, "level");
   const value = bytes.amounts(nodes, "value");
-  const label = bytes.counts(nodes, "label");
-  const stage = bytes.take(nodes, "column stage");
+  const { label, stage } = readKinds(bytes, level, labels.length, stages.length);
   let second: FlameData["second"] = null;
   if (diff) {
     const totalB = count(header, "totalB");
@@ -144,7 +193,7 @@ export function decodeFlame(all: Uint8Array): FlameData {
     event,
     labels,
     modules,
-    labelModule,
+    moduleOf,
     stages,
     stageColours: colours(header, stages.length),
     total,

@@ -21,7 +21,7 @@ export function nameOf(model: FlameModel, node: number, most = LONGEST): string 
 export function describe(model: FlameModel, node: number): NodeText {
   const { data, tree, weight: w, comparison } = model;
   const parent = tree.parent[node];
-  const module = data.modules[data.labelModule[data.label[node]]];
+  const module = data.modules[data.moduleOf[data.label[node]]];
   const ofParent = parent >= 0 && w[parent] > 0 ? percent(w[node] / w[parent]) : null;
   const facts: [string, string][] = [];
   if (comparison) {

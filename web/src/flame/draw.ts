@@ -1,24 +1,25 @@
 // Puts the raster on a canvas: one-pixel rows stretched to their height, then text and outlines.
 
+import type { Overview } from "../data/overview";
 import { signed, visible } from "../text";
-import type { Picture } from "./first";
 import { clip, labelled } from "./labels";
 import { isLit } from "./lit";
 import { type FlameModel, spanOf } from "./model";
 import { BACKGROUND, cssOf, FAINT_TEXT, TEXT } from "./palette";
-import { type Paint, type Run, rasteriseAll, rasteriseLit, type View } from "./raster";
+import { type Paint, type Run, rasteriseAll, rasteriseLit, type Strip, type View } from "./raster";
 
 export const ROW_HEIGHT = 20;
 const FONT_SIZE = 12;
 const PADDING = 4;
 const FONTS = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
 
-/** What to draw: a graph, or its first picture while there is no more of it. */
+/** What to draw: a graph, or its overview while there is no more of it. */
 export interface Scene {
   readonly model: FlameModel | null;
-  readonly picture: Picture | null;
+  /** Where all of the graph is in view and this is enough for its picture. */
+  readonly overview: Overview | null;
   readonly view: View;
-  readonly paint: Paint | null;
+  readonly paint: Paint;
   readonly dark: boolean;
   /** Levels in view; row 0 is at the top of the content. */
   readonly depth: number;
@@ -44,6 +45,14 @@ interface Under {
   readonly of: readonly unknown[];
   readonly pixels: Uint32Array;
   readonly runs: readonly Run[];
+}
+
+/** As `rasteriseAll`; what has a name is the box of the graph. */
+function rasteriseOverview(of: Overview, strip: Strip, runFrom: number): Run[] {
+  const all = { x0: 0, x1: of.width };
+  const paint = { ...strip.paint, entry: of.entry };
+  const { runs } = rasteriseAll(of.levels, { ...strip, view: all, paint }, runFrom);
+  return runs.map((run) => ({ ...run, name: "", ...of.named.get(run.node) }));
 }
 
 export class Painter {
@@ -116,28 +125,25 @@ export class Painter {
 
   /** While somebody types only what is lit changes, under a pointer only an outline: the rest of the picture is kept. */
   private rasterise(
-    { model, picture, view, paint }: Scene,
+    { model, overview, view, paint }: Scene,
     rows: readonly number[],
     w: number,
     runFrom: number,
     pixels: Uint32Array,
   ): readonly Run[] {
-    if (!model || !paint) {
-      rows.forEach((level, row) => {
-        pixels.set(picture?.pixels.subarray(level * w, level * w + w) ?? [], row * w);
-      });
-      // The root lies at the bottom.
-      return picture?.runs.map((run) => ({ ...run, row: rows[0] - run.row })) ?? [];
-    }
-    const { levels } = model.layout;
     const strip = { rows, view, width: w, paint, pixels };
     const colour = paint.lit ? paint.dimmed : paint.colour;
+    // Of a deep graph the overview has the first levels.
+    const few = model && rows.some((row) => !overview?.levels[row]) ? null : overview;
+    const levels = few?.levels ?? model?.layout.levels ?? [];
     const of = [levels, paint.entry, colour, view.x0, view.x1, w, runFrom, ...rows];
     const known = this.under;
     if (known?.of.length === of.length && of.every((one, i) => one === known.of[i])) {
       pixels.set(known.pixels);
     } else {
-      const { runs } = rasteriseAll(levels, strip, runFrom);
+      const runs = few
+        ? rasteriseOverview(few, strip, runFrom)
+        : rasteriseAll(levels, strip, runFrom).runs;
       this.under = { of, runs, pixels: pixels.slice(0, w * rows.length) };
     }
     if (paint.lit) rasteriseLit(strip);
@@ -162,7 +168,7 @@ export class Painter {
       const room = run.to - run.from - 2 * PADDING * ratio;
       const text = clip(this.label(model, run), room, charWidth);
       if (text === "") continue;
-      const dim = !isLit(paint?.lit ?? null, run.node);
+      const dim = !isLit(paint.lit, run.node);
       context.fillStyle = dim ? faint : TEXT;
       // Letters outside ASCII may be wider than one cell: fillText then squeezes them.
       context.fillText(

@@ -1,10 +1,8 @@
 // The first pass over the nodes of a graph: checks that they are a tree, and gives each its place.
 //
-// After it these hold: node 0 is the root at level 0, every other level is 1..previous+1, every label and stage index
-// is in range, and no node is smaller than its children together. Everything else relies on them and does not check
-// again. What a reader of a million nodes sees first waits for this pass, and for no other.
+// After it these hold: node 0 is the root at level 0, every other level is 1..previous+1, and no node is smaller than its
+// children together. Everything else relies on them and does not check again.
 
-import type { DataError } from "../data/error";
 import { damaged, type FlameData } from "../data/flame";
 import { Boxes, type Layout } from "./layout";
 
@@ -25,15 +23,7 @@ function boxesOf({ level, value }: FlameData): number[] {
   return boxes;
 }
 
-function outside({ label, labels, stage, stages }: FlameData, node: number): DataError {
-  return damaged(
-    label[node] >= labels.length
-      ? `node ${node} has label ${label[node]} of ${labels.length}.`
-      : `node ${node} has stage ${stage[node]} of ${stages.length}.`,
-  );
-}
-
-export interface Grown {
+interface Grown {
   readonly layout: Layout;
   /** Own weight per stage. */
   readonly stageWeight: Float64Array;
@@ -44,8 +34,8 @@ export interface Grown {
  * as `layOut` and `sumByStage` give. Throws DataError that names the node where it is none.
  */
 export function grow(data: FlameData): Grown {
-  const { level, value, label, stage } = data;
-  const [nodes, labels, stages] = [level.length, data.labels.length, data.stages.length];
+  const { level, value, stage } = data;
+  const nodes = level.length;
   const boxes = new Boxes(boxesOf(data), value[0]);
   if (value[0] !== data.total) {
     throw damaged(`the root has ${value[0]}, the header says ${data.total}.`);
@@ -54,13 +44,12 @@ export function grow(data: FlameData): Grown {
   const next = boxes.begin.slice();
   /** Where the next box of a level begins: for levels of the path that is where its node ends. */
   const cursor = new Float64Array(boxes.begin.length);
-  const stageWeight = new Float64Array(stages);
+  const stageWeight = new Float64Array(data.stages.length);
   /** The stages of the path. */
   const above = new Uint8Array(boxes.begin.length);
   for (let i = 0; i < nodes; i++) {
     const at = level[i];
     const weight = value[i];
-    if (label[i] >= labels || stage[i] >= stages) throw outside(data, i);
     const from = cursor[at];
     const to = from + weight;
     if (at > 0) {

@@ -2,7 +2,8 @@
 //
 // Invariants: in a level x0 and x1 never decrease, nodes increase, and boxes do not overlap; a child lies
 // within its parent; cum[k] is the weight of the first k boxes, so weight between two x is exact. Nodes without
-// weight, such as those of samples that are not selected, have no box.
+// weight, such as those of samples that are not selected, have no box. Of an overview's bands, cum may be less than the
+// width of what they stand for.
 
 import type { Column } from "../data/bytes";
 import type { Tree } from "./tree";

@@ -5,7 +5,7 @@
 
 import type { FlameData } from "../data/flame";
 import { type FunctionSums, sumByFunction, sumByStage } from "./functions";
-import { checkSecond, type Grown, grow } from "./grow";
+import { checkSecond, grow } from "./grow";
 import { gallopTo, type Layout, layOut } from "./layout";
 import { once } from "./once";
 import { stageColours } from "./palette";
@@ -64,11 +64,7 @@ export const comparedFunctions = once((m: FlameModel) => {
 
 /** Throws DataError where the data is not a tree. */
 export function buildModel(data: FlameData): FlameModel {
-  return modelOf(data, grow(data));
-}
-
-/** The model of data that was checked and laid out. Throws DataError where a second profile is not one of its tree. */
-export function modelOf(data: FlameData, { layout, stageWeight }: Grown): FlameModel {
+  const { layout, stageWeight } = grow(data);
   checkSecond(data, layout.levels.length);
   const weight = meanWeight(data);
   const tree = buildTree(data.level);

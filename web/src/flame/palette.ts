@@ -6,6 +6,7 @@
 // least 5.7 on every one of them. The empty name marks frames that only carry others, such as the root.
 
 import type { FlameData } from "../data/flame";
+import { once } from "./once";
 import { mix, type Pixel } from "./raster";
 
 export const SHADES = 3;
@@ -113,19 +114,31 @@ function shades({ labels }: FlameData): (label: number) => number {
   };
 }
 
+/** The entries of all nodes, by the stages that they are of; null until they are listed. */
+const listed = once((_: Uint8Array): { entry: Uint16Array | null } => ({ entry: null }));
+
 /** Palette entry of a node by stage, shaded by function. */
 export function stageEntries(data: FlameData): Entries {
   const shade = shades(data);
   const { stage, label } = data;
-  return (node) => stage[node] * SHADES + shade(label[node]);
+  const list = listed(stage);
+  return (node) => list.entry?.[node] ?? stage[node] * SHADES + shade(label[node]);
+}
+
+/** Lists the entries of all nodes: of a large graph that are fewer places to look at for each box. */
+export function listEntries(data: FlameData): void {
+  const of = stageEntries(data);
+  const entry = new Uint16Array(data.nodes);
+  for (let node = 0; node < entry.length; node++) entry[node] = of(node);
+  listed(data.stage).entry = entry;
 }
 
 /** Palette entry of a node by the group of its function's module, shaded by function. */
 export function groupEntries(data: FlameData, group: ArrayLike<number>): Entries {
   const shade = shades(data);
-  const { labelModule, label } = data;
+  const { moduleOf, label } = data;
   return (node) =>
-    Math.min(group[labelModule[label[node]]], MOST_MODULES - 1) * SHADES + shade(label[node]);
+    Math.min(group[moduleOf[label[node]]], MOST_MODULES - 1) * SHADES + shade(label[node]);
 }
 
 /** A colour per module: those with the most weight get colours of their own, threads and what is unknown are quiet. */

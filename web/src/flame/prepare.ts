@@ -5,19 +5,14 @@
 
 import { Unpacker, unpack } from "../data/block";
 import { decodeFlame } from "../data/flame";
-import { firstPicture, type Picture, type Sheet } from "./first";
-import { grow } from "./grow";
-import { buildModel, type FlameModel, modelOf } from "./model";
+import { buildModel, type FlameModel } from "./model";
 
 /** Smaller graphs, as text, are done before a worker has started. */
 export const SMALL_TEXT = 150_000;
-/** While the page paints the first picture, the rest of the work would take a CPU from it. */
-const PAINTING_MS = 30;
 /** A worker that has not answered by then never will. */
 const PATIENCE_MS = 20_000;
 
 export type Prepared =
-  | { readonly kind: "picture"; readonly picture: Picture }
   | { readonly kind: "model"; readonly model: FlameModel }
   | { readonly kind: "failed"; readonly message: string };
 
@@ -30,12 +25,6 @@ export interface Packed {
 /** A part of such a text, in its order. */
 export interface Piece extends Packed {
   readonly last: boolean;
-}
-
-/** A picture to be had before the model: `ask` says what it is drawn on when that is known. */
-export interface First {
-  readonly ask: (tell: (sheet: Sheet) => void) => void;
-  readonly show: (picture: Picture) => void;
 }
 
 /** Whether it takes so long that it is worth a worker. */
@@ -66,7 +55,7 @@ export class Aside {
   }
 
   /** What the worker answers when it has all of the text; null where it cannot work. */
-  async finish(text: string, first?: First): Promise<Prepared | null> {
+  async finish(text: string): Promise<Prepared | null> {
     const { worker } = this;
     const answer = await new Promise<Prepared | null>((done) => {
       const late = setTimeout(() => done(null), PATIENCE_MS);
@@ -74,14 +63,10 @@ export class Aside {
         clearTimeout(late);
         done(prepared);
       };
-      worker.onmessage = ({ data }: MessageEvent<Prepared>) => {
-        if (data.kind === "picture") first?.show(data.picture);
-        else end(data);
-      };
+      worker.onmessage = ({ data }: MessageEvent<Prepared>) => end(data);
       worker.onerror = () => end(null);
       worker.onmessageerror = () => end(null);
       this.give(text.slice(this.given), true);
-      first?.ask((sheet) => worker.postMessage(sheet));
     });
     worker.terminate();
     return answer;
@@ -89,13 +74,9 @@ export class Aside {
 }
 
 /** The model of a block. Rejects with what is wrong with it. */
-export async function prepareAside(
-  packed: Packed,
-  start: () => Aside | null,
-  first?: First,
-): Promise<FlameModel> {
+export async function prepareAside(packed: Packed, start: () => Aside | null): Promise<FlameModel> {
   const aside = isLarge(packed) ? start() : null;
-  const answer = aside && (await aside.finish(packed.text, first));
+  const answer = aside && (await aside.finish(packed.text));
   if (answer?.kind === "model") return answer.model;
   if (answer?.kind === "failed") throw new Error(answer.message);
   return prepare(packed);
@@ -103,35 +84,19 @@ export async function prepareAside(
 
 /** What of the page a worker answers. */
 export interface Scope {
-  onmessage: ((event: MessageEvent<Piece | Sheet>) => void) | null;
+  onmessage: ((event: MessageEvent<Piece>) => void) | null;
   postMessage(message: Prepared, transfer: ArrayBuffer[]): void;
 }
 
-const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
-
-/** The worker's side: the text of a block in, in pieces, its picture out where the page draws on a sheet, and its model. */
+/** The worker's side: the text of a block in, in pieces, and its model out. */
 export function serve(scope: Scope): void {
   let unpacker: Unpacker | null = null;
-  let sheet: Sheet | null = null;
   scope.onmessage = async ({ data: given }) => {
-    if ("rows" in given) {
-      sheet = given;
-      return;
-    }
     unpacker ??= new Unpacker(given.what);
     unpacker.push(given.text);
     if (!given.last) return;
     try {
-      const data = decodeFlame(await unpacker.end());
-      const grown = grow(data);
-      // What the page draws on may be known since.
-      await pause(0);
-      if (sheet && !data.second) {
-        const picture = firstPicture(data, grown, sheet);
-        scope.postMessage({ kind: "picture", picture }, buffersOf(picture));
-        await pause(PAINTING_MS);
-      }
-      const model = modelOf(data, grown);
+      const model = buildModel(decodeFlame(await unpacker.end()));
       scope.postMessage({ kind: "model", model }, buffersOf(model));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -141,7 +106,7 @@ export function serve(scope: Scope): void {
 }
 
 /** The buffers of what is answered, which go over to the page without being copied. */
-export function buffersOf(all: FlameModel | Picture): ArrayBuffer[] {
+export function buffersOf(all: FlameModel): ArrayBuffer[] {
   const found = new Set<ArrayBuffer>();
   const visit = (value: unknown) => {
     if (ArrayBuffer.isView(value)) {

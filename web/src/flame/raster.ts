@@ -1,6 +1,6 @@
 // Rasterises boxes into one row of pixels per level: a pure function over typed arrays.
 //
-// Nothing is pruned. A box that covers a whole pixel fills it; every other pixel blends background
+// Nothing is pruned, and the bands of an overview (data/overview.ts) have the weight of what they stand for. A box that covers a whole pixel fills it; every other pixel blends background
 // and boxes by their exact coverage, taken from prefix sums. Its hue is that of the box in the middle
 // of the covered weight. Each step reads one box and moves at least one pixel on, so boxes visited ≤
 // pixels × rows, however many nodes there are. Where boxes are lit, all are drawn dimmed, and over
@@ -202,9 +202,10 @@ class RowPainter {
   }
 }
 
-/** Weight left of x; box k is the first whose right edge is beyond x. */
-function upTo({ cum, x0, count }: Level, k: number, x: number): number {
-  return k < count && x0[k] < x ? cum[k] + (x - x0[k]) : cum[k];
+/** Weight left of x; box k is the first whose right edge is beyond x. That of a band lies evenly in it. */
+function upTo({ cum, x0, x1, count }: Level, k: number, x: number): number {
+  if (k >= count || x0[k] >= x) return cum[k];
+  return cum[k] + ((x - x0[k]) * (cum[k + 1] - cum[k])) / (x1[k] - x0[k]);
 }
 
 /** Place of the box k..last in which the running weight passes `amount`. */

@@ -51,7 +51,7 @@ export function regroup(
     return at;
   };
   const stands = (node: number) =>
-    node === 0 || (data.level[node] === 1 && data.labelModule[data.label[node]] === thread);
+    node === 0 || (data.level[node] === 1 && data.moduleOf[data.label[node]] === thread);
   /** The box of a node below that of a group, with those between. */
   const place = (group: number, leaf: number): number => {
     const key = (node: number) => group * data.nodes + node;
@@ -69,8 +69,8 @@ export function regroup(
   for (let row = from; row < to; row++) {
     built.own[place(top(groups.of(row)), samples.node[row])] += samples.amount[row];
   }
-  const labelModule = new Uint32Array(labels.length).fill(Math.max(0, thread));
-  labelModule.set(data.labelModule);
+  const moduleOf = new Uint32Array(labels.length).fill(Math.max(0, thread));
+  moduleOf.set(data.moduleOf);
   const tops = split === "cpu" ? "CPU" : "process";
-  return inPreorder({ ...data, labels, labelModule, tops }, built);
+  return inPreorder({ ...data, labels, moduleOf, tops }, built);
 }

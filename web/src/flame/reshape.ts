@@ -64,7 +64,7 @@ function marksOf(data: FlameData, r: Reshape): Marks {
   const hide = r.hide ? matching(r.hide) : new Uint8Array(data.labels.length);
   if (r.merge) {
     const thread = data.modules.indexOf("thread");
-    for (let i = 0; i < hide.length; i++) if (data.labelModule[i] === thread) hide[i] = 1;
+    for (let i = 0; i < hide.length; i++) if (data.moduleOf[i] === thread) hide[i] = 1;
   }
   return {
     focus: r.focus ? matching(r.focus) : null,

@@ -2,6 +2,7 @@
 // above it.
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import type { Overview } from "../data/overview";
 import { levelsWithin } from "../flame/layout";
 import { type FlameModel, spanOf } from "../flame/model";
 import { type Direction, towards } from "../flame/navigate";
@@ -9,6 +10,8 @@ import type { Paint, View } from "../flame/raster";
 import { move, pan, zoomBack, zoomTo } from "./actions";
 import {
   callers,
+  glimpse,
+  glimpsePaint,
   cursor as mainCursor,
   depth as mainDepth,
   icicle as mainIcicle,
@@ -25,6 +28,8 @@ export interface Graph {
   readonly view: ReadonlySignal<View>;
   readonly depth: ReadonlySignal<number>;
   readonly paint: ReadonlySignal<Paint | null>;
+  /** What all of it is drawn from. */
+  readonly overview: ReadonlySignal<Overview | null>;
   readonly cursor: ReadonlySignal<number>;
   /** Whether the root lies on top. */
   readonly icicle: ReadonlySignal<boolean>;
@@ -40,7 +45,8 @@ export const mainGraph: Graph = {
   model,
   view: mainView,
   depth: mainDepth,
-  paint,
+  paint: computed(() => paint.value ?? glimpsePaint.value),
+  overview: glimpse,
   cursor: mainCursor,
   icicle: mainIcicle,
   zoomTo,
@@ -84,6 +90,7 @@ export const callersGraph: Graph = {
       : 1,
   ),
   paint: painting(callers),
+  overview: signal(null),
   cursor: computed(() => here.value.node),
   icicle: signal(false),
   zoomTo: (node) => go({ zoom: node, node }),

@@ -4,9 +4,9 @@ import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { CompareData } from "../data/compare";
 import type { FactTable, TimelineData } from "../data/extras";
 import type { Listed } from "../data/inputs";
+import type { Overview } from "../data/overview";
 import type { ReadAnswer } from "../data/read-answer";
 import type { SampleData } from "../data/samples";
-import type { Picture, Sheet } from "../flame/first";
 import type { FlameModel } from "../flame/model";
 import {
   FLAME_EVENTS,
@@ -53,13 +53,10 @@ export const flames = {
 
 export function setFlame(event: FlameEvent, part: Part<FlameModel>): void {
   flames[event].value = part;
-  picture.value = null;
 }
 
-/** What the graph is drawn on, for its first picture; null until the page has its sizes. */
-export const sheet = signal<Sheet | null>(null);
-/** The first picture of the CPU graph, while there is no more of it. */
-export const picture = signal<Picture | null>(null);
+/** What a screen shows of all of the CPU graph, where the file has that apart from the graph. */
+export const overview = signal<Overview | null>(null);
 
 /** The kinds of samples that the report has. */
 export const events = computed(() =>

@@ -1,6 +1,7 @@
 // What the flame graph shows, derived from the page state and the data; nothing here is stored.
 
 import { computed, type ReadonlySignal } from "@preact/signals";
+import type { Overview } from "../data/overview";
 import { chart } from "../flame/chart";
 import { levelsWithin } from "../flame/layout";
 import { kindsOf, type Lit, lampsOf, light, litNodes, startsOf } from "../flame/lit";
@@ -12,6 +13,7 @@ import {
   diffPalette,
   type Entries,
   groupEntries,
+  listEntries,
   moduleColours,
   type Palette,
   stageEntries,
@@ -22,7 +24,8 @@ import { regroup } from "../flame/regroup";
 import { changesNothing, type Reshape, reshape } from "../flame/reshape";
 import { alike, matchLabels, parseQuery, weightWithin } from "../flame/search";
 import { selected } from "../flame/select";
-import { dark, event, field, flame, picture, samples } from "./store";
+import { START } from "./hash";
+import { dark, event, field, flame, overview, samples } from "./store";
 
 /** The whole of the samples, as the file has them. */
 export const base = computed<FlameModel | null>(() =>
@@ -139,8 +142,39 @@ export const view = computed<View>(() => {
 
 export const depth = computed(() => {
   const m = model.value;
-  if (!m) return picture.value?.depth ?? 1;
+  if (!m) return glimpse.value?.depth ?? 1;
   return Math.max(1, levelsWithin(m.layout, view.value.x0, view.value.x1));
+});
+
+/** What a graph is drawn from that is not there yet, unless something else than all of its stacks was asked for. */
+const OF_THE_GRAPH = [
+  "zoom",
+  "range",
+  "time",
+  "shape",
+  "focus",
+  "without",
+  "hide",
+  "collapse",
+  "merge",
+  "split",
+] as const;
+
+/** The overview, where all of the stacks are shown: it stays when the graph is there, so that the picture does. */
+export const glimpse = computed<Overview | null>(() => {
+  const m = model.value;
+  if (!overview.value || event.value !== "cpu" || field("colour") !== "stage") return null;
+  const all = m
+    ? m === base.value && view.value.x0 <= 0 && view.value.x1 >= m.layout.width
+    : flame.value.kind === "waiting" && OF_THE_GRAPH.every((key) => field(key) === START[key]);
+  return all ? overview.value : null;
+});
+
+/** How the overview is painted before the graph is there. */
+export const glimpsePaint = computed<Paint | null>(() => {
+  if (!glimpse.value) return null;
+  const { stages, stageColour, entry } = glimpse.value;
+  return { ...stagePalette(stages, stageColour, dark.value), entry, lit: null };
 });
 
 export const query = computed(() => parseQuery(field("query")));
@@ -191,6 +225,9 @@ export const meant = computed<readonly string[]>(() => {
   return [...new Set(there.map((label) => names[label]))].slice(0, MOST_MEANT);
 });
 
+/** Searches that find one of so many names, and how many of them. */
+const [PARTS, REHEARSALS] = [20, 6];
+
 /** Does what the first search would wait for, a step at a time when `idle` says so. */
 export async function prepareSearch(idle: () => Promise<void>): Promise<void> {
   const m = base.value;
@@ -200,7 +237,19 @@ export async function prepareSearch(idle: () => Promise<void>): Promise<void> {
   await idle();
   startsOf(m.layout);
   await idle();
+  listEntries(m.data);
+  await idle();
   matchLabels(ownNames(m.data.labels), /-/i);
+  // Engines are slow with what they have not run yet, and a first search should be as quick as the next.
+  for (let part = 0; part < REHEARSALS; part++) {
+    await idle();
+    const lit = Uint8Array.from(m.data.labels, (_, label) => Number(label % PARTS === part));
+    const lamps = { lit, of: m.data.label };
+    const nodes = litNodes(lamps);
+    weightWithin(m.tree, nodes, m.weight);
+    const { level } = light(m, lamps, nodes);
+    for (let depth = 0; depth < m.tree.depth; depth++) level(depth);
+  }
 }
 
 function litOf(m: FlameModel): Lit | null {
@@ -232,7 +281,7 @@ export const groups = computed<Groups | null>(() => {
   const weight = (shown: FlameModel) => {
     const sums = new Float64Array(names.length);
     functionsOf(shown).own.forEach((own, label) => {
-      sums[of[shown.data.labelModule[label]]] += own;
+      sums[of[shown.data.moduleOf[label]]] += own;
     });
     return sums;
   };

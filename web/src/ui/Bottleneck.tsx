@@ -67,8 +67,8 @@ function Programs({ programs }: { programs: readonly ProgramTime[] }) {
         ["Waits for"],
       ]}
     >
-      {programs.map((row, i) => (
-        <tr key={i}>
+      {programs.map((row) => (
+        <tr>
           <RowName>
             <bdi>{visible(row.program, 60)}</bdi>
           </RowName>
@@ -92,8 +92,8 @@ function each(ms: number | null): string {
 function Queues({ queues }: { queues: readonly QueueRow[] }) {
   return (
     <Table columns={[["Queue of ZFS"], ["Of"], ["Waiting, each", "n"], ["At the disk, each", "n"]]}>
-      {queues.map((row, i) => (
-        <tr key={i}>
+      {queues.map((row) => (
+        <tr>
           <RowName>{prose(row.queue)}</RowName>
           <td>
             <bdi>{visible(row.disk, 60)}</bdi> (<bdi>{visible(row.pool, 60)}</bdi>)
@@ -123,8 +123,8 @@ function Disks({ disks }: { disks: readonly DiskRow[] }) {
         ["Read, written a second", "n wide-only"],
       ]}
     >
-      {disks.map((row, i) => (
-        <tr key={i}>
+      {disks.map((row) => (
+        <tr>
           <RowName>
             <bdi>{visible(row.disk, 60)}</bdi>
             {row.pool !== null && (

@@ -20,8 +20,8 @@ export function Commands({ commands }: { commands: readonly string[] }) {
   return (
     <div class="commands">
       <pre>
-        {lines.map((line, i) => (
-          <code key={i}>{line}</code>
+        {lines.map((line) => (
+          <code>{line}</code>
         ))}
       </pre>
       <div class="commands-copy">

@@ -33,8 +33,8 @@ export function CompareVerdict({ data }: { data: CompareData }) {
         </p>
         {data.doubts.length > 0 && (
           <ul class="doubts">
-            {data.doubts.map((doubt, i) => (
-              <li key={i}>{prose(doubt)}</li>
+            {data.doubts.map((doubt) => (
+              <li>{prose(doubt)}</li>
             ))}
           </ul>
         )}
@@ -56,8 +56,8 @@ export function CompareCauses({ data }: { data: CompareData }) {
       {data.settings.length > 0 && (
         <Section id="settings" title="Set otherwise">
           <Table words columns={[["Setting"], ["Of"], ["Before"], ["After"]]}>
-            {data.settings.map((row, i) => (
-              <tr key={i}>
+            {data.settings.map((row) => (
+              <tr>
                 <RowName>{visible(row.name, 80)}</RowName>
                 <td>
                   <bdi>{visible(row.of, 120)}</bdi>
@@ -85,8 +85,8 @@ function Causes({ rows }: { rows: readonly FindingRow[] }) {
       {rows.length === 0 && <p>No known cause, before or after.</p>}
       {rows.length > 0 && (
         <Table words columns={[["Cause"], ["Before"], ["After"], ["Share", "n"], ["Is"]]}>
-          {rows.map((row, i) => (
-            <tr key={i}>
+          {rows.map((row) => (
+            <tr>
               <RowName>{prose(row.title)}</RowName>
               <td class="whole">{visible(row.before, 40)}</td>
               <td class="whole">{visible(row.after, 40)}</td>
@@ -122,8 +122,8 @@ function Costs({ rows }: { rows: readonly CostRow[] }) {
   return (
     <Section id="costs" title="Cost">
       <Table columns={[["What"], ["Before", "n"], ["After", "n"], ["Times (95 %)", "n"]]}>
-        {rows.map((row, i) => (
-          <tr key={i}>
+        {rows.map((row) => (
+          <tr>
             <RowName>{row.name}</RowName>
             <Num>{figure(row.before)}</Num>
             <Num>{figure(row.after)}</Num>
@@ -181,8 +181,8 @@ function Deltas(props: { id: string; title: string; rows: readonly Delta[]; find
             </tr>
           </thead>
           <tbody>
-            {shown.map((row, i) => (
-              <DeltaRow key={i} row={row} widest={widest} find={props.find === true} />
+            {shown.map((row) => (
+              <DeltaRow row={row} widest={widest} find={props.find === true} />
             ))}
           </tbody>
         </table>

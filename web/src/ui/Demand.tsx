@@ -45,8 +45,8 @@ function Programs({ programs }: { programs: readonly ProgramDemand[] }) {
         ["Calls", "wide-only"],
       ]}
     >
-      {programs.map((row, i) => (
-        <tr key={i}>
+      {programs.map((row) => (
+        <tr>
           <Name name={row.program} owner={row.owner} />
           <WideNum>{integer(row.processes)}</WideNum>
           <Num>{row.zfs_part === null ? "–" : percent(row.zfs_part)}</Num>
@@ -73,8 +73,8 @@ function Datasets({ datasets }: { datasets: readonly DatasetDemand[] }) {
         ["Commits a second", "n wide-only"],
       ]}
     >
-      {datasets.map((row, i) => (
-        <tr key={i}>
+      {datasets.map((row) => (
+        <tr>
           <Name name={row.dataset} owner={row.owner} />
           <Num>
             {integer(row.reads_s)}, {bytes(row.read_bytes_s)}
@@ -102,8 +102,8 @@ function Background({ work }: { work: readonly BackgroundWork[] }) {
     ].filter((part) => part !== null);
   return (
     <ul>
-      {work.map((row, i) => (
-        <li key={i}>
+      {work.map((row) => (
+        <li>
           In the background: {prose(row.work)}
           {row.pool !== "" && (
             <>

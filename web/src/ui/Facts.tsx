@@ -13,8 +13,8 @@ export function Facts() {
   return (
     <Section id="facts" title="Host, pools and settings">
       <div class="facts">
-        {tables.map((table, i) => (
-          <details key={i} open={table.rows.length <= 12 && table.columns.length <= 3}>
+        {tables.map((table) => (
+          <details open={table.rows.length <= 12 && table.columns.length <= 3}>
             <summary>
               {visible(table.title, 80)}{" "}
               <span class="faint">{integer(table.rows.length + table.more)}</span>

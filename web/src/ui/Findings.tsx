@@ -36,7 +36,7 @@ export function Findings(props: { findings: readonly Finding[]; hasStages: boole
         <h2 id="findings-title">Findings</h2>
         <ol class="finding-list">
           {findings.map((finding, i) => (
-            <li key={i}>
+            <li>
               <Button
                 aria-current={i === chosen ? "true" : undefined}
                 onClick={() => go({ finding: i })}
@@ -74,8 +74,8 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
       <About finding={finding} />
       {finding.evidence.length > 0 && (
         <ul class="claims">
-          {finding.evidence.map((line, i) => (
-            <li key={i}>
+          {finding.evidence.map((line) => (
+            <li>
               <span class="claim">{prose(line.claim)}</span>
               <span class="measure">{prose(line.measure)}</span>
               <span class="claim-source">{prose(line.source)}</span>
@@ -132,8 +132,8 @@ function Evidence({ finding, rank }: { finding: Finding; rank: number }) {
       <CopyMarkdown text={() => findingMarkdown(finding)} />
       {finding.references.length > 0 && (
         <ul class="references" aria-label="References">
-          {finding.references.map((reference, i) => (
-            <li key={i}>
+          {finding.references.map((reference) => (
+            <li>
               <Reference text={reference} />
             </li>
           ))}
@@ -203,8 +203,8 @@ function Lines({ title, lines }: { title: string; lines: readonly string[] }) {
     <>
       <h3>{title}</h3>
       <ul>
-        {lines.map((line, i) => (
-          <li key={i}>
+        {lines.map((line) => (
+          <li>
             <Prose text={line} />
           </li>
         ))}

@@ -203,6 +203,9 @@ function SearchResult() {
         {q.kind === "bad" && (
           <span class="bad">Not a regular expression: {visible(q.message, 200)}</span>
         )}
+        {flame.value.kind === "waiting" &&
+          q.kind === "regex" &&
+          "The stacks are still being unpacked…"}
         {f && f.names === 0 && "No function matches."}
         {f && f.names > 0 && (
           <>

@@ -3,11 +3,12 @@
 
 import { effect, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { MOST_PIXELS } from "../data/overview";
 import { describe, sentence } from "../flame/describe";
-import { levelOfRow, named, Painter, ROW_HEIGHT } from "../flame/draw";
+import { levelOfRow, Painter, ROW_HEIGHT } from "../flame/draw";
 import { nodeAt } from "../flame/layout";
 import type { Graph } from "../state/graph";
-import { dark, picture, sheet } from "../state/store";
+import { dark } from "../state/store";
 import { graphKeys } from "./keys";
 import { Tooltip } from "./Tooltip";
 import { TreeWindow } from "./TreeWindow";
@@ -33,7 +34,7 @@ function withFrame(work: () => void): () => void {
 const HIGHEST = 900;
 
 export function FlameGraph({ graph }: { graph: Graph }) {
-  const { model, view, depth, paint, cursor, icicle } = graph;
+  const { model, view, depth, paint, overview, cursor, icicle } = graph;
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const painter = useRef<Painter | null>(null);
@@ -42,7 +43,7 @@ export function FlameGraph({ graph }: { graph: Graph }) {
   const pointer = useSignal<Pointer | null>(null);
   const focused = useSignal(false);
   const due = useRef(false);
-  const waiting = !model.value && !picture.value;
+  const waiting = !model.value && !overview.value;
   const height = !waiting ? depth.value * ROW_HEIGHT : HIGHEST;
 
   const scrollTo = (top: number) => {
@@ -57,19 +58,10 @@ export function FlameGraph({ graph }: { graph: Graph }) {
     painter.current = new Painter(canvas.current);
     const measure = () => {
       const { clientWidth, clientHeight } = element;
-      const ratio = window.devicePixelRatio;
-      size.value = { width: clientWidth, height: clientHeight, ratio };
-      sheet.value = {
-        width: Math.round(clientWidth * ratio),
-        rows: Math.ceil(clientHeight / ROW_HEIGHT) + 1,
-        runFrom: named(ratio),
-        dark: dark.value,
-      };
+      size.value = { width: clientWidth, height: clientHeight, ratio: window.devicePixelRatio };
     };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
-    // Who draws the first picture of a large graph waits for these sizes, though they take a layout of their own.
-    if (!model.value) measure();
     const first = requestAnimationFrame(measure);
     return () => {
       cancelAnimationFrame(first);
@@ -101,7 +93,6 @@ export function FlameGraph({ graph }: { graph: Graph }) {
   const scene = () => {
     const m = model.value;
     const brush = paint.value;
-    const early = m ? null : picture.value;
     const { width, height: visibleHeight, ratio } = size.value;
     const rest = {
       view: view.value,
@@ -112,10 +103,18 @@ export function FlameGraph({ graph }: { graph: Graph }) {
       selected: focused.value || cursor.value > 0 ? cursor.value : -1,
       hovered: pointer.value?.node ?? -1,
     };
-    // What was drawn for another width is not this picture.
-    const there = m ? brush : early?.width === Math.round(width * ratio);
+    const whole = width * ratio <= MOST_PIXELS ? overview.value : null;
     return (
-      there && { ...rest, model: m, picture: early, paint: brush, width, visibleHeight, ratio }
+      brush &&
+      (m || whole) && {
+        ...rest,
+        model: m,
+        overview: whole,
+        paint: brush,
+        width,
+        visibleHeight,
+        ratio,
+      }
     );
   };
 

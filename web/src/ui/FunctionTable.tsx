@@ -109,7 +109,7 @@ function Row({ m, label }: { m: FlameModel; label: number }) {
       <RowName>
         <FunctionLink name={m.data.labels[label]} />
       </RowName>
-      <Wide>{visible(m.data.modules[m.data.labelModule[label]], 80)}</Wide>
+      <Wide>{visible(m.data.modules[m.data.moduleOf[label]], 80)}</Wide>
       <Num>{cell(own[label])}</Num>
       <Num>{cell(total[label])}</Num>
       {m.comparison && <Num>{points(changeOf(m, label))}</Num>}

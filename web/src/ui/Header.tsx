@@ -32,9 +32,7 @@ export function Header({ source }: { source: Source | null }) {
   return (
     <header class="top">
       <h1>zwhy</h1>
-      <p class="source">
-        {source && summary(source).map((part, i) => <span key={i}>{part}</span>)}
-      </p>
+      <p class="source">{source && summary(source).map((part) => <span>{part}</span>)}</p>
       <div class="top-buttons">
         <Button
           onClick={() => adjust({ theme: NEXT[theme] })}

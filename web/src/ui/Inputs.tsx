@@ -11,7 +11,7 @@ export function Inputs() {
     <nav class="inputs" aria-label="Inputs of this file">
       <ol>
         {inputs.value.map(({ name, why }, i) => (
-          <li key={i}>
+          <li>
             <Button
               aria-current={i === shown ? "page" : undefined}
               onClick={() => i !== shown && openInput(i)}

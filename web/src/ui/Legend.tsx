@@ -1,10 +1,10 @@
 // What the colours mean: the stages of this graph with their shares, or the scale of a comparison.
 
-import type { Picture } from "../flame/first";
+import type { Overview } from "../data/overview";
 import { type FlameModel, shareOf } from "../flame/model";
 import { showStage } from "../state/actions";
-import { field, picture } from "../state/store";
-import { groups, model } from "../state/view";
+import { field } from "../state/store";
+import { glimpse, groups, model } from "../state/view";
 import { percent, visible } from "../text";
 import { Button } from "./Button";
 
@@ -12,7 +12,7 @@ const MOST = 14;
 
 export function Legend() {
   const m = model.value;
-  const early = picture.value;
+  const early = glimpse.value;
   if (m?.comparison) {
     return (
       <p class="legend">
@@ -26,7 +26,7 @@ export function Legend() {
   return early && <Stages {...early} />;
 }
 
-function Stages(of: Pick<Picture, "stages" | "stageColour" | "stageWeight" | "weight">) {
+function Stages(of: Pick<Overview, "stages" | "stageColour" | "stageWeight" | "weight">) {
   const rows = of.stages
     .map((stage, i) => ({
       stage,
@@ -38,8 +38,8 @@ function Stages(of: Pick<Picture, "stages" | "stageColour" | "stageWeight" | "we
   const rest = rows.slice(MOST).reduce((sum, row) => sum + row.share, 0);
   return (
     <div class="legend" role="group" aria-label="Stages in this graph; press one to highlight it">
-      {rows.slice(0, MOST).map((row, i) => (
-        <LegendEntry key={i} {...row} />
+      {rows.slice(0, MOST).map((row) => (
+        <LegendEntry {...row} />
       ))}
       {rest > 0 && (
         <span class="legend-rest">
@@ -61,8 +61,8 @@ function Groups({ m }: { m: FlameModel }) {
   const rest = rows.slice(MOST).reduce((sum, row) => sum + row.share, 0);
   return (
     <div class="legend">
-      {rows.slice(0, MOST).map((row, i) => (
-        <span key={i} class="legend-rest">
+      {rows.slice(0, MOST).map((row) => (
+        <span class="legend-rest">
           <span class="swatch" style={{ backgroundColor: row.colour }} />{" "}
           <bdi>{row.name === "" ? "no module" : visible(row.name, 40)}</bdi>{" "}
           <span class="legend-share">{percent(row.share)}</span>

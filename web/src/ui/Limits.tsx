@@ -27,8 +27,8 @@ export function Limits({ stages }: { stages: readonly StageRow[] }) {
           ["Known from", "wide-only"],
         ]}
       >
-        {rows.map((row, i) => (
-          <tr key={i}>
+        {rows.map((row) => (
+          <tr>
             <RowName>{visible(row.work, 80)}</RowName>
             <Wide>{visible(row.stage, 80)}</Wide>
             <Num>{rate(row.mb_s)}</Num>

@@ -30,7 +30,7 @@ function rowsOf(m: FlameModel): Row[] {
   const thread = m.data.modules.indexOf("thread");
   if (thread < 0) return [];
   const rows = children(m.tree, 0, m.weight).filter(
-    (node) => m.data.labelModule[m.data.label[node]] === thread,
+    (node) => m.data.moduleOf[m.data.label[node]] === thread,
   );
   return rows
     .map((node) => {

@@ -12,8 +12,8 @@ export function Paths({ paths }: { paths: readonly PathRow[] }) {
   if (paths.length === 0) return null;
   return (
     <Section id="paths" title="Operations">
-      {paths.map((row, i) => (
-        <Path key={i} row={row} />
+      {paths.map((row) => (
+        <Path row={row} />
       ))}
     </Section>
   );
@@ -37,8 +37,8 @@ function Path({ row }: { row: PathRow }) {
         </tr>
       </thead>
       <tbody>
-        {row.steps.map((step, i) => (
-          <Step key={i} step={step} />
+        {row.steps.map((step) => (
+          <Step step={step} />
         ))}
         <tr>
           <RowName>all else</RowName>
@@ -55,8 +55,8 @@ function Step({ step }: { step: PathStep }) {
   return (
     <>
       <Cells step={step} />
-      {step.inside.map((part, i) => (
-        <Cells key={i} step={part} inside />
+      {step.inside.map((part) => (
+        <Cells step={part} inside />
       ))}
     </>
   );

@@ -6,5 +6,5 @@ export function Prose({ text }: { text: string }) {
   const parts = prose(text).split("`");
   // An odd one belongs to the text.
   if (parts.length % 2 === 0) return <>{parts.join("`")}</>;
-  return <>{parts.map((part, i) => (i % 2 === 0 ? part : <code key={i}>{part}</code>))}</>;
+  return <>{parts.map((part, i) => (i % 2 === 0 ? part : <code>{part}</code>))}</>;
 }

@@ -32,8 +32,8 @@ export function Quality(props: { answer: Answer; notes: readonly string[] }) {
       </dl>
       {data.warnings.length > 0 && (
         <ul class="warnings" aria-label="Warnings">
-          {data.warnings.map((warning, i) => (
-            <li key={i}>{prose(warning)}</li>
+          {data.warnings.map((warning) => (
+            <li>{prose(warning)}</li>
           ))}
         </ul>
       )}
@@ -41,8 +41,8 @@ export function Quality(props: { answer: Answer; notes: readonly string[] }) {
         <>
           <p>Parts of this report could not be read:</p>
           <ul class="warnings">
-            {notes.map((note, i) => (
-              <li key={i}>{visible(note, 300)}</li>
+            {notes.map((note) => (
+              <li>{visible(note, 300)}</li>
             ))}
           </ul>
         </>
@@ -58,8 +58,8 @@ function Reasons({ title, rows }: { title: string; rows: ReadonlyMap<string, num
       <dt>{title}</dt>
       <dd>
         {some.length === 0 && "none"}
-        {some.map(([reason, count], i) => (
-          <span key={i} class="listed">
+        {some.map(([reason, count]) => (
+          <span class="listed">
             {integer(count)} <bdi>{visible(reason, 120)}</bdi>
           </span>
         ))}

@@ -7,14 +7,14 @@ import { Prose } from "./Prose";
 export function RemedyView({ remedy }: { remedy: RemedyAnswer }) {
   return (
     <>
-      {remedy.place.map((text, i) => (
-        <p key={i}>
+      {remedy.place.map((text) => (
+        <p>
           <Prose text={text} />
         </p>
       ))}
       <Commands commands={remedy.commands} />
-      {remedy.choices.map((choice, i) => (
-        <div key={i}>
+      {remedy.choices.map((choice) => (
+        <div>
           <p>
             <b>{remedy.commands.length > 0 ? "Or:" : "Choose:"}</b> <Prose text={choice.text} />
           </p>
@@ -22,8 +22,8 @@ export function RemedyView({ remedy }: { remedy: RemedyAnswer }) {
           <Undo commands={choice.undo} />
         </div>
       ))}
-      {[...remedy.advice, remedy.rewrite ?? ""].filter(Boolean).map((text, i) => (
-        <p key={i}>
+      {[...remedy.advice, remedy.rewrite ?? ""].filter(Boolean).map((text) => (
+        <p>
           <Prose text={text} />
         </p>
       ))}

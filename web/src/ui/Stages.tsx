@@ -33,8 +33,8 @@ export function Stages({ stages, whatIf }: { stages: readonly StageRow[]; whatIf
           </tr>
         </thead>
         <tbody>
-          {folded.shown.map((row, i) => (
-            <Stage key={i} row={row} widest={widest} bounds={bounds} />
+          {folded.shown.map((row) => (
+            <Stage row={row} widest={widest} bounds={bounds} />
           ))}
         </tbody>
       </table>
@@ -97,15 +97,15 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
         <Num>{span(row.share)}</Num>
         {bounds && <WideNum>{bound(row.without)}</WideNum>}
         <Wide>
-          {row.who.slice(0, 3).map((who, i) => (
-            <span key={i} class="listed">
+          {row.who.slice(0, 3).map((who) => (
+            <span class="listed">
               <bdi>{visible(who.thread, 40)}</bdi> {percent(who.share)}
             </span>
           ))}
         </Wide>
       </tr>
-      {fold(row.self_label, (part) => part.share.value).shown.map((part, i) => (
-        <tr key={i} class="part">
+      {fold(row.self_label, (part) => part.share.value).shown.map((part) => (
+        <tr class="part">
           <RowName>of which {visible(part.label, 80)}</RowName>
           <td class="bar-column" />
           <Num>{percent(part.share.value)}</Num>
@@ -123,8 +123,8 @@ export function Origins({ origins }: { origins: readonly OriginRow[] }) {
   return (
     <Section id="origins" title="CPU by origin">
       <Table columns={[["Origin"], ["Samples", "n"], ["Share", "n"], ["95 %", "n wide-only"]]}>
-        {origins.map((row, i) => (
-          <tr key={i}>
+        {origins.map((row) => (
+          <tr>
             <RowName>{visible(row.origin, 80)}</RowName>
             <Num>{integer(row.samples)}</Num>
             <Num>{percent(row.share.value)}</Num>

@@ -40,8 +40,8 @@ export function Threads(props: {
           ["Samples", "n"],
         ]}
       >
-        {shown.map((row, i) => (
-          <tr key={i}>
+        {shown.map((row) => (
+          <tr>
             <RowName>
               <ThreadLink name={row.comm} />
             </RowName>

@@ -101,9 +101,8 @@ function Stack({ duration }: { duration: number }) {
         {drawn.areas.map(({ stage, path }) => (
           <path key={stage} d={path} fill={m.stageColour[stage]} />
         ))}
-        {marks.map((mark, i) => (
+        {marks.map((mark) => (
           <line
-            key={i}
             class="mark"
             x1={(mark.t / duration) * 1000}
             x2={(mark.t / duration) * 1000}

@@ -30,8 +30,8 @@ export function Waiting({ waiting }: { waiting: readonly WaitRow[] }) {
           ["Stage", "wide-only"],
         ]}
       >
-        {shown.map((row, i) => (
-          <tr key={i}>
+        {shown.map((row) => (
+          <tr>
             <RowName>
               {events.value.includes("wait") ? (
                 <FunctionLink name={row.inside} most={120} of="wait" />

@@ -4,6 +4,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { answer, flameBlock } from "../sample/encryption";
 import { blockOf, encode } from "../sample/flame";
+import { encodeOverview } from "../sample/overview";
 import { blockElement, pack, report, reportWith } from "../sample/report";
 import { broken } from "./axe";
 import { Chromium, goBack, hashOf, type Opened, painted, settled } from "./open";
@@ -12,16 +13,13 @@ import { Chromium, goBack, hashOf, type Opened, painted, settled } from "./open"
 const NAMES = Array.from({ length: 30_000 }, (_, i) =>
   [1, 7, 13].map((k) => (Math.imul(i * 31 + k, 2_654_435_761) >>> 0).toString(36)).join("_"),
 );
-const LARGE = pack(
-  encode(
-    blockOf(
-      NAMES.map((name, i) => ({
-        frames: [{ name: i % 2 === 0 ? "even" : "odd" }, { name }],
-        count: 1 + (i % 3),
-      })),
-    ),
-  ),
+const BLOCK = blockOf(
+  NAMES.map((name, i) => ({
+    frames: [{ name: i % 2 === 0 ? "even" : "odd" }, { name }],
+    count: 1 + (i % 3),
+  })),
 );
+const LARGE = pack(encode(BLOCK));
 
 let browser: Chromium;
 beforeAll(async () => {
@@ -66,42 +64,42 @@ it.each([
   await isRight(opened);
 });
 
-/**
- * Makes the page say what it draws on before the worker has all of the text, and keeps the model back until something is
- * drawn without it, or nothing was asked for.
- */
+/** Keeps the model back until something is drawn without it. */
 const SLOW = `
   const Given = window.Worker;
   window.Worker = class extends Given {
-    postMessage(message) {
-      this.asked ||= message.rows > 0;
-      if (message.last && !window.unasked) this.held = message;
-      else super.postMessage(message);
-      if (!this.asked || !this.held) return;
-      super.postMessage(this.held);
-      this.held = null;
-    }
     set onmessage(take) {
       super.onmessage = (event) => {
-        if (event.data.kind !== "model") return take(event);
         const wait = setInterval(() => {
           const sheet = document.querySelector('.frame canvas[data-drawn="true"]');
-          if (!sheet && !window.unasked) return;
+          if (!sheet) return;
           clearInterval(wait);
-          window.first = sheet && sheet.toDataURL();
+          window.first = sheet.toDataURL();
           window.noModel = document.querySelector(".node-line") === null;
           window.legend = document.querySelector(".legend")?.innerText;
-          take(event);
+          const find = document.querySelector("#find");
+          find.value = "^even$";
+          find.dispatchEvent(new Event("input", { bubbles: true }));
+          requestAnimationFrame(() => requestAnimationFrame(() => {
+            window.told = document.querySelector(".search-result").innerText;
+            find.value = "";
+            find.dispatchEvent(new Event("input", { bubbles: true }));
+            take(event);
+          }));
         }, 50);
       };
     }
   };`;
 
-it.each(["", "#theme=dark"])(
-  "is drawn before its model is there, and alike, at %s",
+const withOverview = () => {
+  const overview = blockElement("overview", pack(encodeOverview(BLOCK)));
+  return reportWith([overview, blockElement("flame", LARGE)]);
+};
+
+it.each(["", "#theme=dark", "#icicle=1"])(
+  "is drawn from its overview before it is there, and alike, at %s",
   async (hash) => {
-    const html = reportWith([blockElement("flame", LARGE)]);
-    const opened = await browser.openText(html, hash, {}, SLOW);
+    const opened = await browser.openText(withOverview(), hash, {}, SLOW);
     const [first, now] = await opened.page.evaluate(() => [
       Reflect.get(window, "first"),
       document.querySelector<HTMLCanvasElement>(".frame canvas")?.toDataURL(),
@@ -113,20 +111,29 @@ it.each(["", "#theme=dark"])(
     expect(await opened.page.locator(".legend").innerText()).toBe(
       await opened.page.evaluate("window.legend"),
     );
+    expect(await opened.page.evaluate("window.told")).toMatch(/still being unpacked/);
     await isRight(opened);
   },
 );
 
-it("is drawn with its model alone where the address asks for a part of it", async () => {
-  const html = reportWith([blockElement("flame", LARGE)]);
-  const { page, wrong } = await browser.openText(
-    html,
-    "#find=%5Eodd%24",
-    {},
-    `${SLOW}unasked = 1;`,
+it("is the picture of the graph itself where that is wider than an overview", async () => {
+  const options = { viewport: { width: 1400, height: 900 }, deviceScaleFactor: 3 };
+  const opened = await browser.openText(withOverview(), "", options);
+  expect(await painted(opened.page)).toBeGreaterThan(0.02);
+  expect(opened.wrong).toEqual([]);
+});
+
+it("is drawn without an overview that is damaged, which the page says", async () => {
+  const elements = [
+    blockElement("answer", pack(JSON.stringify(answer()))),
+    blockElement("overview", pack("no")),
+    blockElement("flame", LARGE),
+  ];
+  const opened = await browser.openText(reportWith(elements));
+  expect(await opened.page.locator('[aria-labelledby="quality-title"]').innerText()).toContain(
+    "cut",
   );
-  expect(await page.evaluate("[window.first, window.noModel]")).toEqual([null, true]);
-  expect(wrong).toEqual([]);
+  await isRight(opened);
 });
 
 it("is unpacked by the page where there is no worker", async () => {

@@ -397,13 +397,13 @@ describe("bad and hostile files", () => {
   it.each([
     [
       "cut flame block",
-      [good, blockElement("flame", pack("ZWF1").slice(0, 12))],
+      [good, blockElement("flame", pack("ZWF2").slice(0, 12))],
       /not a whole gzip/,
     ],
     [
       "foreign flame block",
       [good, blockElement("flame", pack("PNG…"))],
-      /does not begin with ZWF1/,
+      /does not begin with ZWF2/,
     ],
     ["no flame block", [good], /without stacks/],
     ["damaged answer", [blockElement("answer", pack("{"))], /answer block is not JSON/],

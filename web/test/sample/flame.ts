@@ -1,4 +1,4 @@
-// Makes ZWF1 blocks from folded stacks, so that the tests need nothing of the Rust side.
+// Makes ZWF2 blocks from folded stacks, so that the tests need nothing of the Rust side.
 
 import { STAGE_COLOURS } from "./colours";
 
@@ -92,7 +92,7 @@ export function blockOf(stacks: readonly Stack[], unit = "samples"): Block {
   };
   visit(root, 0);
   const header = {
-    version: 1,
+    version: 2,
     nodes: columns.level.length,
     total: root.value,
     unit,
@@ -123,19 +123,67 @@ export function varints(numbers: readonly number[]): number[] {
 
 /** The bytes of a block, before gzip. */
 export function encode({ header, columns }: Block): Uint8Array {
-  const json = new TextEncoder().encode(JSON.stringify(header));
-  const length = new Uint8Array(4);
-  new DataView(length.buffer).setUint32(0, json.length, true);
-  return Uint8Array.from([
-    ...new TextEncoder().encode("ZWF1"),
-    ...length,
-    ...json,
-    ...varints(columns.level),
-    ...varints(columns.value),
-    ...varints(columns.label),
-    ...columns.stage,
-    ...(header.diff ? varints(columns.valueB) : []),
+  return packed("ZWF2", header, [
+    varints(columns.level),
+    varints(columns.value),
+    kindsOf(columns),
+    header.diff ? varints(columns.valueB) : [],
   ]);
+}
+
+/** Magic, length of the header, header and columns. */
+export function packed(
+  magic: string,
+  header: Record<string, unknown>,
+  columns: readonly (readonly number[])[],
+): Uint8Array {
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  const begin = 8 + json.length;
+  const bytes = new Uint8Array(columns.reduce((sum, one) => sum + one.length, begin));
+  bytes.set(new TextEncoder().encode(magic));
+  new DataView(bytes.buffer).setUint32(4, json.length, true);
+  bytes.set(json, 8);
+  let at = begin;
+  for (const column of columns) {
+    bytes.set(column, at);
+    at += column.length;
+  }
+  return bytes;
+}
+
+interface Edge {
+  readonly below: number;
+  boxes: number;
+}
+
+/** The kinds of boxes, what lies below each, the most frequent first, and the place of each box there. */
+function kindsOf({ level, label, stage }: Columns): number[] {
+  const numbers = new Map<string, number>();
+  const kinds: [label: number, stage: number][] = [];
+  const edges: Edge[][] = [];
+  const path: number[] = [];
+  const edgeOf = level.map((at, node) => {
+    const key = `${label[node]} ${stage[node]}`;
+    const kind = numbers.get(key) ?? kinds.push([label[node], stage[node]]) - 1;
+    numbers.set(key, kind);
+    edges[kind] ??= [];
+    const above = edges[path[at - 1] ?? 0];
+    path[at] = kind;
+    if (node === 0) return null;
+    const edge = above.find(({ below }) => below === kind) ?? { below: kind, boxes: 0 };
+    if (edge.boxes++ === 0) above.push(edge);
+    return { edge, above };
+  });
+  for (const below of edges) below.sort((a, b) => b.boxes - a.boxes);
+  const places = new Map(edges.flatMap((below) => below.map((edge, place) => [edge, place])));
+  return [
+    ...varints([kinds.length]),
+    ...varints(kinds.map(([of]) => of)),
+    ...kinds.map(([, of]) => of),
+    ...varints(edges.map((below) => below.length)),
+    ...varints(edges.flatMap((below) => below.map((edge) => edge.below))),
+    ...varints(edgeOf.flatMap((one) => (one ? [places.get(one.edge) ?? 0] : []))),
+  ];
 }
 
 /** Folded text ("a;b 3" per line), all of one stage unless `stageOf` says otherwise. */

@@ -1,4 +1,4 @@
-// Makes ZWS1 blocks for the leaves of a ZWF1 block: one row for each sample of a leaf, evenly over time.
+// Makes ZWS1 blocks for the leaves of a ZWF2 block: one row for each sample of a leaf, evenly over time.
 
 import { type Block, varints } from "./flame";
 

@@ -47,7 +47,7 @@ describe("decodeFlame", () => {
   });
 
   const damage: [string, (block: Block) => void, RegExp][] = [
-    ["version", (b) => Object.assign(b.header, { version: 2 }), /version 2.*newer zwhy/],
+    ["version", (b) => Object.assign(b.header, { version: 3 }), /version 3.*newer zwhy/],
     ["too many nodes", (b) => Object.assign(b.header, { nodes: 2 ** 40 }), /cut.*are left/],
     ["too few nodes", (b) => Object.assign(b.header, { nodes: 3 }), /damaged/],
     ["no nodes", (b) => Object.assign(b.header, { nodes: 0 }), /no root/],
@@ -58,7 +58,11 @@ describe("decodeFlame", () => {
     ["unit", (b) => Object.assign(b.header, { unit: null }), /"unit"/],
     ["root level", (b) => Object.assign(b.columns.level, { 0: 1 }), /not the root/],
     ["second root", (b) => Object.assign(b.columns.level, { 2: 0 }), /level 0/],
-    ["level jump", (b) => Object.assign(b.columns.level, { 1: 2 }), /follows level 0/],
+    [
+      "level jump",
+      (b) => Object.assign(b.columns.level, { 1: 2 }),
+      /node 1 at level 2 is of no kind/,
+    ],
     ["child sum", (b) => Object.assign(b.columns.value, { 2: 9 }), /exceed/],
     ["label", (b) => Object.assign(b.columns.label, { 1: 99 }), /label 99/],
     ["stage", (b) => Object.assign(b.columns.stage, { 1: 9 }), /stage 9/],
@@ -72,11 +76,15 @@ describe("decodeFlame", () => {
       },
       /exceed/,
     ],
-    ["bytes after", (b) => b.columns.stage.push(0), /1 bytes follow/],
   ];
   it.each(damage)("refuses a damaged %s", (_name, edit, message) => {
     expect(() => opened(changed(edit))).toThrow(DataError);
     expect(() => opened(changed(edit))).toThrow(message);
+  });
+
+  it("refuses bytes behind its last column", () => {
+    const more = Uint8Array.from([...changed(() => {}), 0]);
+    expect(() => opened(more)).toThrow(/1 bytes follow/);
   });
 
   it("refuses every cut and survives every flipped byte", () => {

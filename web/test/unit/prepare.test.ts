@@ -1,8 +1,6 @@
 // Graphs that are prepared aside: the same model from a worker, from a worker that fails, and without one.
 
 import { describe, expect, it } from "vitest";
-import type { Sheet } from "../../src/flame/first";
-import { stageEntries, stagePalette } from "../../src/flame/palette";
 import {
   Aside,
   buffersOf,
@@ -14,7 +12,6 @@ import {
   type Scope,
   serve,
 } from "../../src/flame/prepare";
-import { rasterise } from "../../src/flame/raster";
 import { flameBlock } from "../sample/encryption";
 import { blockOf, encode } from "../sample/flame";
 import { pack } from "../sample/report";
@@ -121,43 +118,6 @@ describe("serve", () => {
       ]);
       expect(answer).toEqual({ kind: "model", model: whole });
     }
-  });
-
-  it("draws what the page will draw, and then gives the model", async () => {
-    const sheet = { width: 300, rows: 3, runFrom: 26, dark: false };
-    const got: Prepared[] = [];
-    await new Promise<void>((done) => {
-      const scope: Scope = {
-        onmessage: null,
-        postMessage: (one) => {
-          if (got.push(one) === 2) done();
-        },
-      };
-      serve(scope);
-      scope.onmessage?.({ data: { ...SMALL, last: true } } as MessageEvent<Piece>);
-      // The page knows its sizes when the worker has begun.
-      scope.onmessage?.({ data: sheet } as MessageEvent<Sheet>);
-    });
-    const model = await prepare(SMALL);
-    expect(got[1]).toEqual({ kind: "model", model });
-    if (got[0].kind !== "picture") throw new Error(`the first answer is a ${got[0].kind}`);
-    const { picture } = got[0];
-    const { data, layout } = model;
-    expect(picture.depth).toBe(layout.levels.length);
-    expect(picture.stageWeight).toEqual(model.stageWeight);
-    const paint = {
-      ...stagePalette(data.stages, model.stageColour, false),
-      entry: stageEntries(data),
-      lit: null,
-    };
-    const pixels = new Uint32Array(300 * 3);
-    const strip = { rows: [0, 1, 2], view: { x0: 0, x1: layout.width }, width: 300, paint, pixels };
-    const { runs } = rasterise(layout.levels, strip, 26);
-    expect(picture.pixels).toEqual(pixels);
-    expect(new Set(picture.pixels).size).toBeGreaterThan(5);
-    expect(picture.runs).toEqual(
-      runs.map((run) => ({ ...run, name: data.labels[data.label[run.node]] })),
-    );
   });
 
   it("says what is wrong with what it got", async () => {

@@ -87,7 +87,7 @@ describe("by process or CPU", () => {
   it("its boxes on top are what the file calls threads", () => {
     const { data: of } = by("cpu");
     for (let i = 0; i < of.nodes; i++) {
-      const module = of.modules[of.labelModule[of.label[i]]];
+      const module = of.modules[of.moduleOf[of.label[i]]];
       expect(module === "thread").toBe(of.level[i] === 1);
     }
   });

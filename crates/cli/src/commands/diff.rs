@@ -132,10 +132,11 @@ fn page_of_two(
     stats.warnings.extend(notes.iter().map(|note| format!("{}: {note}", names[0])));
     let answer = answer_of(&after.evidence, classified, stats, knowledge, &title(names));
     let [a, b] = [0, 1].map(|i| whole_side(sides[i], knowledge, &names[i]));
+    let tree = tree_of(sides);
     let blocks = [
         Block::json("answer", &answer)?,
         Block::json("compare", &report.page(&did_it_help(&a, &b, knowledge))?)?,
-        Block { id: "flame", gzip: zwhy_flame::encode_block(&tree_of(sides))? },
+        Block { id: "flame", gzip: zwhy_flame::encode_block(&tree, &tree.nodes())? },
     ];
     Ok(zwhy_report::page(&blocks)?)
 }

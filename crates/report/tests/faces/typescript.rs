@@ -21,6 +21,7 @@ const SHAPES: &str = "
 /**
  * A type a line, with its fields: NAME is text, NAME:n a number, NAME:f a flag, NAME:a anything, NAME:TYPE another type.
  * Behind it `?` is or null, `[]` a list, `{}` a map by name. A type that knows only some words has `=` and those.
+ * Types but the answer have numbers, as every report holds this text.
  */
 export const SHAPES = `";
 
@@ -51,13 +52,18 @@ pub fn types(model: &Model) -> String {
 
 /// The file of the same as data: one text, which takes half of the room in the page that objects take.
 pub fn shapes(model: &Model) -> String {
+    let number = |name: &str| match model.types.keys().position(|known| known == name) {
+        Some(at) if name != "Answer" => at.to_string(),
+        _ => name.to_owned(),
+    };
     let lines: Vec<String> = model
         .types
         .iter()
-        .map(|(name, (_, kind))| match kind {
-            Type::Struct(fields) => fields.iter().fold(name.clone(), |line, field| {
-                let sign = shape(&field.kind);
-                let colon = if sign.starts_with(|c: char| c.is_alphabetic()) { ":" } else { "" };
+        .map(|(name, (_, kind))| (number(name), kind))
+        .map(|(name, kind)| match kind {
+            Type::Struct(fields) => fields.iter().fold(name, |line, field| {
+                let sign = shape(&field.kind, &number);
+                let colon = if sign.starts_with(|c: char| c.is_alphanumeric()) { ":" } else { "" };
                 format!("{line} {}{colon}{sign}", field.name)
             }),
             Type::Words(words) => format!("{name}={}", words.join(" ")),
@@ -92,15 +98,15 @@ fn typed(kind: &Kind) -> String {
     }
 }
 
-fn shape(kind: &Kind) -> String {
+fn shape(kind: &Kind, number: &impl Fn(&str) -> String) -> String {
     match kind {
         Kind::Text => String::new(),
         Kind::Number => "n".to_owned(),
         Kind::Flag => "f".to_owned(),
         Kind::Any => "a".to_owned(),
-        Kind::Named(name) => name.clone(),
-        Kind::List(of) => shape(of) + "[]",
-        Kind::Map(of) => shape(of) + "{}",
-        Kind::Maybe(of) => shape(of) + "?",
+        Kind::Named(name) => number(name),
+        Kind::List(of) => shape(of, number) + "[]",
+        Kind::Map(of) => shape(of, number) + "{}",
+        Kind::Maybe(of) => shape(of, number) + "?",
     }
 }

@@ -21,7 +21,7 @@ export function AllFigures({ runs }: { runs: readonly Run[] }) {
         }}
       >
         <summary>Steps, threads and counters of each run</summary>
-        {open.value && runs.map((run, i) => <OneRun key={i} run={run} />)}
+        {open.value && runs.map((run) => <OneRun run={run} />)}
       </details>
     </Section>
   );
@@ -33,8 +33,8 @@ function OneRun({ run }: { run: Run }) {
       <summary>
         {run.position + 1}. {visible(run.cell, 80)}, run {run.repetition}
       </summary>
-      {run.steps.map((step, i) => (
-        <div key={i}>
+      {run.steps.map((step) => (
+        <div>
           <h3>{visible(step.name, 60)}</h3>
           <dl class="figures">
             {step.figures.map(([name, value], at) => (

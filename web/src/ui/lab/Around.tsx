@@ -15,8 +15,8 @@ export function Failed({ failed }: { failed: LabData["failed"] }) {
   return (
     <Section class="notice" id="failed" title="Runs that did not end">
       <ul class="plain">
-        {failed.map((one, i) => (
-          <li key={i}>
+        {failed.map((one) => (
+          <li>
             <b>{visible(one.cell, 80)}</b>, run {one.repetition}: {prose(one.error)}
           </li>
         ))}
@@ -37,8 +37,8 @@ export function Expected({ data }: { data: LabData }) {
             hold.
           </p>
           <ul class="checks">
-            {data.checks.map((check, i) => (
-              <li key={i}>
+            {data.checks.map((check) => (
+              <li>
                 <span class={`outcome ${check.outcome === "holds" ? "" : "not"}`}>
                   {OUTCOMES.get(check.outcome) ?? "unknown"}
                 </span>
@@ -52,8 +52,8 @@ export function Expected({ data }: { data: LabData }) {
       )}
       {data.references.length > 0 && (
         <ul class="references plain">
-          {data.references.map((reference, i) => (
-            <li key={i}>{visible(reference, 300)}</li>
+          {data.references.map((reference) => (
+            <li>{visible(reference, 300)}</li>
           ))}
         </ul>
       )}
@@ -65,8 +65,8 @@ export function HowItRan({ data }: { data: LabData }) {
   return (
     <Section id="how" title="How it was run">
       <dl class="about">
-        {data.about.map(([name, value], i) => (
-          <div key={i}>
+        {data.about.map(([name, value]) => (
+          <div>
             <dt>{name}</dt>
             <dd>{visible(value, 300)}</dd>
           </div>
@@ -81,16 +81,16 @@ export function Distortions({ data }: { data: LabData }) {
   return (
     <Section id="distortions" title="What to know of these figures">
       <ul class="readable">
-        {data.distortions.map((one, i) => (
-          <li key={i}>{prose(one)}</li>
+        {data.distortions.map((one) => (
+          <li>{prose(one)}</li>
         ))}
       </ul>
       {data.cures.length > 0 && (
         <details>
           <summary>What the lab did about other differences to a kernel</summary>
           <ul class="readable">
-            {data.cures.map((one, i) => (
-              <li key={i}>
+            {data.cures.map((one) => (
+              <li>
                 {prose(one.distortion)}: {prose(one.cure)}
                 {!one.applied && " (this did not work here)"}
               </li>

@@ -9,9 +9,9 @@ export const percentOf = (scale: Scale, value: number): string =>
 export function Grid({ scale }: { scale: Scale }) {
   return (
     <>
-      {scale.ticks.map((tick, i) => {
+      {scale.ticks.map((tick) => {
         const x = percentOf(scale, tick);
-        return <line key={i} class="grid" x1={x} x2={x} y1="0" y2="100%" />;
+        return <line class="grid" x1={x} x2={x} y1="0" y2="100%" />;
       })}
     </>
   );
@@ -21,10 +21,8 @@ export function Grid({ scale }: { scale: Scale }) {
 export function Axis({ scale }: { scale: Scale }) {
   return (
     <div class="axis" aria-hidden="true">
-      {scale.ticks.map((tick, i) => (
-        <span key={i} style={{ left: percentOf(scale, tick) }}>
-          {tickText(tick)}
-        </span>
+      {scale.ticks.map((tick) => (
+        <span style={{ left: percentOf(scale, tick) }}>{tickText(tick)}</span>
       ))}
     </div>
   );

@@ -23,12 +23,12 @@ export function GrowthCharts({
   const factors = [...new Set(growth.map((one) => one.factor))];
   return (
     <Section id="growth" title="How it grows">
-      {lines.map((line, i) => (
-        <p key={i}>{prose(line)}</p>
+      {lines.map((line) => (
+        <p>{prose(line)}</p>
       ))}
-      {surfaces.map((one, i) => one.points.length > 0 && <SurfaceChart key={i} surface={one} />)}
-      {factors.map((factor, i) => (
-        <Chart key={i} factor={factor} curves={growth.filter((one) => one.factor === factor)} />
+      {surfaces.map((one) => one.points.length > 0 && <SurfaceChart surface={one} />)}
+      {factors.map((factor) => (
+        <Chart factor={factor} curves={growth.filter((one) => one.factor === factor)} />
       ))}
     </Section>
   );
@@ -56,7 +56,7 @@ function Chart({ factor, curves }: { factor: string; curves: readonly Growth[] }
       {curves.length > 1 && (
         <ul class="curves">
           {curves.map((curve, i) => (
-            <li key={i}>
+            <li>
               <svg class="curve-key" width="34" height="10" aria-hidden="true">
                 <line class={`law law-${i % 4}`} x1="0" x2="34" y1="5" y2="5" />
               </svg>

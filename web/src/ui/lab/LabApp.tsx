@@ -22,8 +22,8 @@ function Top({ source }: { source: readonly string[] }) {
     <header class="top">
       <h1>zwhy lab</h1>
       <p class="source">
-        {source.map((part, i) => (
-          <span key={i}>{visible(part, 120)}</span>
+        {source.map((part) => (
+          <span>{visible(part, 120)}</span>
         ))}
       </p>
       <div class="top-buttons">

@@ -27,8 +27,8 @@ export function RunsInOrder({ data }: { data: LabData }) {
     <Section id="order" title="In the order they ran">
       <div class="plane order">
         <div class="axis-y" aria-hidden="true">
-          {[1 / edge, 1, edge].map((of, i) => (
-            <span key={i} style={{ bottom: `${(0.5 + Math.log(of) / far / 2) * 100}%` }}>
+          {[1 / edge, 1, edge].map((of) => (
+            <span style={{ bottom: `${(0.5 + Math.log(of) / far / 2) * 100}%` }}>
               {figureText(of)}x
             </span>
           ))}
@@ -40,8 +40,8 @@ export function RunsInOrder({ data }: { data: LabData }) {
           aria-label={`${dots.length} runs in the order they ran, each beside the median of its cell; the farthest is ${figureText(edge)} times away`}
         >
           <line class="median faint-line" x1="0" x2="100%" y1="50%" y2="50%" />
-          {dots.map((dot, i) => (
-            <circle key={i} class="dot" r="4.5" cx={along(dot.position)} cy={up(dot.of)}>
+          {dots.map((dot) => (
+            <circle class="dot" r="4.5" cx={along(dot.position)} cy={up(dot.of)}>
               <title>{`${dot.position + 1}. ${visible(dot.cell, 80)}, run ${dot.repetition}: ${figureText(dot.value)}, ${figureText(dot.of)} of the median`}</title>
             </circle>
           ))}
@@ -74,9 +74,7 @@ function Choice({
       {label}{" "}
       <select value={String(value)} onChange={(event) => choose(Number(event.currentTarget.value))}>
         {captures.map((capture, i) => (
-          <option key={i} value={String(i)}>
-            {named(capture)}
-          </option>
+          <option value={String(i)}>{named(capture)}</option>
         ))}
       </select>
     </label>
@@ -103,8 +101,8 @@ export function Closer({ data }: { data: LabData }) {
     a && b ? [`zwhy explain ${a.file}`, `zwhy diff ${a.file} ${b.file} -o diff.html`] : [];
   return (
     <Section id="closer" title="Commands">
-      {data.commands.map(({ what, command }, i) => (
-        <div key={i}>
+      {data.commands.map(({ what, command }) => (
+        <div>
           <h3>{visible(what, 100)}</h3>
           <Commands commands={[command]} />
         </div>

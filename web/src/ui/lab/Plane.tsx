@@ -66,16 +66,14 @@ export function Plane({
     <>
       <div class="plane">
         <div class="axis-y" aria-hidden="true">
-          {y.ticks.map((tick, i) => (
-            <span key={i} style={{ bottom: percentOf(y, tick) }}>
-              {tickText(tick)}
-            </span>
+          {y.ticks.map((tick) => (
+            <span style={{ bottom: percentOf(y, tick) }}>{tickText(tick)}</span>
           ))}
         </div>
         <svg width="100%" height={height} role="img" aria-label={title}>
           <Grid scale={x} />
           {curves.map((curve, i) => (
-            <Drawn key={i} curve={curve} number={i % 4} x={x} y={y} />
+            <Drawn curve={curve} number={i % 4} x={x} y={y} />
           ))}
         </svg>
       </div>
@@ -103,9 +101,8 @@ function Drawn({ curve, number, x, y }: { curve: Curve; number: number; x: Scale
       >
         <polyline class={`law law-${number}`} points={law.join(" ")} />
       </svg>
-      {curve.points.map((point, i) => (
+      {curve.points.map((point) => (
         <line
-          key={i}
           class="interval"
           x1={percentOf(x, point.n)}
           x2={percentOf(x, point.n)}
@@ -113,8 +110,8 @@ function Drawn({ curve, number, x, y }: { curve: Curve; number: number; x: Scale
           y2={up(point.median.high)}
         />
       ))}
-      {curve.runs.map((run, i) => (
-        <circle key={i} class="dot" r="4" cx={percentOf(x, run.n)} cy={up(run.value)}>
+      {curve.runs.map((run) => (
+        <circle class="dot" r="4" cx={percentOf(x, run.n)} cy={up(run.value)}>
           <title>{`${curve.name} ${run.n}: ${figureText(run.value)}`}</title>
         </circle>
       ))}

@@ -32,7 +32,7 @@ export function Runs({ figures }: { figures: readonly Figure[] }) {
             }}
           >
             {figures.map((one, i) => (
-              <option key={i} value={String(i)}>
+              <option value={String(i)}>
                 {visible(`${one.step}: ${one.unit}`, 100)}
                 {i === 0 ? " (answers the question)" : ""}
               </option>
@@ -41,8 +41,8 @@ export function Runs({ figures }: { figures: readonly Figure[] }) {
         </label>
       </p>
       <ul class="cells" data-figure={chosen.value}>
-        {figure.cells.map((cell, i) => (
-          <Row key={i} cell={cell} figure={figure} scale={scale} />
+        {figure.cells.map((cell) => (
+          <Row cell={cell} figure={figure} scale={scale} />
         ))}
       </ul>
       <div class="cell-row axis-row">
@@ -98,7 +98,6 @@ function Row({ cell, figure, scale }: { cell: Cell; figure: Figure; scale: Scale
         )}
         {runs.map((run, i) => (
           <circle
-            key={i}
             class="dot"
             r="4.5"
             cx={percentOf(scale, run.value)}

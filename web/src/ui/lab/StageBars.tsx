@@ -62,8 +62,8 @@ export function StageBars({ bars }: { bars: readonly StageBar[] }) {
   if (bars.length === 0) return null;
   return (
     <Section id="stage-bars" title="CPU by stage">
-      {groups(bars).map((group, i) => (
-        <Stacks key={i} group={group} />
+      {groups(bars).map((group) => (
+        <Stacks group={group} />
       ))}
       <Faint>
         Means of the runs. Their size is the CPU that the step took by the clocks, divided by the
@@ -82,11 +82,11 @@ function Stacks({ group }: { group: Group }) {
     <>
       <h3>{title}</h3>
       <ul class="cells">
-        {group.bars.map((bar, i) => {
+        {group.bars.map((bar) => {
           const values = valuesOf(bar, stages);
           const all = total(bar);
           return (
-            <li key={i} class="cell-row">
+            <li class="cell-row">
               <b class="cell-name">
                 <bdi>{visible(bar.cell, 80)}</bdi>
               </b>
@@ -129,8 +129,8 @@ function Stacks({ group }: { group: Group }) {
             <thead>
               <tr>
                 <th scope="col">Stage</th>
-                {group.bars.map((bar, i) => (
-                  <th key={i} scope="col" class="n">
+                {group.bars.map((bar) => (
+                  <th scope="col" class="n">
                     {visible(bar.cell, 60)}
                   </th>
                 ))}
@@ -143,10 +143,8 @@ function Stacks({ group }: { group: Group }) {
                     <span class="swatch" style={{ backgroundColor: stage.colour }} />
                     {visible(stage.name, 60)}
                   </RowName>
-                  {group.bars.map((bar, i) => (
-                    <td key={i} class="n">
-                      {figureText(valuesOf(bar, stages)[at])}
-                    </td>
+                  {group.bars.map((bar) => (
+                    <td class="n">{figureText(valuesOf(bar, stages)[at])}</td>
                   ))}
                 </tr>
               ))}

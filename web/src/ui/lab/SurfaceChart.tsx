@@ -35,7 +35,7 @@ export function SurfaceChart({ surface }: { surface: Surface }) {
         {curves.map((curve, i) => {
           const title = `${m} = ${integer(seconds[i] ?? 0)}`;
           return (
-            <div class="growth" key={i}>
+            <div class="growth">
               <p class="multiple">{title}</p>
               <Plane
                 curves={[curve]}
@@ -75,7 +75,7 @@ function Prediction({
   return (
     <p class="predict">
       {[[n, first] as const, [m, second] as const].map(([name, size], i) => (
-        <label key={i}>
+        <label>
           {i === 0 ? "At" : "and"} {name} ={" "}
           <input
             type="number"
