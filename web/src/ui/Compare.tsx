@@ -84,12 +84,15 @@ function Causes({ rows }: { rows: readonly FindingRow[] }) {
     <Section id="causes" title="Causes">
       {rows.length === 0 && <p>No known cause, before or after.</p>}
       {rows.length > 0 && (
-        <Table words columns={[["Cause"], ["Before"], ["After"], ["Share", "n"], ["Is"]]}>
+        <Table words columns={[["Cause"], ["Share", "n"], ["Is"]]}>
           {rows.map((row) => (
             <tr>
-              <RowName>{prose(row.title)}</RowName>
-              <td class="whole">{visible(row.before, 40)}</td>
-              <td class="whole">{visible(row.after, 40)}</td>
+              <RowName>
+                {prose(row.title)}
+                <Faint>
+                  confidence {visible(row.before, 40)} → {visible(row.after, 40)}
+                </Faint>
+              </RowName>
               <Num>
                 {(row.shareBefore !== null || row.shareAfter !== null) &&
                   `${percent(row.shareBefore ?? 0)} → ${percent(row.shareAfter ?? 0)}${row.real ? " *" : ""}`}
@@ -174,7 +177,7 @@ function Deltas(props: { id: string; title: string; rows: readonly Delta[]; find
               <Col class="n">Before</Col>
               <Col class="n">After</Col>
               <Col class="n">Change</Col>
-              <Col class="bar-column">
+              <Col class="bar-column wide-only">
                 <span class="unseen">Change with its interval</span>
               </Col>
               <Col class="n wide-only">95 % interval</Col>
@@ -214,7 +217,7 @@ function DeltaRow({ row, widest, find }: { row: Delta; widest: number; find: boo
         {points(row.change)}
         {row.real && <b title="beyond chance at a false discovery rate of 5 %"> *</b>}
       </Num>
-      <td class="bar-column">
+      <td class="bar-column wide-only">
         <div class="delta" aria-hidden="true">
           <div
             class={row.change < 0 ? "delta-fill less" : "delta-fill more"}

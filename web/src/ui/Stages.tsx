@@ -106,8 +106,10 @@ function Stage({ row, widest, bounds }: { row: StageRow; widest: number; bounds:
       </tr>
       {fold(row.self_label, (part) => part.share.value).shown.map((part) => (
         <tr class="part">
-          <RowName>of which {visible(part.label, 80)}</RowName>
-          <td class="bar-column" />
+          {/* It has no bar, and its name the room of one. */}
+          <th scope="row" colSpan={2}>
+            of which {visible(part.label, 80)}
+          </th>
           <Num>{percent(part.share.value)}</Num>
           <Num>{span(part.share)}</Num>
           {bounds && <Wide />}
