@@ -131,7 +131,7 @@ class Peer:
 def questions(start_ms, host):
     """Name, what the server is asked, the range and host of the same question in SQL, and the table that answers it."""
     hour, ten = (None, None), (start_ms + 4 * STEP_MS, start_ms + 6 * STEP_MS)
-    odd = (ten[0] + 7_001, ten[1] + 7_001)
+    odd = (ten[0] + 7_000, ten[1] + 7_000)
     for name, (begin, end), one, table in [
         ("all hosts, all of the time", hour, None, "sums"),
         ("all hosts, 10 minutes", ten, None, "sums"),

@@ -128,7 +128,7 @@ pub async fn stages_over_time(
     step_ms: i64,
     anatomy: &Anatomy,
 ) -> Result<Vec<StagePoint>, FleetError> {
-    let mut scope = scope;
+    let mut scope = scope.in_seconds();
     if scope.from_ms == i64::MIN {
         let first =
             Contents::list(store, &scope).await?.all_units(&scope).iter().map(|unit| unit.start_ms).min();

@@ -38,13 +38,20 @@ const SUMS: u8 = 2;
 const NAMES: u8 = 3;
 const GROUP_ROWS: usize = 262_144;
 const PAGE_ROWS: usize = 20_000;
+/// A merged file is written once and kept for days: a tenth of its bytes is worth some CPU time.
+const LEVEL: i32 = 9;
 
-/// What of a table is kept, and in which order, of every row and as sums of the hour. `sums` has the same samples as
-/// `samples`, added up in steps of five minutes (`SUM_MS` of the manifest), for ranges that are made of such steps.
+/// What of a table is kept, and in which order, of every row and as sums of the hour. `samples` has those of one second,
+/// host, thread name and stack as one row: `t_ms` is the begin of a second in all rows of a snapshot, so that merged ones
+/// answer as those of units do. `sums` has the same samples, added up in steps of five minutes (`SUM_MS` of the manifest),
+/// for ranges that are made of such steps.
 const PLANS: [(&str, &str, Option<&str>); 6] = [
     (
         "samples",
-        "SELECT * FROM samples ORDER BY host, comm, stack_id, t_ms, cpu, pid, tid, event, own",
+        "SELECT host, t_ms, -1 AS pid, -1 AS tid, comm, -1 AS cpu, stack_id, event,
+            sum(count) AS count, sum(weight_ns) AS weight_ns, own
+        FROM samples GROUP BY host, t_ms, comm, stack_id, event, own
+        ORDER BY host, comm, stack_id, event, own, t_ms",
         Some(
             "SELECT host, hour AS t_ms, -1 AS pid, -1 AS tid, comm, -1 AS cpu, stack_id, event,
             sum(count) AS count, sum(weight_ns) AS weight_ns, own
@@ -63,13 +70,13 @@ const PLANS: [(&str, &str, Option<&str>); 6] = [
     ),
     (
         "stacks",
-        "SELECT DISTINCT * FROM stacks ORDER BY stack_id",
-        Some("SELECT DISTINCT * FROM stacks ORDER BY stack_id"),
+        "SELECT DISTINCT * FROM stacks ORDER BY parent_id, stack_id",
+        Some("SELECT DISTINCT * FROM stacks ORDER BY parent_id, stack_id"),
     ),
     (
         "frames",
-        "SELECT DISTINCT * FROM frames ORDER BY frame_id",
-        Some("SELECT DISTINCT * FROM frames ORDER BY frame_id"),
+        "SELECT DISTINCT * FROM frames ORDER BY function, module, frame_id",
+        Some("SELECT DISTINCT * FROM frames ORDER BY function, module, frame_id"),
     ),
     (
         "series",
@@ -267,18 +274,29 @@ fn in_schema(batch: &RecordBatch, schema: &SchemaRef) -> EngineResult<RecordBatc
 }
 
 fn properties(table: &str) -> WriterProperties {
-    let level = ZstdLevel::try_new(3).unwrap_or_default();
+    let level = ZstdLevel::try_new(LEVEL).unwrap_or_default();
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(level))
         .set_max_row_group_row_count(Some(GROUP_ROWS))
         .set_data_page_row_count_limit(PAGE_ROWS);
-    // Readings of one counter follow each other and differ by little.
-    for column in if table == "series" { &["t_ms", "value"][..] } else { &[] } {
+    for (column, encoding) in encodings(table) {
         properties = properties
             .set_column_dictionary_enabled(ColumnPath::from(*column), false)
-            .set_column_encoding(ColumnPath::from(*column), Encoding::DELTA_BINARY_PACKED);
+            .set_column_encoding(ColumnPath::from(*column), *encoding);
     }
     properties.build()
+}
+
+/// Columns that a dictionary makes larger: in the order of the plan neighbours differ by little, or no value comes twice.
+fn encodings(table: &str) -> &'static [(&'static str, Encoding)] {
+    use Encoding::{DELTA_BINARY_PACKED, DELTA_BYTE_ARRAY, PLAIN};
+    match table {
+        "samples" => &[("t_ms", DELTA_BINARY_PACKED)],
+        "series" => &[("t_ms", DELTA_BINARY_PACKED), ("value", DELTA_BINARY_PACKED)],
+        "stacks" => &[("stack_id", PLAIN), ("parent_id", DELTA_BINARY_PACKED)],
+        "frames" => &[("frame_id", PLAIN), ("function", DELTA_BYTE_ARRAY)],
+        _ => &[],
+    }
 }
 
 /// Removes what manifests older than the grace replaced: units, older manifests, and files that none names.

@@ -15,6 +15,16 @@ impl Default for Scope {
 }
 
 impl Scope {
+    /// The same without parts of a second: the time of a sample is the second in which it was taken.
+    pub fn in_seconds(mut self) -> Scope {
+        for ms in [&mut self.from_ms, &mut self.to_ms] {
+            if ![i64::MIN, i64::MAX].contains(ms) {
+                *ms = ms.div_euclid(1000).saturating_mul(1000);
+            }
+        }
+        self
+    }
+
     /// `true` for a host that is asked for.
     pub fn has_host(&self, host: &str) -> bool {
         self.hosts.is_empty() || self.hosts.iter().any(|h| h == host)
@@ -82,6 +92,19 @@ pub fn moment_text(unix_ms: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_begin_and_end_with_a_second() {
+        for (from_ms, to_ms, want) in [
+            (1_999, 2_001, (1_000, 2_000)),
+            (-1, 0, (-1_000, 0)),
+            (i64::MIN, i64::MAX, (i64::MIN, i64::MAX)),
+            (i64::MIN + 1, i64::MAX - 1, (i64::MIN, 9_223_372_036_854_775_000)),
+        ] {
+            let scope = Scope { from_ms, to_ms, ..Scope::default() }.in_seconds();
+            assert_eq!((scope.from_ms, scope.to_ms), want);
+        }
+    }
 
     #[test]
     fn moments_in_all_forms() {

@@ -20,9 +20,10 @@ use datafusion::prelude::{DataFrame, Expr, SessionContext, col, lit};
 use rustc_hash::FxHashMap;
 
 /// Rows of units with the time of each and the thread that it is of. Whatever a unit says twice of a thread, a sample is
-/// one row. Threads stand first: what stands there is kept in memory while the samples go by.
+/// one row, and its time is the second in which it was taken: merged rows have no other. Threads stand first: what stands
+/// there is kept in memory while the samples go by.
 const UNIT_ROWS: &str = "
-    SELECT s.host AS host, s.start_ms + s.t_ns / 1000000 AS t_ms,
+    SELECT s.host AS host, s.t_ms - (s.t_ms % 1000 + 1000) % 1000 AS t_ms,
         coalesce(t.pid, -1) AS pid, coalesce(t.tid, -1) AS tid, coalesce(t.comm, 'unknown') AS comm,
         s.cpu AS cpu, s.stack_id AS stack_id, s.event AS event,
         CAST(s.count AS BIGINT UNSIGNED) AS count, s.weight_ns AS weight_ns,
@@ -30,7 +31,9 @@ const UNIT_ROWS: &str = "
     FROM (
         SELECT unit, thread_id, min(pid) AS pid, min(tid) AS tid, min(comm) AS comm
         FROM unit_threads GROUP BY unit, thread_id
-    ) t RIGHT JOIN unit_samples s ON s.unit = t.unit AND s.thread_id = t.thread_id";
+    ) t RIGHT JOIN (
+        SELECT *, start_ms + t_ns / 1000000 AS t_ms FROM unit_samples
+    ) s ON s.unit = t.unit AND s.thread_id = t.thread_id";
 const SAMPLES: &str = "
     SELECT host, t_ms, pid, tid, comm, cpu, stack_id, event, count, weight_ns, own FROM unit_rows
     UNION ALL
@@ -98,11 +101,12 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Lists what the store has of `scope` now.
+    /// Lists what the store has of `scope`, in whole seconds, now.
     ///
     /// # Errors
     /// When the store cannot be listed or read.
     pub async fn take(store: &Store, scope: Scope) -> Result<Snapshot, FleetError> {
+        let scope = scope.in_seconds();
         let contents = Contents::list(store, &scope).await?;
         Snapshot::of(store, scope, &contents).await
     }

@@ -76,7 +76,7 @@ async fn stages_functions_and_flames_are_those_of_the_captures_to_the_sample() {
 }
 
 #[tokio::test]
-async fn a_range_has_the_samples_of_its_milliseconds() {
+async fn a_range_has_the_samples_of_its_seconds() {
     let (_dir, store) = store().await;
     let start = start_ms("gzip");
     for (from_ms, to_ms) in [

@@ -1,9 +1,10 @@
 //! Hosts made of recordings: as many as were asked for, and the same ones for the same seed.
 
+use crate::merging::{files, keep_replaced};
 use crate::source::path;
 use zwhy_capture::Capture;
 use zwhy_diagnose::Knowledge;
-use zwhy_fleet::{Apart, Picture, Scope, Simulation, Store, hosts, kstat_points, simulate, units};
+use zwhy_fleet::{Apart, Picture, Scope, Simulation, Store, compact, hosts, kstat_points, simulate, units};
 use zwhy_profile::Event;
 
 async fn made(seed: u64) -> (tempfile::TempDir, Store, zwhy_fleet::Simulated) {
@@ -41,4 +42,21 @@ async fn hosts_are_as_many_as_asked_for_and_hold_what_is_told() {
     let (_dir, other, _) = made(8).await;
     let other = Picture::take(&other, Scope::default(), Apart::Hosts).await.unwrap();
     assert_ne!(other.groups, picture.groups);
+}
+
+#[tokio::test]
+async fn merged_samples_take_less_than_a_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().display().to_string()).unwrap();
+    let recording = Capture::open(&path("gzip")).unwrap();
+    let simulation = Simulation { hosts: 1, seconds: 60, start_ms: 1_795_370_000_000, unit_s: 20, seed: 7 };
+    let simulated = simulate(&store, &simulation, &[recording]).await.unwrap();
+    compact(&store, &keep_replaced(), &Knowledge::embedded()).await.unwrap();
+    let bytes = |folder: &str| -> u64 {
+        let all = files(dir.path()).into_iter().filter(|file| file.starts_with(folder));
+        all.map(|file| dir.path().join(file).metadata().unwrap().len()).sum()
+    };
+    let (merged, sent) = (bytes("merged/samples/"), bytes("samples/"));
+    assert!(merged > 0 && merged < simulated.samples, "{merged} bytes of {} samples", simulated.samples);
+    assert!(sent > 4 * simulated.samples, "{sent} bytes as they were sent");
 }

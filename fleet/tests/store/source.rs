@@ -41,8 +41,18 @@ pub fn start_ms(name: &str) -> i64 {
     (facts.start_unix_s.unwrap() * 1e3).round() as i64
 }
 
-/// CPU samples between two times, counted row by row.
+/// Ranges are of whole seconds: what is left of the moment where one begins or ends.
+pub fn second(ms: i64) -> i64 {
+    if ms == i64::MAX { ms } else { ms.div_euclid(1000).saturating_mul(1000) }
+}
+
+/// CPU samples of the seconds of a range, whose ends are in milliseconds.
 pub fn cpu_samples(name: &str, from_ms: i64, to_ms: i64) -> u64 {
+    samples_between(name, second(from_ms), second(to_ms))
+}
+
+/// CPU samples between two moments, counted row by row.
+pub fn samples_between(name: &str, from_ms: i64, to_ms: i64) -> u64 {
     let start = start_ms(name);
     let samples = evidence(name).profile.samples;
     let within = |t: i64| (from_ms..to_ms).contains(&(start + t / 1_000_000));

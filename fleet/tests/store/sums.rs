@@ -1,7 +1,7 @@
 //! Sums of five minutes answer as rows do, for every range, and whole steps without a row being read.
 
 use crate::merging::now;
-use crate::source::{cpu_samples, path, start_ms};
+use crate::source::{path, samples_between, second, start_ms};
 use zwhy_diagnose::Knowledge;
 use zwhy_fleet::{
     Apart, FleetError, IngestOptions, Picture, Scope, Store, compact, ingest, stages_over_time,
@@ -22,8 +22,8 @@ async fn counted(store: &Store, from_ms: i64, to_ms: i64) -> Result<u64, FleetEr
 
 /// The same, counted without an engine.
 fn expected(from_ms: i64, to_ms: i64) -> u64 {
-    let shift = start_ms("gzip") - (EDGE - BEFORE);
-    cpu_samples("gzip", from_ms.saturating_add(shift), to_ms.saturating_add(shift))
+    let at = |ms: i64| second(ms).saturating_add(start_ms("gzip") - (EDGE - BEFORE));
+    samples_between("gzip", at(from_ms), at(to_ms))
 }
 
 #[tokio::test]
