@@ -1,7 +1,7 @@
 //! Whether a text is about ZFS at all, so that its words may be asked for a cause.
 
 /// Beginnings of words that only a report about ZFS has, or one about a system or tool that is made for it.
-const BEGINNINGS: [&str; 42] = [
+const BEGINNINGS: [&str; 43] = [
     "zfs",
     "zpool",
     "zvol",
@@ -44,6 +44,7 @@ const BEGINNINGS: [&str; 42] = [
     "smartos",
     "omnios",
     "deduplicat",
+    "bclone",
 ];
 
 /// Whole words of that kind.
@@ -76,6 +77,42 @@ const WORDS: [&str; 26] = [
     "lzjb",
 ];
 
+/// Words of which two together are of ZFS, though each by itself may be of another file system.
+const PAIRS: [(&str, &str); 14] = [
+    ("pool", "fragmentation"),
+    ("pool", "capacity"),
+    ("pool", "full"),
+    ("pool", "mirror"),
+    ("pool", "hdd"),
+    ("pool", "hdds"),
+    ("pool", "disks"),
+    ("pool", "ssds"),
+    ("pool", "ssd"),
+    ("pool", "atime"),
+    ("native", "encryption"),
+    ("block", "cloning"),
+    ("xattr", "sa"),
+    ("xattr", "on"),
+];
+
+/// What else has pools, with disks that are full: beside one of these a pair says nothing.
+const OTHER_POOLS: [&str; 14] = [
+    "ceph",
+    "rados",
+    "rbd",
+    "osd",
+    "osds",
+    "lvm",
+    "thin",
+    "thinpool",
+    "btrfs",
+    "connection",
+    "connections",
+    "thread",
+    "threads",
+    "worker",
+];
+
 /// Words of a line of which the shortest sentence is made; lists of names and settings have fewer.
 const SENTENCE: usize = 3;
 
@@ -87,7 +124,12 @@ pub fn speaks_of_zfs(text: &str) -> bool {
     };
     let of_zfs =
         |word: &String| BEGINNINGS.iter().any(|b| word.starts_with(b)) || WORDS.contains(&word.as_str());
-    text.lines().any(|line| words(line).len() >= SENTENCE) && words(text).iter().any(of_zfs)
+    let said = words(text);
+    let has = |word: &str| said.iter().any(|other| other == word);
+    let pair = || {
+        PAIRS.iter().any(|(one, other)| has(one) && has(other)) && !OTHER_POOLS.iter().any(|word| has(word))
+    };
+    text.lines().any(|line| words(line).len() >= SENTENCE) && (said.iter().any(of_zfs) || pair())
 }
 
 #[cfg(test)]
@@ -108,6 +150,11 @@ mod tests {
         assert!(
             speaks_of_zfs("the hottest locks are of the zio taskqs") && speaks_of_zfs("tq_lock is contended")
         );
+        assert!(
+            speaks_of_zfs("my pool is 91 % full and slow") && speaks_of_zfs("native encryption is slow here")
+        );
+        assert!(!speaks_of_zfs("my ceph pool is 91 % full and slow"));
+        assert!(!speaks_of_zfs("the connection pool is full and slow"));
         assert!(!speaks_of_zfs("To whom it may concern: the pool has a cache") && !speaks_of_zfs(""));
         assert!(!speaks_of_zfs("pool:\n  name: tank\n  vdevs:\ncache:\n"));
     }

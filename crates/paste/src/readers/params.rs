@@ -61,12 +61,18 @@ fn head_of_files(lines: &[Line], sink: &mut Sink) -> Option<Taken> {
     Some(taken)
 }
 
-/// The values below `cat /sys/module/zfs/parameters/zfs_arc_max …`, one line a file; the command has
-/// a prompt, so that it was read before, or stands there as it is.
+/// The values below `cat /sys/module/zfs/parameters/zfs_arc_max …`, one line a file, also of other files below
+/// `/sys` and `/proc/sys`, which keep their path; the command has a prompt, so that it was read before, or stands
+/// there as it is.
 fn printed_files(lines: &[Line], sink: &mut Sink) -> Option<Taken> {
     let typed = |text: &str| {
         let files = text.trim().trim_start_matches("sudo ").strip_prefix("cat ")?;
-        let name = |file: &str| Some(file.split_once("/parameters/")?.1.to_owned());
+        let name = |file: &str| match file.split_once("/parameters/") {
+            Some((_, name)) => Some(name.to_owned()),
+            None => {
+                ["/sys/", "/proc/sys/"].iter().any(|root| file.starts_with(root)).then(|| file.to_owned())
+            }
+        };
         files.split_whitespace().map(name).collect::<Option<Vec<String>>>()
     };
     let first = &lines.first()?.text;
@@ -151,8 +157,9 @@ fn read(text: &str, out: &mut Vec<(String, String)>) -> bool {
 
 fn pair((name, value): (&str, &str)) -> Option<(String, String)> {
     let (name, value) = (name.trim(), value.trim().trim_matches(['"', '\'']));
-    let is_name =
-        !name.is_empty() && name.len() < 80 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let path = ["/sys/", "/proc/sys/"].iter().any(|root| name.starts_with(root)) && !name.contains(' ');
+    let is_word = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let is_name = !name.is_empty() && (path && name.len() < 200 || is_word && name.len() < 80);
     (is_name && !value.is_empty()).then(|| (name.to_owned(), value.to_owned()))
 }
 
@@ -210,5 +217,8 @@ mod tests {
             let got: Vec<(&str, &str)> = found.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
             assert_eq!(got, want, "{text}");
         }
+        let path = "/sys/kernel/mm/lru_gen/enabled";
+        assert_eq!(pair((path, "0x0007")), Some((path.to_owned(), "0x0007".to_owned())));
+        assert_eq!(pair(("/home/me/file", "0x0007")), None);
     }
 }

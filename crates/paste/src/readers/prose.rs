@@ -161,6 +161,11 @@ impl Said {
             }
         };
         let assigned = words[at].contains('=');
+        if assigned
+            && words[at + 1..].iter().take(2).any(|w| HELPED.contains(&w.to_ascii_lowercase().as_str()))
+        {
+            return;
+        }
         if is_setting(name, value) {
             self.properties.push((None, name.to_owned(), value.to_owned()));
         } else if assigned && is_plain_value(bare(value)) && is_kernel_parameter(name) {
@@ -190,6 +195,17 @@ impl Said {
             Some(Release::Zfs(version)) => self.zfs = self.zfs.take().or(Some(version.to_owned())),
             Some(Release::Kernel(version)) => self.kernel = self.kernel.take().or(Some(version.to_owned())),
             None => {}
+        }
+        // `a 5.2.9 kernel`, but not `zfs 2.1.5 kernel 5.15`.
+        let is = |word: Option<&&str>, name: &str| word.is_some_and(|w| w.eq_ignore_ascii_case(name));
+        let before = at.checked_sub(1).and_then(|b| words.get(b)).map_or("", |w| w);
+        if is(words.get(at + 1), "kernel")
+            && is_version(words[at])
+            && words[at].matches('.').count() == 2
+            && !words.get(at + 2).is_some_and(|w| is_version(w))
+            && !before.to_ascii_lowercase().contains("zfs")
+        {
+            self.kernel.get_or_insert_with(|| words[at].to_owned());
         }
         let mut next = at + 1;
         if words
@@ -317,6 +333,12 @@ impl Said {
         }
     }
 }
+
+/// What is said of a setting that was tried: `atime=off stopped it`. The trouble was there without it.
+const HELPED: [&str; 14] = [
+    "doubled", "doubles", "helped", "helps", "fixed", "fixes", "solved", "solves", "improved", "improves",
+    "cured", "cures", "stopped", "stops",
+];
 
 /// Threads that one clause calls busy, at most; more are a list of what there is.
 const MOST_BUSY: usize = 3;
@@ -546,6 +568,10 @@ mod tests {
             ("[arc_prune] processes are eating up all available cpu", "arc_prune None"),
             ("the CPU is very busy in `arc_evict` and `arc_prune`", "arc_evict None arc_prune None"),
             ("kernel{arc_prune} is pegged at 100 percent", "arc_prune Some(100.0)"),
+            ("zfs-0.8.1 with the 5.2.9 kernel", "zfs 0.8.1 kernel 5.2.9"),
+            ("zfs_prefetch_disable=1 doubled the throughput", ""),
+            ("atime=off helps a bit", ""),
+            ("zfs 2.1.5 kernel 5.15.0", "zfs 2.1.5 kernel 5.15.0"),
             ("zfs-2.1.6-2 on Debian with 6.0.0-2-amd64", "zfs 2.1.6-2 kernel 6.0.0-2-amd64"),
         ] {
             assert_eq!(said(text), want, "{text}");
