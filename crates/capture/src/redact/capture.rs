@@ -22,7 +22,9 @@ impl Redactor {
         for row in capture.series.iter() {
             learn_source(row.source, names);
         }
-        names.settle(&facts::datasets(&capture.facts));
+        let pasted = capture.facts.evidence.as_deref();
+        let of_pasted = pasted.into_iter().flat_map(|e| &e.properties).filter_map(|p| p.dataset.as_deref());
+        names.settle(&facts::datasets(&capture.facts).into_iter().chain(of_pasted).collect::<Vec<_>>());
         capture.profile = redacted_profile(&capture.profile, names);
         capture.series = redacted_series(&capture.series, names);
         for mark in &mut capture.marks {
@@ -66,6 +68,10 @@ fn redacted_series(series: &Series, names: &mut Names) -> Series {
     let mut out = Series::default();
     let mut given = rustc_hash::FxHashMap::default();
     for row in series.iter() {
+        if known::is_identity(row.source) || known::is_identity(row.name) {
+            names.left_out(1);
+            continue;
+        }
         let source = given.entry(row.source).or_insert_with(|| kstat_source(row.source, names));
         out.push(row.t, source, row.name, row.kind, row.value);
     }

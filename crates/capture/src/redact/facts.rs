@@ -2,7 +2,7 @@
 //!
 //! Invariant: members that this version does not know are left out, as nobody can say what they hold.
 
-use super::known::pool_of_kstat;
+use super::known::{is_identity, pool_of_kstat};
 use super::names::Names;
 use super::properties;
 use serde_json::Value;
@@ -23,6 +23,16 @@ pub(super) fn learn(facts: &CaptureFacts, names: &mut Names) {
     if let Some(program) = command(&facts.recorder) {
         names.process(program);
     }
+    facts
+        .mounts
+        .iter()
+        .flatten()
+        .filter_map(|m| m.split_once(" on "))
+        .for_each(|(_, path)| names.place(path));
+    let of_pools = facts.pools.iter().flatten().filter_map(|p| p.properties.as_ref());
+    let of_datasets = facts.datasets.iter().flatten().filter_map(|d| d.properties.as_ref());
+    let all = of_pools.chain(of_datasets).flatten();
+    all.for_each(|(name, value)| properties::learn(name, value, names));
 }
 
 /// Every pool and dataset that the facts name.
@@ -58,7 +68,7 @@ fn command(recorder: &RecorderFacts) -> Option<&str> {
 pub(super) fn redacted(mut facts: CaptureFacts, names: &mut Names) -> CaptureFacts {
     let (kind, evidence) = (facts.kind.take(), facts.evidence.take());
     let left_out = forget_unknown(&mut facts);
-    names.left_out(left_out);
+    names.left_out(left_out + forget_identities(&mut facts));
     storage(&mut facts, names);
     recorder(&mut facts.recorder, names);
     facts.zfs.pool_states =
@@ -224,6 +234,7 @@ pub(super) fn kstat_source(source: &str, names: &mut Names) -> String {
     }
     let (kind, rest) = source.split_once('/').unwrap_or((source, ""));
     match kind {
+        _ if rest.is_empty() && names.is_pool(source) => names.dataset(source),
         _ if rest.is_empty() => source.to_owned(),
         "disk" => format!("disk/{}", names.device(rest)),
         "thread" | "process" | "cpu" | "pressure" | "taskq" => source.to_owned(),
@@ -252,6 +263,16 @@ fn rewrite(value: &mut Value, names: &mut Names) {
         }
         _ => {}
     }
+}
+
+/// Leaves out figures that name a machine or a pool; returns how many that were.
+fn forget_identities(facts: &mut CaptureFacts) -> usize {
+    let before = facts.parameters.len();
+    facts.parameters.retain(|name, _| !is_identity(name));
+    if let Some(all) = facts.parameters_changed.as_mut().and_then(|p| p.values.as_mut()) {
+        all.retain(|name, _| !is_identity(name));
+    }
+    before - facts.parameters.len()
 }
 
 /// Leaves out what this version does not know; returns how many members that were.

@@ -2,14 +2,16 @@
 
 use zwhy_zfs::thread_role;
 
-/// Kernel threads, by how their names begin; what follows a letter is a number or a mark, or nothing.
-const KERNEL_THREADS: [&str; 41] = [
+/// Kernel threads, by how their names begin.
+const KERNEL_THREADS: [&str; 43] = [
     "arc_",
     "blkcg_",
     "cpuhp/",
     "dbu_",
     "dm_",
     "dm-",
+    "dmcrypt_",
+    "ext4-",
     "idle_inject/",
     "irq/",
     "jbd2/",
@@ -36,7 +38,6 @@ const KERNEL_THREADS: [&str; 41] = [
     "nvme-",
     "oom_reaper",
     "rcu",
-    "rcuo",
     "scsi_",
     "spl_",
     "swapper",
@@ -44,16 +45,141 @@ const KERNEL_THREADS: [&str; 41] = [
     "writeback",
     "xfs",
     "xfsaild",
+    "xfsalloc",
     "z_",
+];
+
+/// Words behind them that are the kernel's or OpenZFS's, too; all others may be somebody's.
+const KERNEL_WORDS: [&str; 103] = [
+    "acpi",
+    "ahci",
+    "aild",
+    "alloc",
+    "b",
+    "bh",
+    "bio",
+    "blockgc",
+    "bnxt",
+    "bound",
+    "buf",
+    "bufio",
+    "cache",
+    "ccp",
+    "cil",
+    "cl",
+    "cluster",
+    "cond",
+    "conv",
+    "crypt",
+    "d",
+    "da",
+    "dec",
+    "deferred",
+    "delay",
+    "delete",
+    "discard",
+    "dm",
+    "drai",
+    "dynamic",
+    "efficient",
+    "eh",
+    "ena",
+    "eth",
+    "events",
+    "evict",
+    "file",
+    "flush",
+    "fr",
+    "freezable",
+    "g",
+    "gp",
+    "h",
+    "hcd",
+    "highpri",
+    "hpsa",
+    "i",
+    "ice",
+    "inodegc",
+    "int",
+    "io",
+    "ioctl",
+    "iss",
+    "ixgbe",
+    "kblockd",
+    "kmem",
+    "kthre",
+    "kthread",
+    "livelist",
+    "log",
+    "long",
+    "mlx",
+    "mm",
+    "mpt",
+    "mru",
+    "n",
+    "nocb",
+    "null",
+    "nvme",
+    "o",
+    "p",
+    "par",
+    "percpu",
+    "power",
+    "preempt",
+    "prefetch",
+    "prune",
+    "punt",
+    "q",
+    "r",
+    "raid",
+    "rd",
+    "reap",
+    "reclaim",
+    "requeue",
+    "reset",
+    "rsv",
+    "rude",
+    "s",
+    "sas",
+    "sched",
+    "sd",
+    "sync",
+    "system",
+    "taskq",
+    "tasks",
+    "tmf",
+    "trace",
+    "trim",
+    "u",
+    "unbound",
+    "unlinked",
+    "upgrade",
+];
+/// Words after which the kernel's own list goes on: those of three letters and more may be cut at 15 bytes.
+const MORE_KERNEL_WORDS: [&str; 14] = [
+    "vd",
+    "vda",
+    "vdev",
+    "virtio",
+    "wait",
+    "wq",
+    "wr",
+    "write",
+    "writeback",
+    "xhci",
+    "zio",
+    "zrele",
+    "zvol",
+    "nvm",
 ];
 
 /// Programs that every OpenZFS host runs, and the recorders.
 const TOOLS: [&str; 8] = ["zfs", "zpool", "zdb", "zed", "ztest", "perf", "zwhy", "[unknown]"];
 
 /// Stand-ins are public, so that redacting twice changes nothing.
-pub(super) const STAND_INS: [&str; 13] = [
+pub(super) const STAND_INS: [&str; 14] = [
     "host", "pool", "fs", "snap", "process", "program", "path", "device", "address", "user", "argument",
-    "mark", "input",
+    "mark", "input", "id",
 ];
 
 /// The name tells nothing about who uses the host.
@@ -61,15 +187,35 @@ pub(super) fn is_public_process(comm: &str) -> bool {
     comm.is_empty()
         || TOOLS.contains(&comm)
         || thread_role(comm).is_some()
-        || KERNEL_THREADS
-            .iter()
-            .any(|start| comm.strip_prefix(start).is_some_and(|rest| is_numbered(start, rest)))
+        || of_kernel(comm) == Some("")
         || is_stand_in(comm)
 }
 
-/// `md127` and `kworker/0:1`, but not `mdsecret`.
-fn is_numbered(start: &str, rest: &str) -> bool {
-    !start.ends_with(|c: char| c.is_ascii_alphanumeric()) || !rest.starts_with(|c: char| c.is_alphabetic())
+/// Of a kernel thread's name what may be somebody's word: nothing of `md127_raid1` and `kworker/0:1-events`, `acme_wq` of
+/// `kworker/u8:2-acme_wq`. `None` where no kernel thread is called so, as with `mdsecret`.
+pub(super) fn of_kernel(comm: &str) -> Option<&str> {
+    let starts = KERNEL_THREADS.iter().filter_map(|start| Some((start, comm.strip_prefix(start)?)));
+    let (start, rest) = starts.max_by_key(|(start, _)| start.len())?;
+    let joined = start.ends_with(|c: char| c.is_ascii_alphanumeric());
+    if joined && rest.starts_with(|c: char| c.is_alphabetic()) {
+        return None;
+    }
+    // The kernel keeps 15 bytes of a name.
+    let is_cut = comm.len() == 15;
+    let mut at = rest;
+    while let Some(from) = at.find(char::is_alphabetic) {
+        let len = at[from..].find(|c: char| !c.is_alphabetic()).unwrap_or(at.len() - from);
+        let (word, after) = at[from..].split_at(len);
+        let cut = is_cut && after.is_empty();
+        let mut all = KERNEL_WORDS.iter().chain(&MORE_KERNEL_WORDS);
+        let numbered =
+            &at[from..][..len + after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len()];
+        if !is_stand_in(numbered) && !all.any(|known| *known == word || (cut && known.starts_with(word))) {
+            return Some(&at[from..]);
+        }
+        at = after;
+    }
+    Some("")
 }
 
 /// A part of a control group's path that every host has.
@@ -97,13 +243,56 @@ pub(super) fn pool_of_kstat(source: &str) -> Option<&str> {
     (of_pool(name) && pool != "pressure").then_some(pool)
 }
 
-/// Directories that are the same on every host; what is below them is not private.
+/// Directories that are the same on every host; of what is below them only names that are known are private.
 pub(super) fn is_system_path(path: &str) -> bool {
-    const ROOTS: [&str; 9] =
-        ["/proc", "/sys", "/usr", "/lib", "/lib64", "/bin", "/sbin", "/boot", "/etc/modprobe.d"];
-    ROOTS
-        .iter()
-        .any(|root| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    const ROOTS: [&str; 15] = [
+        "/proc",
+        "/sys",
+        "/usr/bin",
+        "/usr/include",
+        "/usr/lib",
+        "/usr/lib32",
+        "/usr/lib64",
+        "/usr/libexec",
+        "/usr/sbin",
+        "/usr/share",
+        "/lib",
+        "/lib64",
+        "/bin",
+        "/sbin",
+        "/boot",
+    ];
+    // Homes are below /usr on FreeBSD, and control groups have names that users give.
+    let below =
+        |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    path == "/usr"
+        || below("/etc/modprobe.d")
+        || (ROOTS.iter().any(|root| below(root)) && !below("/sys/fs/cgroup"))
+}
+
+/// A node of /dev that is no disk and is called the same on every host.
+pub(super) fn is_public_node(name: &str) -> bool {
+    const NODES: [&str; 16] = [
+        "zfs",
+        "null",
+        "zero",
+        "full",
+        "mem",
+        "kmem",
+        "random",
+        "urandom",
+        "shm",
+        "kvm",
+        "console",
+        "pts",
+        "tty",
+        "fuse",
+        "loop-control",
+        "stdin",
+    ];
+    let numbered =
+        |start: &str| name.strip_prefix(start).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    NODES.contains(&name) || numbered("tty") || numbered("ttyS") || numbered("nvme") || is_public_disk(name)
 }
 
 /// How a kernel numbers its disks, and how ZFS names what it makes of them: `sda1`, `nvme0n1p2`, `mirror-0`.
@@ -129,6 +318,12 @@ pub(super) fn is_public_disk(name: &str) -> bool {
         || LETTERS.iter().any(|start| name.strip_prefix(start).is_some_and(letters))
         || NUMBERED.iter().any(|start| name.strip_prefix(start).is_some_and(numbers))
         || MADE.iter().any(|start| name.strip_prefix(start).is_some_and(made))
+}
+
+/// A figure that names a pool, a disk or a machine: `guid`, `tank/guid`, `spl_hostid`.
+pub(super) fn is_identity(name: &str) -> bool {
+    let last = name.rsplit(['/', '.']).next().unwrap_or(name);
+    last == "guid" || last.ends_with("_guid") || last.ends_with("hostid") || last == "machine_id"
 }
 
 /// A device link that carries a vendor, a model or a serial: `ata-…`, `wwn-0x…`.

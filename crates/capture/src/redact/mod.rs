@@ -1,24 +1,26 @@
 //! Takes the names out of what was recorded: each is replaced, everywhere by the same stand-in.
 //!
 //! Replaced are the names of hosts, pools, datasets, snapshots, processes that are neither of
-//! OpenZFS nor of the kernel, directories and files, device serials and IP addresses. What a cause
-//! is told by stays: functions, modules, thread roles, parameters, properties, versions, figures.
+//! OpenZFS nor of the kernel, directories and files, device serials, addresses of networks, of mail and of hardware, and
+//! numbers that identify a pool or a machine. What a cause is told by stays: functions, modules, thread roles, parameters, properties, versions, figures.
 //! Invariant: two names never become one, so counts per process or dataset stay as they were.
 
 mod capture;
 mod facts;
+mod identity;
 mod known;
 mod names;
 mod properties;
 #[cfg(test)]
 mod share_tests;
+mod tables;
 
 use facts::kstat_source;
 use known::is_public_process;
 use names::Names;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
-use zwhy_evidence::{Evidence, Host, Imported, Property, Table};
+use zwhy_evidence::{CaptureFacts, Evidence, Host, Imported, Property};
 use zwhy_profile::{Event, Frame, FrameKind, Profile, StackId, StringId, Thread};
 
 /// The stand-ins given so far; the same one for two recordings gives the same name to both.
@@ -35,7 +37,7 @@ impl Redactor {
         facts::learn(&evidence.facts, names);
         collect_items(evidence, names);
         collect_profile(&evidence.profile, names);
-        names.settle(&facts::datasets(&evidence.facts));
+        names.settle(&datasets(evidence, &evidence.facts));
         evidence.profile = redacted_profile(&evidence.profile, names);
         rewrite_items(evidence, names);
         evidence.facts = facts::redacted(std::mem::take(&mut evidence.facts), names);
@@ -62,6 +64,12 @@ impl Redactor {
     }
 }
 
+/// Every pool and dataset that facts and evidence name.
+fn datasets<'a>(evidence: &'a Evidence, facts: &'a CaptureFacts) -> Vec<&'a str> {
+    let of_properties = evidence.properties.iter().filter_map(|p| p.dataset.as_deref());
+    facts::datasets(facts).into_iter().chain(of_properties).collect()
+}
+
 /// Learns what is a name before anything is replaced, so that it is known wherever it appears.
 fn collect_items(evidence: &Evidence, names: &mut Names) {
     names.host(evidence.host.name.as_deref().unwrap_or_default());
@@ -71,6 +79,9 @@ fn collect_items(evidence: &Evidence, names: &mut Names) {
     for part in groups.flat_map(|path| path.split('/')).filter(|part| !known::is_public_group(part)) {
         names.process(part);
     }
+    let values = evidence.properties.iter().map(|p| (p.name.as_str(), p.value.as_str()));
+    values.for_each(|(name, value)| properties::learn(name, value, names));
+    evidence.tables.iter().for_each(|table| tables::learn(table, names));
     let listed = evidence.threads.iter().map(|t| t.comm.as_str());
     let rows = evidence.flat.iter().filter_map(|r| r.comm.as_deref());
     let trees = evidence.trees.iter().filter_map(|t| t.comm.as_deref());
@@ -158,19 +169,19 @@ fn rewrite_items(evidence: &mut Evidence, names: &mut Names) {
         tree.frames.iter_mut().for_each(|frame| *frame = names.root(frame));
     }
     evidence.threads.iter_mut().for_each(|t| t.comm = names.comm(&t.comm));
+    let before = evidence.kstats.len() + evidence.params.len() + evidence.properties.len();
+    evidence.kstats.retain(|k| !known::is_identity(&k.name) && !known::is_identity(&k.source));
     evidence.kstats.iter_mut().for_each(|k| k.source = kstat_source(&k.source, names));
+    evidence.params.retain(|p| !known::is_identity(&p.name));
     evidence.params.iter_mut().for_each(|p| p.value = names.text(&p.value));
-    let before = evidence.properties.len();
     evidence.properties.retain_mut(|Property { dataset, name, value, .. }| {
         let Some(kept) = properties::redacted(name, value, names) else { return false };
         *value = kept;
         *dataset = dataset.as_deref().map(|d| names.dataset(d));
         true
     });
-    names.left_out(before - evidence.properties.len());
-    for Table { columns, rows, .. } in &mut evidence.tables {
-        columns.iter_mut().chain(rows.iter_mut().flatten()).for_each(|cell| *cell = names.text(cell));
-    }
+    names.left_out(before - evidence.kstats.len() - evidence.params.len() - evidence.properties.len());
+    evidence.tables.iter_mut().for_each(|table| tables::rewrite(table, names));
     for origin in &mut evidence.origins {
         // `thread.txt, lines 3-8`
         let (file, rest) = origin.split_at(origin.find(", ").unwrap_or(origin.len()));
@@ -182,7 +193,7 @@ fn rewrite_items(evidence: &mut Evidence, names: &mut Names) {
 mod tests {
     use super::*;
     use serde_json::json;
-    use zwhy_evidence::{CaptureFacts, Kstat, ThreadCpu};
+    use zwhy_evidence::{Kstat, ThreadCpu};
     use zwhy_profile::Event;
 
     fn sample() -> Imported {

@@ -1,12 +1,12 @@
 //! Stand-ins for names: the same name always gets the same one, numbered in order of first sight.
 
+use super::identity;
 use super::known::{
-    is_device_id, is_public_disk, is_public_group, is_public_process, is_stand_in, is_system_path,
-    pool_of_kstat,
+    is_device_id, is_public_disk, is_public_group, is_public_node, is_public_process, is_stand_in,
+    is_system_path, of_kernel, pool_of_kstat,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// All names that were replaced so far, by kind of thing.
 #[derive(Default)]
@@ -17,6 +17,8 @@ pub(super) struct Names {
     hosts: FxHashSet<String>,
     processes: FxHashSet<String>,
     devices: FxHashSet<String>,
+    /// Paths that are values of their own.
+    places: FxHashSet<String>,
     /// Names that are no single word, longest last, with their stand-ins.
     phrases: BTreeMap<(usize, String), String>,
     /// Names of the host that look like stand-ins: no other name may get them.
@@ -26,7 +28,7 @@ pub(super) struct Names {
 }
 
 /// Shorter names are looked for as whole words only.
-const INSIDE: usize = 4;
+const INSIDE: usize = 3;
 
 impl Names {
     pub fn len(&self) -> usize {
@@ -44,11 +46,23 @@ impl Names {
         counts
     }
 
-    /// Registers a host by its name; a domain is part of it.
+    /// Registers a host by its name; a domain is part of it. Small and capital letters are the same in it.
     pub fn host(&mut self, name: &str) {
-        if !name.is_empty() && !self.is_taken(name) {
-            self.hosts.insert(name.to_owned());
+        let name = name.to_lowercase();
+        if !name.is_empty() && !self.is_taken(&name) {
             self.hosts.extend(name.split('.').next().map(str::to_owned));
+            self.hosts.insert(name);
+        }
+    }
+
+    pub fn is_pool(&self, name: &str) -> bool {
+        self.pools.contains(name.split(['/', '@', '#']).next().unwrap_or_default())
+    }
+
+    /// Registers a path that is known as a whole.
+    pub fn place(&mut self, path: &str) {
+        if path.len() > 1 && path.contains(|c| !in_word(c)) {
+            self.places.insert(path.to_owned());
         }
     }
 
@@ -73,6 +87,12 @@ impl Names {
     pub fn disk(&mut self, name: &str) {
         if !self.is_taken(name) && !is_public_disk(name) {
             self.devices.insert(name.to_owned());
+            // `ata-MODEL_SERIAL`
+            let serial =
+                name.rsplit_once('_').filter(|(id, serial)| is_device_id(id) && serial.len() >= INSIDE);
+            if let Some((_, serial)) = serial {
+                self.devices.insert(serial.to_owned());
+            }
         }
     }
 
@@ -90,6 +110,21 @@ impl Names {
             let stand_in = self.dataset(name);
             self.phrases.insert((name.len(), (*name).to_owned()), stand_in);
         }
+        // Also of disks whose names are several words of a text.
+        let many = |name: &str| name.contains(['@', ':', '/', '%', '#', '+']) || odd(name);
+        let mut disks: Vec<String> =
+            self.devices.iter().filter(|d| many(d) && !d.starts_with('/')).cloned().collect();
+        disks.sort_unstable();
+        for disk in disks {
+            let stand_in = self.device(&disk);
+            self.phrases.insert((disk.len(), disk), stand_in);
+        }
+        let mut places: Vec<String> = self.places.iter().cloned().collect();
+        places.sort_unstable();
+        for place in places {
+            let stand_in = self.path(&place);
+            self.phrases.insert((place.len(), place), stand_in);
+        }
     }
 
     fn is_taken(&mut self, name: &str) -> bool {
@@ -102,12 +137,23 @@ impl Names {
 
     /// The name of a thread or process.
     pub fn comm(&mut self, comm: &str) -> String {
-        if is_public_process(comm) { comm.to_owned() } else { self.stand_in("process", comm) }
+        match of_kernel(comm) {
+            _ if is_public_process(comm) => comm.to_owned(),
+            Some(name) if comm.starts_with("kworker/") && !name.is_empty() => {
+                format!("{}{}", &comm[..comm.len() - name.len()], self.stand_in("process", name))
+            }
+            _ => self.stand_in("process", comm),
+        }
     }
 
     /// A frame that may be a process instead of a function.
     pub fn root(&mut self, name: &str) -> String {
-        if self.processes.contains(name) { self.comm(name) } else { name.to_owned() }
+        match name {
+            _ if self.processes.contains(name) => self.comm(name),
+            // `main (/home/joe/app.py:12)`
+            _ if name.contains('/') => self.text(name),
+            _ => name.to_owned(),
+        }
     }
 
     /// The object that user code is in; libraries are public, programs are named as their process.
@@ -165,24 +211,23 @@ impl Names {
         if word.starts_with('/') && word.len() > 1 {
             return self.path(word);
         }
-        // `file:///root/key`, `https://keys.example.org/one`.
         if let Some((scheme, rest)) = word.split_once("://") {
-            let rest = rest.strip_prefix('/').unwrap_or(rest);
-            return format!("{scheme}://{}", self.path(&format!("/{rest}")));
+            let scheme = if is_scheme(scheme) { scheme.to_owned() } else { self.word(scheme) };
+            return format!("{scheme}://{}", self.below_scheme(rest));
         }
         if self.processes.contains(word) {
             return self.comm(word);
         }
-        if word.parse::<Ipv6Addr>().is_ok_and(|a| !a.is_loopback() && !a.is_unspecified()) {
-            return self.stand_in("address", word);
-        }
         // `joe@db7`
         if let Some((user, host)) = word.split_once('@')
-            && self.hosts.contains(host.split([':', '.']).next().unwrap_or_default())
+            && self.is_host(host.split([':', '.']).next().unwrap_or_default())
             && !user.is_empty()
             && user != "root"
         {
             return format!("{}@{}", self.stand_in("user", user), self.word(host));
+        }
+        if let Some(kind) = identity::kind(word) {
+            return self.stand_in(kind, word);
         }
         // `vdev/tank//srv/disk1`: of a pool that has a file for a disk.
         if let Some((pool, path)) = word.split_once("//").filter(|(pool, _)| pool.starts_with("vdev/")) {
@@ -199,15 +244,13 @@ impl Names {
     }
 
     fn piece(&mut self, name: &str) -> String {
-        if self.hosts.contains(name) {
+        if self.is_host(name) {
             // The short and the full name are one host.
-            let short = name.split('.').next().unwrap_or(name).to_owned();
+            let short = name.split('.').next().unwrap_or(name).to_lowercase();
             return self.stand_in("host", &short);
         }
-        if let Some(stem) = name.split('.').next().filter(|s| self.hosts.contains(*s) && s.len() < name.len())
-        {
-            let stem = stem.to_owned();
-            return format!("{}{}", self.stand_in("host", &stem), &name[stem.len()..]);
+        if let Some(stem) = name.split('.').next().filter(|s| self.is_host(s) && s.len() < name.len()) {
+            return format!("{}{}", self.stand_in("host", &stem.to_lowercase()), &name[stem.len()..]);
         }
         if self.pools.contains(name) {
             return self.stand_in("pool", name);
@@ -218,10 +261,34 @@ impl Names {
         if name.len() >= 3 && self.processes.contains(name) {
             return self.comm(name);
         }
-        if name.parse::<Ipv4Addr>().is_ok_and(|a| !a.is_loopback() && !a.is_unspecified()) {
+        if identity::is_ipv4(name) {
             return self.stand_in("address", name);
         }
+        if let Some(kind) = identity::kind(name) {
+            return self.stand_in(kind, name);
+        }
+        // `10.1.2.3-10.1.2.9`
+        if name.split('-').any(identity::is_ipv4) {
+            let ends: Vec<String> = name.split('-').map(|end| self.piece(end)).collect();
+            return ends.join("-");
+        }
         self.inside(name)
+    }
+
+    fn is_host(&self, name: &str) -> bool {
+        self.hosts.contains(name) || self.hosts.contains(&name.to_lowercase())
+    }
+
+    /// A value that is an address as a whole, blanks and all: `file:///root/my key`, `https://keys.example.org/one`.
+    pub fn address(&mut self, url: &str) -> String {
+        match url.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) {
+            Some((scheme, rest)) => format!("{scheme}://{}", self.below_scheme(rest)),
+            None => self.text(url),
+        }
+    }
+
+    fn below_scheme(&mut self, rest: &str) -> String {
+        self.place_of(&format!("/{}", rest.strip_prefix('/').unwrap_or(rest)))
     }
 
     /// `6.1.0-db7`: hosts and pools within a longer word.
@@ -234,7 +301,8 @@ impl Names {
         found.sort_unstable();
         let mut out = name.to_owned();
         for (_, known, kind) in found.into_iter().rev() {
-            while let Some(at) = bounded(&out, &known) {
+            // Neither is in a stand-in that another one got here.
+            while let Some(at) = bounded(&out, &known).filter(|_| !is_stand_in(&known)) {
                 let short = if kind == "host" { known.split('.').next().unwrap_or(&known) } else { &known };
                 let stand_in = self.stand_in(kind, short);
                 out.replace_range(at..at + known.len(), &stand_in);
@@ -261,11 +329,31 @@ impl Names {
 
     pub fn path(&mut self, path: &str) -> String {
         if is_system_path(path) {
-            return path.to_owned();
+            return self.system_path(path);
         }
+        if let Some(group) = path.strip_prefix("/sys/fs/cgroup/") {
+            return format!("/sys/fs/cgroup/{}", self.group(group));
+        }
+        self.place_of(path)
+    }
+
+    /// `/proc/spl/kstat/zfs/tank/iostats`, `/usr/bin/secretd`.
+    fn system_path(&mut self, path: &str) -> String {
+        if let Some(kstat) = path.strip_prefix("/proc/spl/kstat/zfs/") {
+            return match pool_of_kstat(kstat) {
+                Some(_) => format!("/proc/spl/kstat/zfs/{}", self.dataset(kstat)),
+                None => path.to_owned(),
+            };
+        }
+        let parts: Vec<String> = path.split('/').map(|part| self.piece(part)).collect();
+        parts.join("/")
+    }
+
+    /// A path none of whose directories every host has, but for /dev.
+    fn place_of(&mut self, path: &str) -> String {
         // Device nodes say sda or nvme0n1; links to them and zvols say more.
         let node = path.strip_prefix("/dev/");
-        if node.is_some_and(|n| !n.contains('/') && !is_device_id(n)) {
+        if node.is_some_and(is_public_node) {
             return path.to_owned();
         }
         let mut out = String::new();
@@ -337,10 +425,17 @@ impl Names {
 /// Where `known` begins in `text` with neither letter nor digit beside it.
 fn bounded(text: &str, known: &str) -> Option<usize> {
     let beside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    // Names of hosts are kept in small letters.
+    let lower = text.to_ascii_lowercase();
+    let text = if known.bytes().any(|b| b.is_ascii_uppercase()) { text } else { lower.as_str() };
     let mut found = text.match_indices(known).map(|(at, _)| at);
     found.find(|at| {
         !beside(text[..*at].chars().next_back()) && !beside(text[at + known.len()..].chars().next())
     })
+}
+
+fn is_scheme(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
 fn in_word(c: char) -> bool {

@@ -4,6 +4,7 @@
 //! others a stand-in is left, or nothing.
 
 use super::names::Names;
+use super::{identity, known};
 
 /// Properties of datasets and pools whose values are words of OpenZFS or figures (zfsprops(7), zpoolprops(7)).
 const PUBLIC: &[&str] = &[
@@ -123,6 +124,9 @@ pub(super) fn redacted(name: &str, value: &str, names: &mut Names) -> Option<Str
     if name.contains(':') || (name.contains('@') && !name.starts_with("feature@")) {
         return None;
     }
+    if known::is_identity(name) {
+        return None;
+    }
     let plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '%' | '+' | ',' | ' ' | ':');
     let known = PUBLIC.contains(&name) || name.starts_with("feature@");
@@ -132,10 +136,21 @@ pub(super) fn redacted(name: &str, value: &str, names: &mut Names) -> Option<Str
         _ if known => names.text(value),
         _ if DATASETS.contains(&name) => names.dataset(value),
         _ if value.starts_with('/') => names.path(value),
-        _ if value.contains("://") => names.text(value),
-        _ if value.chars().all(|c| c.is_ascii_digit()) => value.to_owned(),
+        _ if value.contains("://") => names.address(value),
+        _ if value.chars().all(|c| c.is_ascii_digit()) && !identity::is_long_number(value) => {
+            value.to_owned()
+        }
         _ => "set".to_owned(),
     })
+}
+
+/// Learns what a value names, so that it is known in sentences, too.
+pub(super) fn learn(name: &str, value: &str, names: &mut Names) {
+    if value.starts_with('/') {
+        names.place(value);
+    } else if DATASETS.contains(&name) && !WORDS.contains(&value) {
+        names.pool_of(value);
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +171,15 @@ mod tests {
         assert_eq!(of("encryptionroot", "tank/home").as_deref(), Some("pool1/fs1"));
         assert_eq!(of("sharenfs", "rw=@10.0.0.0/8").as_deref(), Some("set"));
         assert_eq!(of("comment", "bay 3").as_deref(), Some("set"));
-        for name in ["org.example:backup", "userquota@joe", "groupused@staff"] {
+        assert_eq!(
+            of("keylocation", "file:///root/my key.hex").as_deref(),
+            Some("file:///path1/path6"),
+            "a blank is part of it"
+        );
+        assert_eq!(of("mountpoint", "/usr/home/joe").as_deref(), Some("/path7/path8/path9"), "FreeBSD");
+        assert_eq!(of("used", "98765432101234567").as_deref(), Some("98765432101234567"));
+        assert_eq!(of("newest", "98765432101234567").as_deref(), Some("set"));
+        for name in ["org.example:backup", "userquota@joe", "groupused@staff", "guid", "load_guid"] {
             assert_eq!(of(name, "5"), None, "{name}");
         }
     }
