@@ -113,6 +113,17 @@ pub struct TestCase {
     pub evidence: Fixture,
 }
 
+/// The tests of a cause, as text until somebody runs them.
+#[derive(Clone, Debug)]
+pub(super) enum Tests {
+    /// What follows `above` lines of the file.
+    Text {
+        text: Box<str>,
+        above: usize,
+    },
+    Read(Vec<TestCase>),
+}
+
 /// One class.
 #[derive(Clone, Debug)]
 pub struct Cause {
@@ -142,5 +153,18 @@ pub struct Cause {
     pub remedy: Remedy,
     /// What the remedy gains; every cause with commands says so.
     pub gain: Option<GainRule>,
-    pub tests: Vec<TestCase>,
+    pub(super) tests: Tests,
+}
+
+impl Cause {
+    /// Its inline tests.
+    ///
+    /// # Errors
+    /// What is wrong with their text.
+    pub fn tests(&self) -> Result<Vec<TestCase>, String> {
+        match &self.tests {
+            Tests::Text { text, above } => super::load::tests(text, *above),
+            Tests::Read(cases) => Ok(cases.clone()),
+        }
+    }
 }

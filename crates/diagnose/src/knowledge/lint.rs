@@ -267,14 +267,18 @@ fn others(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
 }
 
 fn tests(cause: &Cause, say: &mut impl FnMut(String)) {
-    let has = |wanted: &[Expectation]| cause.tests.iter().any(|t| wanted.contains(&t.expect));
+    let tests = match cause.tests() {
+        Ok(tests) => tests,
+        Err(what) => return say(what),
+    };
+    let has = |wanted: &[Expectation]| tests.iter().any(|t| wanted.contains(&t.expect));
     if !has(&[Expectation::Confident, Expectation::Candidate, Expectation::Listed]) {
         say("no test where the cause is found".to_owned());
     }
     if !has(&[Expectation::Absent]) {
         say("no test where the cause is absent".to_owned());
     }
-    for test in &cause.tests {
+    for test in &tests {
         for line in test.evidence.evidence().1 {
             say(format!("test `{}`: `{line}` is not of the line's format", test.name));
         }
@@ -288,7 +292,12 @@ pub type Paste<'a> = &'a dyn Fn(&str) -> Result<Evidence, String>;
 pub fn run_tests(knowledge: &Knowledge, paste: Paste<'_>) -> Vec<TestOutcome> {
     let mut outcomes = Vec::new();
     for cause in &knowledge.causes {
-        for test in &cause.tests {
+        let tests = cause.tests().unwrap_or_else(|what| {
+            let (class, test) = (cause.class.clone(), "all".to_owned());
+            outcomes.push(TestOutcome { class, test, passed: false, what });
+            Vec::new()
+        });
+        for test in &tests {
             let evidence = match test.evidence.pasted().map(paste) {
                 None => test.evidence.evidence().0,
                 Some(Ok(evidence)) => evidence,

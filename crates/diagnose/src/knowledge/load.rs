@@ -1,6 +1,6 @@
 //! Reading `knowledge/causes/*.toml`.
 
-use super::cause::{Busy, Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
+use super::cause::{Busy, Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Tests, Weight};
 use super::fixture::{Expectation, Fixture};
 use super::gain::GainEntry;
 use super::remedy::RemedyEntry;
@@ -35,6 +35,15 @@ struct File {
     look_alikes: Vec<LookAlikeEntry>,
     remedy: RemedyEntry,
     gain: Option<GainEntry>,
+    #[serde(default)]
+    tests: Vec<TestEntry>,
+}
+
+/// The end of a file that [`in_two`] parts from the rest.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TestsOfFile {
+    #[serde(default)]
     tests: Vec<TestEntry>,
 }
 
@@ -139,8 +148,35 @@ fn paragraphs(text: &str) -> String {
     joined.collect::<Vec<_>>().join("\n\n")
 }
 
+/// A cause file without its tests, and the tests. No answer needs them, and they are a quarter of all text: they are read
+/// when they are run. In a file whose tests are not at its end they are read with the rest.
+fn in_two(text: &str) -> (&str, &str) {
+    let at = text.find("\n[[tests]]").map_or(text.len(), |at| at + 1);
+    let (head, tests) = text.split_at(at);
+    let is_other = |line: &str| {
+        let table = line.trim_start_matches('[');
+        table.len() < line.len()
+            && table.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '"' | '\''))
+            && !table.starts_with("tests")
+    };
+    if tests.lines().any(is_other) { (text, "") } else { (head, tests) }
+}
+
+fn case(entry: TestEntry) -> TestCase {
+    TestCase { name: entry.name, expect: entry.expect, evidence: entry.evidence }
+}
+
+/// The tests that [`in_two`] parted from their file, which has `above` lines before them.
+pub fn tests(text: &str, above: usize) -> Result<Vec<TestCase>, String> {
+    // What is wrong is told with its line in the file.
+    let placed = "\n".repeat(above) + text;
+    let read: TestsOfFile = toml::from_str(&placed).map_err(|e| e.to_string().trim_end().to_owned())?;
+    Ok(read.tests.into_iter().map(case).collect())
+}
+
 fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
-    let file: File = toml::from_str(&text.text).map_err(|e| e.to_string())?;
+    let (head, tests) = in_two(&text.text);
+    let file: File = toml::from_str(head).map_err(|e| e.to_string())?;
     let base = text.name.rsplit('/').next().unwrap_or(&text.name);
     let class = base.strip_suffix(".toml").unwrap_or(base).to_owned();
     let mut compile = |text: &str| Condition::compile(text, bank).map_err(|e| format!("`{text}`: {e}"));
@@ -192,10 +228,9 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         look_alikes,
         remedy,
         gain,
-        tests: file
-            .tests
-            .into_iter()
-            .map(|t| TestCase { name: t.name, expect: t.expect, evidence: t.evidence })
-            .collect(),
+        tests: match tests {
+            "" => Tests::Read(file.tests.into_iter().map(case).collect()),
+            _ => Tests::Text { text: tests.into(), above: head.lines().count() },
+        },
     })
 }
