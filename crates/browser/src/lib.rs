@@ -6,6 +6,11 @@
 #[cfg(target_family = "wasm")]
 mod abi;
 
+/// Faster than that of Rust's library for WebAssembly, and smaller.
+#[cfg(target_family = "wasm")]
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
 use zwhy_capture::{Capture, CaptureError, Redactor};
 use zwhy_diagnose::{Knowledge, Options, classify, explain_classified};
 use zwhy_evidence::Imported;
