@@ -34,12 +34,12 @@ fn kept(promised: &Range, came: &ShareOf) -> Kept {
 fn text(promised: &Range, came: Option<ShareOf>, kept: Kept) -> String {
     let percent = |part: f64| part * 100.0;
     let promise = format!(
-        "Promised was {:.0} to {:.0} % less CPU of ZFS",
+        "The remedy promised {:.0} to {:.0} % less CPU in ZFS",
         percent(promised.low),
         percent(promised.high)
     );
     let Some(came) = came else {
-        return format!("{promise} for the same work; what came cannot be measured here.");
+        return format!("{promise} for the same work; what it saved cannot be measured here.");
     };
     let word = match kept {
         Kept::Kept => "kept",
@@ -47,7 +47,7 @@ fn text(promised: &Range, came: Option<ShareOf>, kept: Kept) -> String {
         _ => "less than promised",
     };
     format!(
-        "{promise}, {:.0} % came ({:.0}–{:.0}): {word}.",
+        "{promise} and saved {:.0} % ({:.0}–{:.0}): {word}.",
         percent(came.value),
         percent(came.low),
         percent(came.high)

@@ -110,7 +110,7 @@ fn a_finding_that_goes_and_a_cost_that_falls_is_help() {
     assert!(promise.zfs_cpu_less.low > 0.4 && promise.zfs_cpu_less.high < 0.9, "{promise:?}");
     assert!((promise.came.expect("counters").value - (1.0 - 5.0 / 17.0)).abs() < 1e-9, "{promise:?}");
     assert_eq!(promise.kept, Kept::Kept);
-    assert!(a.verdict.ends_with("71 % came (68–73): kept."), "{}", a.verdict);
+    assert!(a.verdict.ends_with("and saved 71 % (68–73): kept."), "{}", a.verdict);
 }
 
 #[test]
