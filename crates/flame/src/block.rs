@@ -30,10 +30,10 @@ struct Header<'a> {
     diff: bool,
 }
 
-/// Encodes a tree, whose boxes are `nodes`. Layout: `ZWF2`, header length (u32 LE), header JSON, then the columns level and value of the boxes;
-/// how many kinds there are, their labels, their stages (bytes), how many kinds lie below each, and those in its order;
-/// the place of each box but the root in the list of the kind above it; and, of a differential tree, the values of side
-/// B. Numbers are LEB128 varints.
+/// Encodes a tree, whose boxes are `nodes`. Layout: `ZWF2`, header length (u32 LE), header JSON, then the columns level
+/// and value of the boxes; how many kinds there are, their labels, their stages (bytes), how many kinds lie below each,
+/// and those in its order; the place of each box but the root in the list of the kind above it; and, of a differential
+/// tree, the values of side B. Numbers are LEB128 varints.
 ///
 /// # Errors
 /// Only when memory cannot be written to, which does not happen.

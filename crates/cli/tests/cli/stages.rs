@@ -169,24 +169,37 @@ fn of_page(page: &str) -> Stages {
     let header: serde_json::Value = serde_json::from_slice(&raw[8..8 + length]).expect("a header");
     let nodes = header["nodes"].as_u64().unwrap() as usize;
     let mut rest = &raw[8 + length..];
-    let level: Vec<u64> = (0..nodes).map(|_| varint(&mut rest)).collect();
-    let value: Vec<u64> = (0..nodes).map(|_| varint(&mut rest)).collect();
-    let _labels: Vec<u64> = (0..nodes).map(|_| varint(&mut rest)).collect();
+    let level = numbers(&mut rest, nodes);
+    let value = numbers(&mut rest, nodes);
+    // Kinds of boxes: their labels, their stages, and which lie below each.
+    let kinds = numbers(&mut rest, 1)[0];
+    let _labels = numbers(&mut rest, kinds);
+    let (stage_of, mut rest) = rest.split_at(kinds);
+    let counts = numbers(&mut rest, kinds);
+    let below: Vec<Vec<usize>> = counts.into_iter().map(|count| numbers(&mut rest, count)).collect();
+    let place = numbers(&mut rest, nodes - 1);
     // What is below a box is not its own.
     let mut own = value.clone();
+    let mut kind = vec![0; nodes];
     let mut above: Vec<usize> = Vec::new();
     for at in 0..nodes {
-        above.truncate(level[at] as usize);
-        if let Some(parent) = above.last() {
-            own[*parent] -= value[at];
+        above.truncate(level[at]);
+        if let Some(&parent) = above.last() {
+            own[parent] -= value[at];
+            kind[at] = below[kind[parent]][place[at - 1]];
         }
         above.push(at);
     }
     let mut stages = Stages::new();
-    for (own, stage) in own.iter().zip(&rest[..nodes]).filter(|(own, _)| **own > 0) {
-        *stages.entry(header["stages"][usize::from(*stage)].as_str().unwrap().to_owned()).or_default() += own;
+    for (own, kind) in own.into_iter().zip(kind).filter(|(own, _)| *own > 0) {
+        let stage = header["stages"][usize::from(stage_of[kind])].as_str().expect("a stage");
+        *stages.entry(stage.to_owned()).or_default() += own as u64;
     }
     stages
+}
+
+fn numbers(bytes: &mut &[u8], count: usize) -> Vec<usize> {
+    (0..count).map(|_| varint(bytes) as usize).collect()
 }
 
 fn varint(bytes: &mut &[u8]) -> u64 {
