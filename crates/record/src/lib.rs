@@ -47,6 +47,7 @@ pub use error::RecordError;
 pub use heap::give_back as give_back_memory;
 pub use intervals::{Interval, Intervals};
 pub use options::{KeepLast, MAX_HZ, RecordOptions, WAIT_HZ};
+pub use priority::Priority;
 pub use recording::Recording;
 pub use sampler::try_sampling;
 pub use summary::{Progress, Status, Summary};

@@ -1,24 +1,25 @@
 //! The recorder goes before what it records.
 //!
 //! It needs a hundredth of a CPU, but where a hundred threads wait for each CPU it would wait with them
-//! for seconds, and its rings would run over. Invariants: only the thread that records is raised, and
-//! nothing that it starts; a nice value that was given to it is kept.
+//! for seconds, and its rings would run over. Invariants: nothing that is recorded is raised; a nice value
+//! that was given is kept.
 
 use rustix::process::{getpriority_process, setpriority_process};
 
-/// A host full of threads of nice 0 leaves a thread with this value several hundredths of a CPU.
-const NICE: i32 = -10;
+/// That of the threads of ZFS that compress, encrypt and checksum what is written (`wtqclsyspri` in OpenZFS's
+/// include/os/linux/spl/sys/sysmacros.h): where they fill the CPUs, a thread of nice 0 gets a seventieth of one.
+const NICE: i32 = -19;
 
-/// How the calling thread records.
+/// How the calling thread goes before others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Priority {
-    pub nice: i32,
+pub struct Priority {
+    pub(crate) nice: i32,
     raised: bool,
 }
 
 impl Priority {
-    /// Raises the calling thread where that is allowed: root and holders of CAP_SYS_NICE may.
-    pub(crate) fn raise() -> Priority {
+    /// Raises the calling thread where that is allowed: root and holders of CAP_SYS_NICE may. What it starts then is as high.
+    pub fn raise() -> Priority {
         let nice = getpriority_process(None).unwrap_or(0);
         if nice == 0 && setpriority_process(None, NICE).is_ok() {
             Priority { nice: NICE, raised: true }

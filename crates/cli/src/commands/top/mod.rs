@@ -11,7 +11,7 @@ use zwhy_capture::{Capture, CaptureError};
 use zwhy_diagnose::CONFIDENT;
 use zwhy_host::thread_cpu;
 use zwhy_live::{Csv, Fed, Feed, Model, Next, Pace, Replay, VERDICT_SPAN};
-use zwhy_record::{RecordOptions, Target};
+use zwhy_record::{Priority, RecordOptions, Target};
 
 mod screen;
 
@@ -52,6 +52,10 @@ fn interval(text: &str) -> Result<Duration, String> {
 }
 
 pub fn run(args: &Args) -> Result<()> {
+    if args.capture.is_none() {
+        // Who looks because the CPUs are full must not wait for one: the verdict is due within seconds.
+        Priority::raise();
+    }
     let model = Model::new(args.knowledge.load()?);
     let stop = stop::flag()?;
     let mut seen = Seen { model, pace: Pace::default() };
