@@ -93,7 +93,8 @@ fn what_cannot_be_played_is_refused() {
 fn the_host_is_watched_by_whoever_may_see_what() {
     let folder = tempfile::tempdir().unwrap();
     let line = run(folder.path(), ["top", "--once", "--json"]).json();
-    assert!(line["at_s"].as_f64().is_some_and(|at| at >= 10.0), "{line}");
+    // Five seconds where something beside this test makes the cause clear, else ten.
+    assert!(line["at_s"].as_f64().is_some_and(|at| at >= 5.0), "{line}");
     assert!(line["verdict"]["why"].as_str().is_some_and(|why| !why.is_empty()), "{line}");
     let cpu = line["cpu"].as_object().expect("/proc/stat can be read by all");
     let sum: f64 = cpu.values().filter_map(serde_json::Value::as_f64).sum();
