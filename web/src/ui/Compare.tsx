@@ -54,7 +54,7 @@ export function CompareCauses({ data }: { data: CompareData }) {
       <Causes rows={data.findings} />
       <Costs rows={data.costs} />
       {data.settings.length > 0 && (
-        <Section id="settings" title="Set otherwise">
+        <Section id="settings" title="Settings that differ">
           <Table words columns={[["Setting"], ["Of"], ["Before"], ["After"]]}>
             {data.settings.map((row) => (
               <tr>

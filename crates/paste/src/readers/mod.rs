@@ -1,6 +1,7 @@
 //! Readers of output whose shape no list of columns or lines describes: reports with sections, histograms,
 //! files named above their values, sentences.
 
+mod clauses;
 mod command;
 mod ddt_histogram;
 mod fio;

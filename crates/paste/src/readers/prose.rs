@@ -1,9 +1,10 @@
 //! Well-marked figures in sentences: `recordsize=1M`, `zfs 0.8.3 on Ubuntu 20.04`, `z_wr_iss at 100 % CPU`.
 //!
 //! Their origin says that they stand in the text; they only fill what no block tells (`blocks::said`).
-//! Clauses that ask, advise, compare or speak of another time are left alone: a figure that may not be
-//! of this host is worse than none.
+//! Clauses that ask, advise, compare or speak of another time are left alone (`clauses`): a figure that may
+//! not be of this host is worse than none.
 
+use super::clauses::{clauses, is_hedged};
 use super::params::is_parameter;
 use super::spoken::{self, Release, is_setting};
 use crate::blocks::{Block, Line, MOST_SAID, Sink, Taken};
@@ -374,70 +375,6 @@ fn in_braces(word: &str) -> &str {
 
 fn is_memory_unit(word: &str) -> bool {
     ["gb", "gib", "tb", "tib", "g"].iter().any(|unit| word.eq_ignore_ascii_case(unit))
-}
-
-/// Parts of a line that make one statement each.
-fn clauses(text: &str) -> impl Iterator<Item = &str> {
-    let text = text.trim().trim_start_matches(['*', '-', '•', ' ', '|']);
-    text.split(['!', ';']).flat_map(|part| part.split(". "))
-}
-
-/// A question, advice, a condition, a comparison, or another time.
-fn is_hedged(clause: &str) -> bool {
-    const WORDS: [&str; 44] = [
-        "would",
-        "should",
-        "could",
-        "might",
-        "may",
-        "if",
-        "try",
-        "instead",
-        "than",
-        "recommend",
-        "recommended",
-        "suggest",
-        "unless",
-        "without",
-        "not",
-        "never",
-        "previously",
-        "before",
-        "until",
-        "or",
-        "default",
-        "defaults",
-        "from",
-        "no",
-        "except",
-        "e.g",
-        "eg",
-        "example",
-        "like",
-        "fixed",
-        "was",
-        "were",
-        "worked",
-        "want",
-        "wanted",
-        "upgrading",
-        "downgrading",
-        "downgraded",
-        "versus",
-        "vs",
-        "compared",
-        "maybe",
-        "perhaps",
-        "unlike",
-    ];
-    clause.contains('?')
-        || clause.contains("http")
-        || clause.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')')).any(|word| {
-            let word = word.to_ascii_lowercase();
-            word.ends_with("n't")
-                || word.ends_with("n’t")
-                || WORDS.contains(&word.trim_matches(['.', ':', '"']))
-        })
 }
 
 /// A word without the marks that Markdown and punctuation put around it; a function keeps its `()`, as threads are

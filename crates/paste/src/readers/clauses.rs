@@ -1,0 +1,91 @@
+//! The statements that a line of prose makes, and which of them are of this host and of now.
+
+/// Parts of a line that make one statement each.
+pub fn clauses(text: &str) -> impl Iterator<Item = &str> {
+    let text = text.trim().trim_start_matches(['*', '-', '•', ' ', '|']);
+    text.split(['!', ';']).flat_map(|part| part.split(". "))
+}
+
+/// A question, advice, a condition, a comparison, or another time.
+pub fn is_hedged(clause: &str) -> bool {
+    const WORDS: [&str; 44] = [
+        "would",
+        "should",
+        "could",
+        "might",
+        "may",
+        "if",
+        "try",
+        "instead",
+        "than",
+        "recommend",
+        "recommended",
+        "suggest",
+        "unless",
+        "without",
+        "not",
+        "never",
+        "previously",
+        "before",
+        "until",
+        "or",
+        "default",
+        "defaults",
+        "from",
+        "no",
+        "except",
+        "e.g",
+        "eg",
+        "example",
+        "like",
+        "fixed",
+        "was",
+        "were",
+        "worked",
+        "want",
+        "wanted",
+        "upgrading",
+        "downgrading",
+        "downgraded",
+        "versus",
+        "vs",
+        "compared",
+        "maybe",
+        "perhaps",
+        "unlike",
+    ];
+    clause.contains('?')
+        || clause.contains("http")
+        || clause.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')')).any(|word| {
+            let word = word.to_ascii_lowercase();
+            word.ends_with("n't")
+                || word.ends_with("n’t")
+                || WORDS.contains(&word.trim_matches(['.', ':', '"']))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_its_statements() {
+        let of = |text| clauses(text).map(str::trim).collect::<Vec<_>>();
+        assert_eq!(of("* atime is off. It is slow; very"), ["atime is off", "It is slow", "very"]);
+        assert_eq!(of("zfs 2.1.5 here"), ["zfs 2.1.5 here"], "a version is no end");
+    }
+
+    #[test]
+    fn what_may_not_be_of_this_host_is_hedged() {
+        for text in [
+            "is recordsize=1M good?",
+            "you should set it",
+            "It isn’t set",
+            "faster than 2.1",
+            "It WAS, (before)",
+        ] {
+            assert!(is_hedged(text), "{text}");
+        }
+        assert!(!is_hedged("recordsize is 1M and the pool is slow"));
+    }
+}
