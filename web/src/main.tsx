@@ -122,14 +122,17 @@ async function open(): Promise<void> {
   });
   await list();
   const stacks = packed("flame", "flame graph");
-  // A worker needs a while: it goes on before anything else, and what takes none waits until the answer is shown.
-  const early = stacks && (stacks.from || isLarge(stacks)) ? graph("flame", stacks.what) : null;
+  // A worker needs a while: it goes on before anything else. What takes none, or has an overview, waits until that is
+  // shown.
+  const first = stacks && !packed("overview", "") && (stacks.from || isLarge(stacks));
+  const early = first ? graph("flame", stacks.what) : null;
   answer.value = await load(packed("answer", "answer"), unpacked(readAnswer));
   root.textContent = "";
   compare.value = await whole("compare", "comparison", readCompare, null);
   if (!stacks) setFlame("cpu", { kind: "absent" });
+  // To read, to make the page and to draw are tasks of their own: nobody's key waits for all of them.
+  await task();
   overview.value = await whole<Overview | null>("overview", "overview", decodeOverview, null);
-  // To make the page is a task of its own: nobody's key waits for both.
   await task();
   render(<App />, root);
   await painted();

@@ -1,7 +1,8 @@
 // Unpacks a large graph while the browser still reads the file: most of it is unpacked when the page begins.
 //
 // This runs in the head of the page, before the data: a worker is started as soon as the graph's block is longer than
-// what the page does itself, and gets its text as it comes.
+// what the page does itself, and gets its text as it comes. Not where an overview is drawn first: the worker would take
+// the CPU time that drawing needs.
 
 import { Aside, SMALL_TEXT } from "./prepare";
 
@@ -44,6 +45,7 @@ export function follow(text: string, input: number): void {
   script = text;
   const id = blockName("flame", input);
   const look = () => {
+    if (blockElement(blockName("overview", input))) return observer?.disconnect();
     const letters = blockElement(id)?.firstChild;
     // What a browser splits into several texts waits until the page has all of it.
     if (!(letters instanceof Text) || letters.nextSibling || letters.length < SMALL_TEXT) return;

@@ -247,6 +247,7 @@ export async function prepareSearch(idle: () => Promise<void>): Promise<void> {
     const lamps = { lit, of: m.data.label };
     const nodes = litNodes(lamps);
     weightWithin(m.tree, nodes, m.weight);
+    await idle();
     const { level } = light(m, lamps, nodes);
     for (let depth = 0; depth < m.tree.depth; depth++) level(depth);
   }

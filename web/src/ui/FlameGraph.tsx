@@ -62,9 +62,10 @@ export function FlameGraph({ graph }: { graph: Graph }) {
     };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
-    const first = requestAnimationFrame(measure);
+    // To lay out a new page takes as long as to draw its graph: a task of its own, before the frame.
+    const first = setTimeout(measure);
     return () => {
-      cancelAnimationFrame(first);
+      clearTimeout(first);
       observer.disconnect();
     };
   }, [size]);
