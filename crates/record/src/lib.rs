@@ -20,6 +20,7 @@ mod jit_maps;
 mod kstats;
 mod live;
 mod naming;
+mod objects;
 mod objsets;
 mod options;
 mod permission;

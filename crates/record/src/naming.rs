@@ -5,16 +5,15 @@
 
 use crate::address::AddressId;
 use crate::jit_maps::JitMaps;
+use crate::objects::Objects;
 use crate::processes::{Image, ImageId, Location, Processes};
 use crate::source_lines::SourceLines;
-use crate::symbol_sources::{load, read_kernel_symbols};
+use crate::symbol_sources::read_kernel_symbols;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use zwhy_perf::{chain, label};
 use zwhy_profile::{FrameId, FrameKind, Profile};
-use zwhy_symbols::{
-    ElfSymbol, ElfSymbols, ImageKind, KernelSymbol, KernelSymbols, Reason, demangle, module_name,
-};
+use zwhy_symbols::{ElfSymbol, ImageKind, KernelSymbol, KernelSymbols, Reason, demangle, module_name};
 
 /// An address that means the same wherever it is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,14 +25,6 @@ enum Address {
     Nameless(FrameKind, Reason),
 }
 
-/// Symbol tables that were not used lately are dropped when all hold more than this.
-const TABLE_BUDGET: usize = 8 << 20;
-/// A table used in so many of the last flushes is kept all the same, as reading it again costs more,
-/// until all hold more than the most.
-const TABLE_KEEP: u32 = 15;
-const TABLE_MOST: usize = 12 << 20;
-/// Tables kept, each with its file open.
-const MOST_TABLES: usize = 256;
 /// Addresses kept, at about 80 bytes each; when there are more, those not seen lately are forgotten.
 pub(crate) const ADDRESS_BUDGET: usize = 40_000;
 /// An address seen in so many of the last flushes stays then; fewer where that leaves too many.
@@ -53,19 +44,13 @@ struct Seen {
 
 const _: () = assert!(size_of::<Seen>() == 32);
 
-struct Table {
-    symbols: Result<ElfSymbols, Reason>,
-    /// Flush in which it last gave a name.
-    used: u32,
-}
-
 pub(crate) struct Names {
     kernel: Result<KernelSymbols, Reason>,
     /// While samples from before and after a change of modules are named: the symbols after it.
     changed: Option<KernelSymbols>,
     ids: FxHashMap<Address, AddressId>,
     addresses: Vec<Seen>,
-    tables: FxHashMap<ImageId, Table>,
+    objects: Objects,
     kallsyms_wait: u32,
     kallsyms_pause: u32,
     jit: JitMaps,
@@ -84,7 +69,7 @@ impl Names {
             changed: None,
             ids: FxHashMap::default(),
             addresses: Vec::new(),
-            tables: FxHashMap::default(),
+            objects: Objects::default(),
             kallsyms_wait: 0,
             kallsyms_pause: KALLSYMS_PAUSE,
             jit: JitMaps::default(),
@@ -213,8 +198,7 @@ impl Names {
         self.lines.iter_mut().for_each(SourceLines::forget);
     }
 
-    /// Names what has no name yet, one image after the other, so that no more symbol tables than the
-    /// budget allows are held at a time.
+    /// Names what has no name yet, one image after the other, so that each is looked through once for all its addresses.
     pub(crate) fn name_by_image(&mut self, ids: &[AddressId], processes: &Processes, profile: &mut Profile) {
         let place = |id: &AddressId| match self.addresses.get(id.0 as usize) {
             Some(Seen { address: Address::User(image, offset), frame: None, .. }) => {
@@ -226,11 +210,23 @@ impl Names {
         new.sort_unstable();
         new.dedup();
         for of_image in new.chunk_by(|a, b| a.0 == b.0) {
+            let image = ImageId(of_image[0].0);
+            if let Some(row) = processes.image(image).filter(|row| row.kind != ImageKind::Anonymous) {
+                let offsets: Vec<u64> = of_image.iter().map(|(_, offset, _)| *offset).collect();
+                if self.objects.prepare(image, row, &offsets) {
+                    self.forget_frames_of(image);
+                }
+            }
             for (_, _, id) in of_image {
                 self.frame(AddressId(*id), 0, processes, profile);
             }
-            self.drop_tables();
         }
+    }
+
+    /// The addresses of an image are named again when they are seen again.
+    fn forget_frames_of(&mut self, image: ImageId) {
+        let of_it = |seen: &&mut Seen| matches!(seen.address, Address::User(at, _) if at == image);
+        self.addresses.iter_mut().filter(of_it).for_each(|seen| seen.frame = None);
     }
 
     /// Keeps the addresses that were seen in the last `keep` flushes, with frames as `moved` gives
@@ -283,13 +279,10 @@ impl Names {
                 Some(symbol) => lines.kernel(id, frame, at, &symbol, profile),
                 None => frame,
             },
-            Address::User(image, offset) => {
-                let symbols = self.tables.get(&image).and_then(|t| t.symbols.as_ref().ok());
-                match processes.image(image).zip(symbols) {
-                    Some((row, symbols)) => lines.user(id, frame, (image.0, row, symbols), offset, profile),
-                    None => frame,
-                }
-            }
+            Address::User(image, offset) => match processes.image(image).zip(self.objects.object(image)) {
+                Some((row, object)) => lines.user(id, frame, (image.0, row, object), offset, profile),
+                None => frame,
+            },
             Address::Made(..) | Address::Nameless(..) => frame,
         }
     }
@@ -317,24 +310,7 @@ impl Names {
             }
         }
         self.jit.flushed();
-        self.tables.retain(|id, _| processes.image(*id).is_some());
-        self.drop_tables();
-    }
-
-    /// Drops the tables that were not used for longest, as the budgets say.
-    fn drop_tables(&mut self) {
-        let size = |table: &Table| table.symbols.as_ref().map_or(0, ElfSymbols::memory);
-        let mut all: usize = self.tables.values().map(size).sum();
-        while all > TABLE_BUDGET || self.tables.len() > MOST_TABLES {
-            let Some((id, table)) = self.tables.iter().min_by_key(|(_, t)| t.used) else { break };
-            let recent = self.flushes - table.used <= TABLE_KEEP;
-            if recent && all <= TABLE_MOST && self.tables.len() <= MOST_TABLES {
-                break;
-            }
-            let id = *id;
-            all -= size(table);
-            self.tables.remove(&id);
-        }
+        self.objects.flushed(|id| processes.image(id).is_some());
     }
 
     fn name(&mut self, address: Address, processes: &Processes, profile: &mut Profile) -> FrameId {
@@ -388,21 +364,16 @@ impl Names {
         if image.kind == ImageKind::Anonymous {
             return self.nameless(profile, FrameKind::User, module, Reason::Anonymous);
         }
-        let table = self.tables.entry(id).or_insert_with(|| Table { symbols: load(image), used: 0 });
-        table.used = self.flushes;
-        let symbols = match &table.symbols {
-            Ok(symbols) => symbols,
-            Err(reason) => {
-                let reason = *reason;
-                return self.in_object(profile, module, label::page(offset), None, reason);
-            }
+        let found = match self.objects.find(id, image, offset) {
+            Ok(found) => found,
+            Err(reason) => return self.in_object(profile, module, label::page(offset), None, reason),
         };
-        let at = symbols.address_of_offset(offset);
-        let (start, between) = match at.map(|at| symbols.resolve(at)) {
-            Some(ElfSymbol::Named { name, .. }) => {
+        let at = found.as_ref().map(|(at, _)| *at);
+        let (start, between) = match found {
+            Some((_, ElfSymbol::Named { name, .. })) => {
                 return profile.frame(&demangle(&name), module, FrameKind::User);
             }
-            Some(ElfSymbol::Unnamed { start, between }) => (start, between),
+            Some((_, ElfSymbol::Unnamed { start, between })) => (start, between),
             None => (None, None),
         };
         let address = start.unwrap_or_else(|| label::page(at.unwrap_or(offset)));

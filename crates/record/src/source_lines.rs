@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use zwhy_evidence::LineFacts;
 use zwhy_profile::{FrameId, Profile};
-use zwhy_symbols::{ElfSymbols, FileId, KernelSymbol, Lines, source_frames};
+use zwhy_symbols::{ElfObject, FileId, KernelSymbol, Lines, source_frames};
 
 pub(crate) struct SourceLines {
     lines: Lines,
@@ -80,12 +80,12 @@ impl SourceLines {
         &mut self,
         id: AddressId,
         frame: FrameId,
-        (key, image, symbols): (u32, &Image, &ElfSymbols),
+        (key, image, object): (u32, &Image, &ElfObject),
         offset: u64,
         profile: &mut Profile,
     ) -> FrameId {
-        let Some(address) = symbols.address_of_offset(offset) else { return frame };
-        let chain = self.lines.user(key, address, || files(image, symbols.build_id()));
+        let Some(address) = object.address_of_offset(offset) else { return frame };
+        let chain = self.lines.user(key, address, || files(image, object.build_id()));
         let (frame, inlined) = source_frames(profile, frame, &chain);
         self.keep(id, inlined);
         frame

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use zwhy_symbols::{ElfSymbols, FileId, ImageKind, KernelSymbols, Reason, load_elf, parse_maps};
+use zwhy_symbols::{ElfObject, FileId, ImageKind, KernelSymbols, Reason, open_elf, parse_maps};
 
 /// Bytes of kallsyms read at a time.
 const KALLSYMS_BUFFER: usize = 64 << 10;
@@ -21,9 +21,9 @@ pub(crate) fn read_kernel_symbols() -> Result<KernelSymbols, Reason> {
 }
 
 /// Opens what was mapped: through the process while it lives, else by path if it is the same file.
-pub(crate) fn load(image: &Image) -> Result<ElfSymbols, Reason> {
+pub(crate) fn open(image: &Image) -> Result<ElfObject, Reason> {
     if image.kind == ImageKind::Vdso {
-        return load_vdso();
+        return open_vdso();
     }
     let Image { path, pid, start, end, .. } = image;
     let plain = path.strip_suffix(" (deleted)").unwrap_or(path);
@@ -31,13 +31,13 @@ pub(crate) fn load(image: &Image) -> Result<ElfSymbols, Reason> {
     // systems its inode number differs from the one that mmap records show.
     let link = PathBuf::from(format!("/proc/{pid}/map_files/{start:x}-{end:x}"));
     if fs::read_link(&link).is_ok_and(|to| to.as_os_str() == path.as_str())
-        && let Ok(symbols) = load_elf(&[link], FileId::default())
+        && let Ok(object) = open_elf(&[link], FileId::default())
     {
-        return Ok(symbols);
+        return Ok(object);
     }
     let rooted = PathBuf::from(format!("/proc/{pid}/root{plain}"));
     let id = FileId { inode: (image.inode != 0).then_some(image.inode), build_id: None };
-    match load_elf(&[rooted, PathBuf::from(plain)], id) {
+    match open_elf(&[rooted, PathBuf::from(plain)], id) {
         Err(Reason::Unreadable | Reason::Replaced)
             if matches!(image.kind, ImageKind::DeletedFile | ImageKind::Memfd) =>
         {
@@ -48,7 +48,7 @@ pub(crate) fn load(image: &Image) -> Result<ElfSymbols, Reason> {
 }
 
 /// The vdso is the same in every process of our kind, so our own serves.
-fn load_vdso() -> Result<ElfSymbols, Reason> {
+fn open_vdso() -> Result<ElfObject, Reason> {
     let bytes = || -> Option<Vec<u8>> {
         let maps = fs::read_to_string("/proc/self/maps").ok()?;
         let map = parse_maps(&maps).find(|m| m.path == "[vdso]")?;
@@ -57,5 +57,5 @@ fn load_vdso() -> Result<ElfSymbols, Reason> {
         Some(bytes)
     };
     let bytes = bytes().ok_or(Reason::Unreadable)?;
-    ElfSymbols::parse(&bytes).map_err(|_| Reason::NotElf)
+    ElfObject::parse(&bytes).map_err(|_| Reason::NotElf)
 }

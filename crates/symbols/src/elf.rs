@@ -4,12 +4,11 @@
 //! symbol or with its section. Data symbols are never answers. Names stay in the file until they are
 //! asked for, so a program of a million functions costs 16 bytes for each.
 
-use crate::elf_tables::{Function, function_symbols};
+use crate::elf_head::{Head, Segment, address_of};
+use crate::elf_tables::{Function, LOOK_BACK};
 use crate::names::Names;
+use crate::object_file::ElfObject;
 use crate::unwind_table::FunctionStarts;
-use object::read::{Object, ObjectSection, ObjectSegment, ReadRef};
-use std::fs::File;
-use std::io::Read;
 
 /// Why an object's symbols could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,26 +36,14 @@ pub struct SymbolGroup {
 /// Code further from the last known function start belongs to one that the unwind table leaves out,
 /// and named functions further away are of other source files.
 const LARGEST_UNNAMED: u64 = 64 << 10;
-/// Symbols that may lie inside another or at the same address, and are looked at for one answer.
-const LOOK_BACK: usize = 24;
-/// Bytes of packed symbols, and of memory for unpacking them; those of large programs are some MB.
-const LARGEST_MINI: u64 = 64 << 20;
 
-#[derive(Clone, Copy, Debug)]
-struct Segment {
-    offset: u64,
-    size: u64,
-    address: u64,
-}
-
-/// All function symbols of one object, `.symtab` and `.dynsym` together.
+/// Function symbols of one object, `.symtab` and `.dynsym` together: all, or those near the addresses asked for.
 #[derive(Debug)]
 pub struct ElfSymbols {
     segments: Vec<Segment>,
     functions: Vec<Function>,
     names: Names,
     starts: FunctionStarts,
-    build_id: Option<Vec<u8>>,
     /// The functions that a stripped object keeps apart, packed (`.gnu_debugdata`).
     mini: Option<Box<ElfSymbols>>,
 }
@@ -64,56 +51,18 @@ pub struct ElfSymbols {
 impl ElfSymbols {
     /// Reads the symbol tables of an ELF file in memory; see [`crate::load_elf`] for a file on disk.
     pub fn parse(bytes: &[u8]) -> Result<ElfSymbols, ElfError> {
-        let mut symbols = ElfSymbols::parse_itself(bytes)?;
-        symbols.mini = mini_symbols(bytes);
-        Ok(symbols)
+        Ok(ElfObject::parse(bytes)?.symbols())
     }
 
-    fn parse_itself(bytes: &[u8]) -> Result<ElfSymbols, ElfError> {
-        let (mut symbols, tables) = ElfSymbols::read(bytes)?;
-        symbols.names = Names::copied(bytes, tables);
-        Ok(symbols)
-    }
-
-    /// As [`ElfSymbols::parse`] for what `data` reads from `file`; names are read from it later.
-    pub(crate) fn parse_file<'d, R: ReadRef<'d>>(data: R, file: File) -> Result<ElfSymbols, ElfError> {
-        let (mut symbols, tables) = ElfSymbols::read(data)?;
-        symbols.names = Names::in_file(file, tables);
-        symbols.mini = mini_symbols(data);
-        Ok(symbols)
-    }
-
-    /// Everything but names, and where in the file those are.
-    fn read<'d, R: ReadRef<'d>>(data: R) -> Result<(ElfSymbols, [std::ops::Range<u64>; 2]), ElfError> {
-        let file = object::File::parse(data).map_err(|e| ElfError(e.to_string()))?;
-        let (functions, tables) = function_symbols(&file);
-        let segments = file.segments().map(|s| {
-            let (offset, size) = s.file_range();
-            Segment { offset, size, address: s.address() }
-        });
-        let symbols = ElfSymbols {
-            segments: segments.collect(),
-            functions,
-            names: Names::default(),
-            // Only stripped code needs them, and large programs have millions.
-            starts: if file.symbols().next().is_none() { unwind_starts(&file) } else { Default::default() },
-            build_id: file.build_id().ok().flatten().map(<[u8]>::to_vec),
-            mini: None,
-        };
-        Ok((symbols, tables))
-    }
-
-    /// Takes the function names of `other`, the separate debug file of the same object.
-    pub(crate) fn take_names(&mut self, other: ElfSymbols) {
-        if other.functions.len() > self.functions.len() {
-            self.functions = other.functions;
-            self.names = other.names;
-            self.mini = None;
-        }
-    }
-
-    pub fn build_id(&self) -> Option<&[u8]> {
-        self.build_id.as_deref()
+    pub(crate) fn new(
+        head: &Head,
+        functions: Vec<Function>,
+        names: Names,
+        starts: FunctionStarts,
+        mini: Option<ElfSymbols>,
+    ) -> ElfSymbols {
+        let segments = head.segments.clone();
+        ElfSymbols { segments, functions, names, starts, mini: mini.map(Box::new) }
     }
 
     /// Number of function symbols, aliases included.
@@ -133,9 +82,7 @@ impl ElfSymbols {
 
     /// Virtual address of a byte of the file, by the program headers.
     pub fn address_of_offset(&self, offset: u64) -> Option<u64> {
-        let holds = |s: &&Segment| offset >= s.offset && offset - s.offset < s.size;
-        let segment = self.segments.iter().find(holds)?;
-        Some(segment.address.wrapping_add(offset - segment.offset))
+        address_of(&self.segments, offset)
     }
 
     /// The symbols that [`ElfSymbols::resolve`] chooses from; equal answers for two addresses mean the
@@ -209,21 +156,6 @@ impl ElfSymbols {
     }
 }
 
-/// Functions of a stripped object that Fedora and others keep in it: an ELF object, packed with xz.
-fn mini_symbols<'d, R: ReadRef<'d>>(data: R) -> Option<Box<ElfSymbols>> {
-    let file = object::File::parse(data).ok()?;
-    if file.symbols().next().is_some() {
-        return None;
-    }
-    let packed = file.section_by_name(".gnu_debugdata")?.data().ok()?;
-    let stream = liblzma::stream::Stream::new_stream_decoder(LARGEST_MINI, 0).ok()?;
-    let mut bytes = Vec::new();
-    let unpacked = liblzma::read::XzDecoder::new_stream(packed, stream);
-    unpacked.take(LARGEST_MINI).read_to_end(&mut bytes).ok()?;
-    // Not one within the other: that could go on for ever.
-    ElfSymbols::parse_itself(&bytes).ok().map(Box::new)
-}
-
 /// Local labels of assemblers and marks of code kinds (`$x` on ARM) name no function.
 fn is_function_name(name: &str) -> bool {
     !(name.is_empty() || name.starts_with(".L") || name.starts_with('$'))
@@ -234,12 +166,6 @@ fn rank<'a>(function: &Function, name: &'a str) -> (u8, usize, usize, &'a str) {
     let mangled = name.starts_with("_Z") || name.starts_with("_R");
     let underscores = if mangled { 0 } else { name.bytes().take_while(|b| *b == b'_').count() };
     (function.flaws(), underscores, name.len(), name)
-}
-
-fn unwind_starts<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> FunctionStarts {
-    let Some(section) = file.section_by_name(".eh_frame_hdr") else { return FunctionStarts::default() };
-    let data = section.data().unwrap_or_default();
-    FunctionStarts::parse(data, section.address(), file.is_little_endian())
 }
 
 #[cfg(test)]

@@ -1,13 +1,19 @@
-//! The symbol tables of an ELF object, without the names.
+//! The symbol tables of an ELF object, without the names: all functions of them, or those near some addresses.
+//!
+//! Invariant: a table is read once from begin to end, a piece at a time; what is near the addresses is the same that the
+//! whole table, sorted, would give.
 
+use crate::elf_head::Head;
 use crate::names::NameRef;
-use object::elf::{SHF_EXECINSTR, STB_LOCAL, STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE};
-use object::read::ReadRef;
-use object::read::elf::{ElfFile, FileHeader, SectionHeader, Sym, SymbolTable};
+use crate::object_bytes::ObjectBytes;
+use object::Endianness;
+use object::elf::{STB_LOCAL, STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE, Sym32, Sym64};
+use object::pod::{bytes_of_slice_mut, slice_from_all_bytes};
+use object::read::elf::Sym;
 use std::ops::Range;
 
 /// A function symbol.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Function {
     pub start: u64,
     name: u32,
@@ -18,6 +24,10 @@ pub(crate) struct Function {
 // A program may have a million of them.
 const _: () = assert!(size_of::<Function>() == 16);
 
+/// Symbols that may lie inside another or at the same address, and are looked at for one answer.
+pub(crate) const LOOK_BACK: usize = 24;
+/// Bytes of a table that are read at a time.
+const AT_ONCE: usize = 96 << 10;
 /// No function is longer.
 const LONGEST: u64 = (1 << 28) - 1;
 
@@ -45,67 +55,116 @@ impl Function {
     }
 }
 
-/// Function symbols of both tables sorted by start, and where in the file their names are.
-pub(crate) fn function_symbols<'d, R: ReadRef<'d>>(
-    file: &object::File<'d, R>,
-) -> (Vec<Function>, [Range<u64>; 2]) {
-    match file {
-        object::File::Elf32(file) => both_tables(file),
-        object::File::Elf64(file) => both_tables(file),
-        _ => Default::default(),
-    }
+/// All functions of both tables, sorted by start.
+pub(crate) fn all_functions(head: &Head, bytes: &ObjectBytes) -> Vec<Function> {
+    let mut functions = Vec::new();
+    each_function(head, bytes, |function| functions.push(function));
+    functions.shrink_to_fit();
+    // In one order, those at one address too: which of their names is shown depends on it.
+    functions.sort_unstable();
+    end_unsized(&mut functions, &head.code);
+    functions
 }
 
-fn both_tables<'d, Elf: FileHeader, R: ReadRef<'d>>(
-    file: &ElfFile<'d, Elf, R>,
-) -> (Vec<Function>, [Range<u64>; 2]) {
-    let tables = [file.elf_symbol_table(), file.elf_dynamic_symbol_table()];
-    let code = code_sections(file);
-    // Counted first: room for symbols of data, and room to grow, would be held for good.
-    let count = tables.iter().map(|symbols| functions_of(file, symbols, 0, &code).count()).sum();
-    let mut functions = Vec::with_capacity(count);
-    for (table, symbols) in (0u8..).zip(tables) {
-        functions.extend(functions_of(file, symbols, table, &code));
-    }
-    functions.sort_unstable_by_key(|f: &Function| f.start);
-    end_unsized(&mut functions, &code);
-    (functions, tables.map(|symbols| names_of(file, symbols)))
+/// Of [`all_functions`] those that are looked at for one of `addresses`, which are sorted.
+pub(crate) fn functions_near(head: &Head, bytes: &ObjectBytes, addresses: &[u64]) -> Vec<Function> {
+    // What begins after the address before it and not after this one; and what begins after all of them.
+    let mut gaps: Vec<Gap> = (0..=addresses.len()).map(|_| Gap::default()).collect();
+    each_function(head, bytes, |function| {
+        gaps[addresses.partition_point(|address| *address < function.start)].take(function);
+    });
+    let mut functions: Vec<Function> = gaps.into_iter().flat_map(Gap::finish).collect();
+    functions.sort_unstable();
+    functions.dedup();
+    end_unsized(&mut functions, &head.code);
+    functions
 }
 
-/// The functions of one table.
-fn functions_of<'a, 'd, Elf: FileHeader, R: ReadRef<'d>>(
-    file: &'a ElfFile<'d, Elf, R>,
-    symbols: &'a SymbolTable<'d, Elf, R>,
-    table: u8,
-    code: &'a [Option<Range<u64>>],
-) -> impl Iterator<Item = Function> + use<'a, 'd, Elf, R> {
-    let endian = file.endian();
-    symbols.enumerate().filter_map(move |(index, symbol)| {
-        let kind = symbol.st_type();
-        // Functions written in assembly often have no type and no size.
-        if ![STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE].contains(&kind) {
-            return None;
+/// The first and the last functions between two addresses.
+#[derive(Default)]
+struct Gap {
+    first: Vec<Function>,
+    last: Vec<Function>,
+    /// Those that begin there and beyond are not among the first.
+    first_below: Option<u64>,
+    /// Those that begin below are not among the last.
+    last_from: u64,
+}
+
+impl Gap {
+    fn take(&mut self, function: Function) {
+        if self.first_below.is_none_or(|below| function.start < below) {
+            self.first.push(function);
+            if self.first.len() == 2 * LOOK_BACK {
+                self.first.select_nth_unstable(LOOK_BACK - 1);
+                self.first.truncate(LOOK_BACK);
+                self.first_below = self.first.last().map(|f| f.start);
+            }
         }
-        let section = symbols.symbol_section(endian, symbol, index).ok().flatten()?;
-        let start: u64 = symbol.st_value(endian).into();
-        code.get(section.0)?.as_ref().filter(|section| start < section.end)?;
-        let size: u64 = symbol.st_size(endian).into();
-        let flaws = u8::from(kind == STT_NOTYPE) * 4
-            + u8::from(size == 0) * 2
-            + u8::from(symbol.st_bind() == STB_LOCAL);
-        Some(Function::new(start, size, NameRef { table, offset: symbol.st_name(endian) }, flaws))
-    })
+        if function.start >= self.last_from {
+            self.last.push(function);
+            if self.last.len() == 2 * LOOK_BACK {
+                self.last.select_nth_unstable_by(LOOK_BACK - 1, |a, b| b.cmp(a));
+                self.last.truncate(LOOK_BACK);
+                self.last_from = self.last.last().map_or(0, |f| f.start);
+            }
+        }
+    }
+
+    /// Some may be among both.
+    fn finish(self) -> impl Iterator<Item = Function> {
+        self.first.into_iter().chain(self.last)
+    }
 }
 
-/// Addresses of each section that holds code, by index.
-fn code_sections<'d, Elf: FileHeader, R: ReadRef<'d>>(file: &ElfFile<'d, Elf, R>) -> Vec<Option<Range<u64>>> {
-    let endian = file.endian();
-    let range = |section: &Elf::SectionHeader| {
-        let flags: u64 = section.sh_flags(endian).0;
-        let (start, size): (u64, u64) = (section.sh_addr(endian).into(), section.sh_size(endian).into());
-        (flags & SHF_EXECINSTR.0 != 0).then(|| start..start.saturating_add(size))
-    };
-    file.elf_section_table().iter().map(range).collect()
+/// Calls `take` with every function of both tables, in the order of the file.
+fn each_function(head: &Head, bytes: &ObjectBytes, mut take: impl FnMut(Function)) {
+    for table in 0..2 {
+        match head.wide {
+            true => functions_of::<Sym64<Endianness>>(head, bytes, table, &mut take),
+            false => functions_of::<Sym32<Endianness>>(head, bytes, table, &mut take),
+        }
+    }
+}
+
+/// The functions of one table; of one that is cut, those before the cut.
+fn functions_of<S: Sym<Endian = Endianness>>(
+    head: &Head,
+    bytes: &ObjectBytes,
+    table: u8,
+    take: &mut impl FnMut(Function),
+) {
+    let Range { start, end } = head.tables[usize::from(table)].symbols.clone();
+    let mut buffer = vec![0u64; AT_ONCE / 8];
+    let size = size_of::<S>() as u64;
+    let (step, end) = (AT_ONCE as u64 / size * size, end - (end - start) % size);
+    let mut at = start;
+    while at < end {
+        let len = step.min(end - at);
+        let Some(part) = bytes_of_slice_mut(&mut buffer).get_mut(..len as usize) else { return };
+        if bytes.read(at, part).is_none() {
+            return;
+        }
+        let symbols: &[S] = slice_from_all_bytes(part).unwrap_or_default();
+        symbols.iter().filter_map(|symbol| function(head, symbol, table)).for_each(&mut *take);
+        at += len;
+    }
+}
+
+#[inline]
+fn function<S: Sym<Endian = Endianness>>(head: &Head, symbol: &S, table: u8) -> Option<Function> {
+    let (endian, kind) = (head.endian, symbol.st_type());
+    // Functions written in assembly often have no type and no size.
+    if ![STT_FUNC, STT_GNU_IFUNC, STT_NOTYPE].contains(&kind) {
+        return None;
+    }
+    let section = symbol.st_shndx(endian).index()?;
+    let start: u64 = symbol.st_value(endian).into();
+    head.code.get(usize::from(section))?.as_ref().filter(|section| start < section.end)?;
+    let size: u64 = symbol.st_size(endian).into();
+    let flaws =
+        u8::from(kind == STT_NOTYPE) * 4 + u8::from(size == 0) * 2 + u8::from(symbol.st_bind() == STB_LOCAL);
+    Some(Function::new(start, size, NameRef { table, offset: symbol.st_name(endian) }, flaws))
 }
 
 /// Symbols without a size reach to the next address that has a symbol, or to the end of the section.
@@ -124,14 +183,4 @@ fn end_unsized(functions: &mut [Function], code: &[Option<Range<u64>>]) {
             *function = Function::new(function.start, size, function.name(), function.flaws());
         }
     }
-}
-
-/// The part of the file that holds a table's names.
-fn names_of<'d, Elf: FileHeader, R: ReadRef<'d>>(
-    file: &ElfFile<'d, Elf, R>,
-    symbols: &SymbolTable<'d, Elf, R>,
-) -> Range<u64> {
-    let section = file.elf_section_table().section(symbols.string_section()).ok();
-    let range = section.and_then(|s| s.file_range(file.endian()));
-    range.map_or(0..0, |(offset, size)| offset..offset.saturating_add(size))
 }

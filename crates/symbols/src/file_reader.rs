@@ -8,12 +8,13 @@ use object::ReadRef;
 use std::cell::OnceCell;
 use std::fs::File;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Names are read in windows of this size: one read serves thousands of symbols.
 const WINDOW: u64 = 1 << 20;
 
 pub(crate) struct FileReader {
-    file: File,
+    file: Arc<File>,
     len: u64,
     /// Newest first would need a lock; the list grows at its end and stays short.
     first: OnceCell<Box<Part>>,
@@ -26,8 +27,8 @@ struct Part {
 }
 
 impl FileReader {
-    pub(crate) fn new(file: File, len: u64) -> FileReader {
-        FileReader { file, len, first: OnceCell::new() }
+    pub(crate) fn new(file: impl Into<Arc<File>>, len: u64) -> FileReader {
+        FileReader { file: file.into(), len, first: OnceCell::new() }
     }
 
     fn find(&self, range: &Range<u64>) -> Option<&[u8]> {

@@ -8,6 +8,7 @@
 mod at;
 mod demangle;
 mod elf;
+mod elf_head;
 mod elf_tables;
 mod file_reader;
 mod jit_map;
@@ -19,6 +20,8 @@ mod lookup;
 mod maps;
 mod module_file;
 mod names;
+mod object_bytes;
+mod object_file;
 mod reason;
 mod unwind_table;
 
@@ -28,8 +31,9 @@ pub use jit_map::JitMap;
 pub use kallsyms::{KallsymsError, KernelSymbol, KernelSymbols};
 pub use label::unnamed_label;
 pub use lines::{Lines, NoLines, ObjectLines, SourceFrame, kernel_file, source_frames};
-pub use load::{FileId, load_elf};
+pub use load::{FileId, load_elf, open_elf};
 pub use lookup::{FunctionPoint, function_points};
 pub use maps::{ImageKind, MapsLine, module_name, parse_maps};
 pub use module_file::{ModuleFile, build_id_of_notes, read_module_file};
+pub use object_file::ElfObject;
 pub use reason::Reason;

@@ -2,7 +2,7 @@
 
 use crate::at::inode;
 use crate::elf::ElfSymbols;
-use crate::file_reader::FileReader;
+use crate::object_file::ElfObject;
 use crate::reason::Reason;
 use object::read::Object;
 use std::fs::File;
@@ -21,14 +21,22 @@ pub struct FileId<'a> {
 ///
 /// A stripped object is completed from `/usr/lib/debug/.build-id` where that has its debug file.
 /// # Errors
-/// The reason that fits best: a readable file of another identity is `Replaced`.
+/// As [`open_elf`].
 pub fn load_elf(paths: &[PathBuf], id: FileId<'_>) -> Result<ElfSymbols, Reason> {
+    open_elf(paths, id).map(|object| object.symbols())
+}
+
+/// Opens the first of `paths` that is the file wanted, with its debug file where there is one.
+///
+/// # Errors
+/// The reason that fits best: a readable file of another identity is `Replaced`.
+pub fn open_elf(paths: &[PathBuf], id: FileId<'_>) -> Result<ElfObject, Reason> {
     let mut reason = Reason::Unreadable;
     for path in paths {
-        match load_one(path, id) {
-            Ok(mut symbols) => {
-                complete(&mut symbols);
-                return Ok(symbols);
+        match open_one(path, id) {
+            Ok(mut object) => {
+                complete(&mut object);
+                return Ok(object);
             }
             Err(Reason::Unreadable) => {}
             Err(other) => reason = other,
@@ -37,7 +45,7 @@ pub fn load_elf(paths: &[PathBuf], id: FileId<'_>) -> Result<ElfSymbols, Reason>
     Err(reason)
 }
 
-fn load_one(path: &Path, id: FileId<'_>) -> Result<ElfSymbols, Reason> {
+fn open_one(path: &Path, id: FileId<'_>) -> Result<ElfObject, Reason> {
     let file = File::open(path).map_err(|_| Reason::Unreadable)?;
     let meta = file.metadata().map_err(|_| Reason::Unreadable)?;
     if !meta.is_file() {
@@ -46,13 +54,11 @@ fn load_one(path: &Path, id: FileId<'_>) -> Result<ElfSymbols, Reason> {
     if id.inode.is_some_and(|wanted| wanted != inode(&meta)) {
         return Err(Reason::Replaced);
     }
-    let again = file.try_clone().map_err(|_| Reason::Unreadable)?;
-    let reader = FileReader::new(file, meta.len());
-    let symbols = ElfSymbols::parse_file(&reader, again).map_err(|_| Reason::NotElf)?;
-    if id.build_id.is_some_and(|wanted| symbols.build_id() != Some(wanted)) {
+    let object = ElfObject::of_file(file, &meta).map_err(|_| Reason::NotElf)?;
+    if id.build_id.is_some_and(|wanted| object.build_id() != Some(wanted)) {
         return Err(Reason::Replaced);
     }
-    Ok(symbols)
+    Ok(object)
 }
 
 /// The build-id of an ELF object, if it is one and has one.
@@ -67,11 +73,11 @@ pub(crate) fn debug_file(build_id: &[u8]) -> Option<PathBuf> {
     Some(PathBuf::from(format!("/usr/lib/debug/.build-id/{dir}/{rest}.debug")))
 }
 
-/// Adds the names of the separate debug file, found by build-id.
-fn complete(symbols: &mut ElfSymbols) {
-    let Some(build_id) = symbols.build_id().map(<[u8]>::to_vec) else { return };
+/// Adds the separate debug file, found by build-id.
+fn complete(object: &mut ElfObject) {
+    let Some(build_id) = object.build_id().map(<[u8]>::to_vec) else { return };
     let Some(path) = debug_file(&build_id) else { return };
-    if let Ok(debug) = load_one(&path, FileId { inode: None, build_id: Some(&build_id) }) {
-        symbols.take_names(debug);
+    if let Ok(debug) = open_one(&path, FileId { inode: None, build_id: Some(&build_id) }) {
+        object.take_names(debug);
     }
 }

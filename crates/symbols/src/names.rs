@@ -1,7 +1,6 @@
 //! Symbol names by reference: read from the file when asked for, or from a copy.
 
-use crate::at::read_exact_at;
-use std::fs::File;
+use crate::object_bytes::ObjectBytes;
 use std::ops::Range;
 
 /// Longer names are cut; C++ templates can reach this.
@@ -19,32 +18,19 @@ pub(crate) struct NameRef {
 /// The name tables of one object.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    file: Option<File>,
-    /// Parts of the file; without one, of `copy`.
+    bytes: ObjectBytes,
     tables: [Range<u64>; 2],
-    copy: Vec<u8>,
 }
 
 impl Names {
-    pub(crate) fn in_file(file: File, tables: [Range<u64>; 2]) -> Names {
-        Names { file: Some(file), tables, copy: Vec::new() }
-    }
-
-    /// Copies the tables out of a whole object.
-    pub(crate) fn copied(object: &[u8], tables: [Range<u64>; 2]) -> Names {
-        let mut copy = Vec::new();
-        let tables = tables.map(|range| {
-            let part = usize::try_from(range.start).ok().zip(usize::try_from(range.end).ok());
-            let bytes = part.and_then(|(start, end)| object.get(start..end)).unwrap_or_default();
-            let from = copy.len() as u64;
-            copy.extend_from_slice(bytes);
-            from..copy.len() as u64
-        });
-        Names { file: None, tables, copy }
+    /// Of an object that is in memory the names are copied.
+    pub(crate) fn new(object: &ObjectBytes, tables: [Range<u64>; 2]) -> Names {
+        let (bytes, tables) = object.only(tables);
+        Names { bytes, tables }
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.copy.len()
+        self.bytes.memory()
     }
 
     /// The name, or `None` when it lies outside of its table or is no text.
@@ -62,17 +48,9 @@ impl Names {
     }
 
     fn read(&self, start: u64, len: usize) -> Option<Vec<u8>> {
-        match &self.file {
-            Some(file) => {
-                let mut bytes = vec![0; len];
-                read_exact_at(file, &mut bytes, start).ok()?;
-                Some(bytes)
-            }
-            None => {
-                let start = usize::try_from(start).ok()?;
-                Some(self.copy.get(start..start.checked_add(len)?)?.to_vec())
-            }
-        }
+        let mut bytes = vec![0; len];
+        self.bytes.read(start, &mut bytes)?;
+        Some(bytes)
     }
 }
 
@@ -86,7 +64,7 @@ mod tests {
         let object = format!("##one\0{long}\0##two\0");
         let end = object.len() as u64;
         let tables = [2..end - 6, end - 4..end];
-        let names = Names::copied(object.as_bytes(), tables);
+        let names = Names::new(&ObjectBytes::Memory(object.as_bytes().into()), tables);
         let get = |table, offset| names.get(NameRef { table, offset });
         assert_eq!(get(0, 0).as_deref(), Some("one"));
         assert_eq!(get(0, 1).as_deref(), Some("ne"));

@@ -36,6 +36,15 @@ impl FunctionStarts {
         starts
     }
 
+    /// Only those that [`FunctionStarts::before`] gives for one of `addresses`, which are sorted.
+    pub(crate) fn near(self, addresses: &[u64]) -> FunctionStarts {
+        let found = |address: &u64| {
+            let start = self.before(*address)?;
+            Some(start.wrapping_sub(self.section) as i64 as i32)
+        };
+        FunctionStarts { section: self.section, distances: addresses.iter().filter_map(found).collect() }
+    }
+
     /// The last function start at or before an address.
     pub(crate) fn before(&self, address: u64) -> Option<u64> {
         let at = |distance: i32| self.section.wrapping_add_signed(i64::from(distance));

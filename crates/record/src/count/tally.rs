@@ -237,6 +237,8 @@ impl Tally {
     /// at `t`.
     pub(super) fn flush(&mut self, t: Nanos) {
         let Scene { names, processes, profile, .. } = &mut self.scene;
+        let callers = self.fresh.keys().flat_map(|key| key[2..].iter().map(|id| AddressId(*id)));
+        names.name_by_image(&callers.collect::<Vec<_>>(), processes, profile);
         for (key, fresh) in std::mem::take(&mut self.fresh) {
             let mut stack = StackId::ROOT;
             for id in key[2..].iter().rev() {
