@@ -255,6 +255,7 @@ impl Agent {
         (status.cpu_share, status.rss_bytes) = (own.cpu_s / ran, own.rss_bytes);
         (status.written, status.not_written) = (self.spool.written, self.spool.not_written);
         status.problem.clone_from(&self.spool.problem);
+        status.unreadable = self.desk.as_ref().and_then(|desk| desk.unreadable());
         // On a full disk the old words stay.
         let _ = status.write(self.spool.folder());
     }

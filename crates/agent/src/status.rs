@@ -26,6 +26,8 @@ pub struct Status {
     pub missing: Vec<String>,
     /// Why the last write to the spool failed, while it does.
     pub problem: Option<String>,
+    /// Why the newest file that was not sent, as it cannot be read, cannot.
+    pub unreadable: Option<String>,
     /// CPU time of the agent, of one CPU, since it started.
     pub cpu_share: f64,
     pub rss_bytes: Option<u64>,
@@ -74,6 +76,8 @@ pub struct Look {
     pub to_unix_s: Option<f64>,
     pub gaps: u64,
     pub dropped: BTreeMap<Reason, Dropped>,
+    /// Files that were not sent to the store, as they cannot be read.
+    pub passed: usize,
     /// The agent's own words.
     pub agent: Option<Status>,
     /// The newest lines of the findings log, the newest first.
@@ -105,6 +109,7 @@ impl Look {
             to_unix_s: found.last().map(end),
             gaps: state.gaps,
             dropped: state.dropped,
+            passed: state.passed.len(),
             agent: Status::read(folder),
             log,
         })

@@ -170,6 +170,11 @@ fn shipping(text: &mut Text, spool: &Spool, failures: u64) {
         "Finished files that were not sent yet.",
         Some(spool.unsent_files() as f64),
     );
+    text.gauge(
+        "zwhy_agent_ship_unreadable_files",
+        "Files in the spool that are not sent, as they cannot be read.",
+        Some(spool.state().passed.len() as f64),
+    );
     let mut unsent = text.metric(
         "zwhy_agent_rows_unsent_total",
         Kind::Counter,

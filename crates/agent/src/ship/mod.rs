@@ -4,7 +4,8 @@
 //! host, day and begin as columns, so a row's time is `start_ms + t_ns / 1e6`. The facts of a file are put last.
 //!
 //! Invariants: files go in their order; a file that was sent twice is there once; while the store is away all stays in the
-//! spool, and what is dropped there unsent is counted and not in the store, whatever ends the agent.
+//! spool, and what is dropped there unsent is counted and not in the store, whatever ends the agent. A file that cannot be
+//! read is stepped past, and nothing of it is in the store: the next one goes when the spool has noted that on disk.
 
 #[cfg(test)]
 mod bucket;
@@ -15,6 +16,8 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod under_way;
+#[cfg(test)]
+mod unreadable_tests;
 
 pub use s3::S3Store;
 pub use store::{Store, StoreAt};
@@ -25,7 +28,7 @@ use crate::spool::{Entry, entries};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use under_way::UnderWay;
 use zwhy_capture::{CaptureError, each_entry};
@@ -34,29 +37,65 @@ use zwhy_evidence::CaptureFacts;
 /// Between two looks for files to send; after an error, too.
 const PAUSE: Duration = Duration::from_secs(10);
 const TICK: Duration = Duration::from_millis(200);
+/// A file that cannot be read is tried so many times: the disk may recover.
+const TRIES: u32 = 3;
 
 /// What the spool and who sends its files know of each other.
 #[derive(Debug, Default)]
 pub(crate) struct Desk {
     place: Mutex<Place>,
     failures: AtomicU64,
+    /// Why the newest file that is stepped past cannot be read.
+    unreadable: Mutex<Option<String>>,
 }
 
-/// Numbers below which all files are sent, and dropped.
+/// Numbers below which all files are sent or stepped past, and dropped.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     sent: u64,
     dropped: u64,
+    /// A file that is to be stepped past, when the spool has noted it.
+    passing: Option<u64>,
 }
 
 impl Desk {
     pub(crate) fn new(sent: u64, dropped: u64) -> Desk {
-        Desk { place: Mutex::new(Place { sent, dropped }), failures: AtomicU64::default() }
+        Desk { place: Mutex::new(Place { sent, dropped, passing: None }), ..Desk::default() }
     }
 
-    /// Number below which all files are sent.
+    fn place(&self) -> MutexGuard<'_, Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Number below which all files are sent or stepped past.
     pub(crate) fn sent(&self) -> u64 {
-        self.place.lock().unwrap_or_else(PoisonError::into_inner).sent
+        self.place().sent
+    }
+
+    /// The file that the spool has to note as stepped past.
+    pub(crate) fn passing(&self) -> Option<u64> {
+        self.place().passing
+    }
+
+    /// The spool has noted on disk that this file is stepped past.
+    pub(crate) fn passed(&self, number: u64) {
+        let mut place = self.place();
+        place.sent = place.sent.max(number + 1);
+        place.passing = place.passing.filter(|passing| *passing != number);
+    }
+
+    /// Asks the spool to note that this file cannot be read.
+    fn pass(&self, number: u64, why: String) {
+        let mut place = self.place();
+        if number >= place.dropped {
+            place.passing = Some(number);
+            *self.unreadable.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+        }
+    }
+
+    /// Why the newest file that is stepped past cannot be read.
+    pub(crate) fn unreadable(&self) -> Option<String> {
+        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn failures(&self) -> u64 {
@@ -64,19 +103,20 @@ impl Desk {
     }
 
     fn is_dropped(&self, number: u64) -> bool {
-        number < self.place.lock().unwrap_or_else(PoisonError::into_inner).dropped
+        number < self.place().dropped
     }
 
     /// The spool drops this file; `true` where it was not sent.
     pub(crate) fn drop_unsent(&self, number: u64) -> bool {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.place();
         place.dropped = place.dropped.max(number + 1);
+        place.passing = place.passing.filter(|passing| *passing > number);
         number >= place.sent
     }
 
     /// A file was sent; `false` where the spool has dropped and counted it meanwhile.
     fn finish(&self, number: u64) -> bool {
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self.place();
         if number < place.dropped {
             return false;
         }
@@ -96,6 +136,8 @@ pub(crate) struct Shipper {
     under_way: UnderWay,
     /// Keys of the file under way that are in the store: a store that fails often still gets all in the end.
     put: BTreeSet<String>,
+    /// The file that could not be read the last time, and how often in a row.
+    unreadable: (u64, u32),
 }
 
 impl Shipper {
@@ -103,7 +145,16 @@ impl Shipper {
         let mut under_way = UnderWay::load(&folder);
         // The spool knew that it was sent.
         under_way.settled |= under_way.number < desk.sent();
-        Shipper { folder, host, store, desk, pause: PAUSE, under_way, put: BTreeSet::new() }
+        Shipper {
+            folder,
+            host,
+            store,
+            desk,
+            pause: PAUSE,
+            under_way,
+            put: BTreeSet::new(),
+            unreadable: (0, 0),
+        }
     }
 
     /// Sends what is finished until `over` is set; what fails is tried again.
@@ -124,7 +175,8 @@ impl Shipper {
     /// Sends all finished files that were not sent yet, the oldest first.
     ///
     /// # Errors
-    /// The first failure of the store or of reading the spool; what was sent stays sent.
+    /// The first failure of the store or of reading the spool; what was sent stays sent. A file that cannot be read
+    /// [`TRIES`] times is stepped past.
     pub(crate) fn send_all(&mut self, over: &AtomicBool) -> Result<(), AgentError> {
         if self.desk.is_dropped(self.under_way.number) {
             self.take_back()?;
@@ -132,7 +184,7 @@ impl Shipper {
         let finished = entries(&self.folder)?.into_iter().filter(Entry::is_finished);
         let sent = self.desk.sent();
         for entry in finished.filter(|entry| entry.number >= sent) {
-            if over.load(Ordering::Relaxed) {
+            if over.load(Ordering::Relaxed) || self.desk.passing().is_some() {
                 break;
             }
             if self.under_way.number != entry.number {
@@ -141,6 +193,7 @@ impl Shipper {
             let sent = match self.send(&entry) {
                 // The spool dropped it, and counted it as not sent.
                 Err(_) if !entry.path.exists() => false,
+                Err(AgentError::Capture(error)) => return self.unreadable(entry.number, error),
                 other => other.map(|()| true)?,
             };
             if sent && self.desk.finish(entry.number) {
@@ -151,6 +204,17 @@ impl Shipper {
             }
         }
         Ok(())
+    }
+
+    /// A file of the spool could not be read. At the last try nothing of it stays in the store.
+    fn unreadable(&mut self, number: u64, error: CaptureError) -> Result<(), AgentError> {
+        let before = if self.unreadable.0 == number { self.unreadable.1 } else { 0 };
+        self.unreadable = (number, before + 1);
+        if before + 1 >= TRIES {
+            self.take_back()?;
+            self.desk.pass(number, error.to_string());
+        }
+        Err(error.into())
     }
 
     /// Takes what may have been put of a file that is counted as not sent out of the store again. What was not answered may
@@ -212,5 +276,19 @@ mod unit {
         assert!(desk.is_dropped(4) && !desk.is_dropped(5));
         assert_eq!(desk.sent(), 4);
         assert!(desk.finish(5));
+    }
+
+    #[test]
+    fn a_file_that_is_stepped_past_and_dropped_meanwhile_holds_nobody_up() {
+        let desk = Desk::new(3, 0);
+        desk.pass(3, "EIO".to_owned());
+        assert_eq!((desk.passing(), desk.sent()), (Some(3), 3));
+        assert!(desk.drop_unsent(3) && desk.passing().is_none());
+        desk.pass(3, "EIO".to_owned());
+        assert_eq!(desk.passing(), None, "it is counted already");
+        desk.pass(4, "EIO".to_owned());
+        desk.passed(4);
+        assert_eq!((desk.passing(), desk.sent()), (None, 5));
+        assert!(!desk.drop_unsent(4), "the spool counts it");
     }
 }

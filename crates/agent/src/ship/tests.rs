@@ -56,7 +56,7 @@ impl Store for Flaky {
 }
 
 /// Interval `n` with 10 samples numbered from `10 n` on.
-fn slice(n: i64) -> Slice {
+pub(super) fn slice(n: i64) -> Slice {
     let s = |n: i64| Duration::from_secs(n as u64 * 5);
     let mut slice = Slice { from: s(n), to: s(n + 1), ..Slice::default() };
     let frame = slice.profile.frame("zio_execute", "zfs", FrameKind::Kernel);
@@ -82,7 +82,7 @@ pub(super) fn files_below(folder: &Path) -> BTreeSet<PathBuf> {
 }
 
 /// Rows and files of a table in the store.
-fn in_store(root: &Path, table: &str) -> (u64, BTreeSet<PathBuf>) {
+pub(super) fn in_store(root: &Path, table: &str) -> (u64, BTreeSet<PathBuf>) {
     let files = files_below(&root.join(table));
     let rows = |path: &PathBuf| {
         // As a folder that is recorded into: the table's name and a number.

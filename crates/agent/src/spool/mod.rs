@@ -260,8 +260,20 @@ impl Spool {
             self.state.drop_rows(Reason::NotWritten, done.not_written);
             self.unsaved = true;
         }
+        self.note_passed();
         if self.unsaved {
             self.save();
+        }
+    }
+
+    /// Notes the file that cannot be read for sending: when that is on disk, the next ones are sent.
+    fn note_passed(&mut self) {
+        let Some(desk) = self.desk.clone() else { return };
+        let Some(number) = desk.passing() else { return };
+        self.state.passed.insert(number);
+        self.save();
+        if !self.unsaved {
+            desk.passed(number);
         }
     }
 
@@ -339,10 +351,12 @@ impl Spool {
             let Some(oldest) = self.kept.front().cloned() else { return };
             let rows = recorded_rows(&oldest.path).ok().map(|tables| Rows::of(&tables));
             self.state.dropped.entry(reason).or_default().add_file(rows);
-            if self.desk.as_ref().is_some_and(|desk| desk.drop_unsent(oldest.last)) {
+            let unsent = self.desk.as_ref().is_some_and(|desk| desk.drop_unsent(oldest.last));
+            if self.state.passed.remove(&oldest.number) || unsent {
                 self.state.unsent.add_file(rows);
             }
             self.state.first = oldest.last + 1;
+            self.state.passed = self.state.passed.split_off(&self.state.first);
             // Counted first: a crash before it is gone must not count it twice.
             self.save();
             self.note(remove(&oldest.path));
@@ -363,7 +377,8 @@ impl Spool {
 
     fn save(&mut self) {
         if let Some(desk) = &self.desk {
-            self.state.sent = self.state.sent.max(desk.sent());
+            let passed = self.state.passed.last().map_or(0, |number| number + 1);
+            self.state.sent = self.state.sent.max(desk.sent()).max(passed);
         }
         let saved = self.state.save(&self.folder);
         self.unsaved = saved.is_err();

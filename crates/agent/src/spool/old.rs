@@ -38,7 +38,8 @@ impl Spool {
         for entry in &self.kept {
             let Some(own) = entry.seconds else { break };
             newer -= own;
-            if entry.is_sums() || self.damaged.contains(&entry.number) {
+            let stays = |number| self.damaged.contains(number) || self.state.passed.contains(number);
+            if entry.is_sums() || stays(&entry.number) {
                 if files.is_empty() {
                     continue;
                 }

@@ -6,7 +6,7 @@
 use super::slots::{self, Slotted};
 use crate::error::AgentError;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Why rows are not in the spool.
@@ -91,8 +91,11 @@ pub struct State {
     /// Number of the next file.
     pub next: u64,
     pub dropped: BTreeMap<Reason, Dropped>,
-    /// Number below which all files were sent to the store.
+    /// Number below which all files were sent to the store or are among those that were passed.
     pub sent: u64,
+    /// Files in the spool that could not be read, so that they were not sent; they are counted as unsent when they are
+    /// dropped.
+    pub passed: BTreeSet<u64>,
     /// Of what was dropped for age or bytes: what had not been sent, where files are sent.
     pub unsent: Dropped,
     /// Times that nothing was recorded for a while.

@@ -52,6 +52,12 @@ fn text(look: &Look) -> String {
         let (samples, readings) = (grouped(dropped.rows.samples), grouped(dropped.rows.series));
         line("DROPPED", format!("{why}: {samples} samples, {readings} readings, {} files", dropped.files));
     }
+    if look.passed > 0 {
+        let why = look.agent.as_ref().and_then(|agent| agent.unreadable.as_ref());
+        let why = why.map_or(String::new(), |why| format!(": {why}"));
+        let files = if look.passed == 1 { "1 file".to_owned() } else { format!("{} files", look.passed) };
+        line("UNSENT", format!("{files} could not be read and stay in the spool{why}"));
+    }
     look.log.iter().for_each(|logged| line("FOUND", found(logged)));
     out
 }
