@@ -1,16 +1,10 @@
 #!/bin/sh
 # What zwhy explains of a Linux host where nothing may be installed. Needs only sh and the tools of the system; changes
 # nothing. As root it sees more:  sh linux-minimal.sh > host.txt   then elsewhere:  zwhy explain host.txt
-export LC_ALL=C
-PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin
-
-# Runs a command, its line before its output; commands on a suspended pool hang, so each has 10 seconds where
-# timeout(1) is there.
-say() {
-    command -v "$1" >/dev/null 2>&1 || return 0
-    printf '\n$ %s\n' "$*"
-    if command -v timeout >/dev/null 2>&1; then timeout 10 "$@" 2>&1; else "$@" 2>&1; fi
-}
+LC_ALL=C
+PATH=${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin:/run/current-system/sw/bin
+export LC_ALL PATH
+. ./limited.sh
 
 # Prints files with their names, as tail does.
 show() {
@@ -21,12 +15,24 @@ show() {
     done
 }
 
+# Threads with their CPU over five seconds: procps, its releases without -w, busybox, busybox without threads.
+threads() {
+    for options in '-b -H -w 120' '-b -H' '-b'; do
+        # shellcheck disable=SC2086
+        limited 20 top $options -n 1 >/dev/null 2>&1 || continue
+        # shellcheck disable=SC2086
+        say_last '^top - |^Mem: ' top $options -d 5 -n 2
+        return
+    done
+}
+
+echo '# collected by zwhy collect: linux-minimal'
 say uname -a
 say cat /etc/os-release
 say zfs version
 say free
 say vmstat 1 3
-say top -b -H -n 1 -w 120
+threads
 show /proc/spl/kstat/zfs/arcstats /proc/spl/kstat/zfs/dbufstats /proc/spl/kstat/zfs/dmu_tx \
     /proc/spl/kstat/zfs/zil /proc/spl/kstat/zfs/abdstats /proc/spl/kstat/zfs/zfetchstats \
     /proc/spl/kstat/zfs/*/iostats

@@ -60,11 +60,11 @@ fn next(seen: &Doctor) -> Vec<(&'static str, String)> {
     };
     vec![
         row("Record", &format!("{sudo}zwhy record -a -d 60 -o X.zwhy"), where_it_runs),
-        row("Explain", "zwhy explain X.zwhy", "also perf.data, flame graphs, pasted text"),
+        row("Explain", "zwhy explain X.zwhy", "also perf.data, SVG, pasted text"),
         row("Watch", &format!("{sudo}zwhy top"), "second by second"),
-        row("Prove", "zwhy lab run encryption --quick", "on real OpenZFS, pools stay untouched"),
-        row("Missing?", "zwhy doctor", "what cannot be recorded, what helps"),
-        row("More", "zwhy help", "commands; zwhy help privileges, formats, …"),
+        row("Prove", "zwhy lab run encryption --quick", "on real OpenZFS, not your pools"),
+        row("Missing?", "zwhy doctor", "what is missing, and what helps"),
+        row("More", "zwhy help", "commands and topics"),
     ]
 }
 
@@ -84,6 +84,7 @@ mod tests {
             host: "db7".into(),
             kernel: "6.1".into(),
             distro: Distro::Debian,
+            root: false,
             checks: checks.iter().map(check).collect(),
         }
     }
@@ -101,6 +102,8 @@ mod tests {
             let text = text(host, 80);
             assert_eq!(text.lines().count(), 8, "{text}");
             assert!(text.lines().all(|line| cells(line) <= 80), "{text}");
+            // What a host says may be long; what to type is read to its end.
+            assert!(text.lines().skip(2).all(|line| !line.contains('…')), "{text}");
         }
     }
 

@@ -144,6 +144,10 @@ pub fn thread_name(command: &str) -> String {
             .map_or(inner, |(_, t)| t)
             .to_owned();
     }
+    // busybox puts it before the command line of its process: `{postmaster} /usr/bin/postgres -D /data`.
+    if let Some((thread, _)) = command.strip_prefix('{').and_then(|c| c.split_once("} ")) {
+        return thread.to_owned();
+    }
     if command.starts_with('/') {
         let program = command.split(' ').next().unwrap_or(command);
         return program.rsplit('/').next().unwrap_or(program).to_owned();

@@ -87,8 +87,8 @@ fn verdict(doctor: &Doctor) -> String {
 
 /// Only commands, one a line, each once.
 pub fn doctor_commands(doctor: &Doctor) -> String {
-    let mut lines: Vec<&str> = Vec::new();
-    for command in doctor.remedies().iter().flat_map(|r| r.commands.clone()) {
+    let mut lines = Vec::new();
+    for command in doctor.remedies().into_iter().flat_map(|r| r.commands) {
         if !lines.contains(&command) {
             lines.push(command);
         }
@@ -134,6 +134,7 @@ mod tests {
             host: "db\u{1b}[2J7".into(),
             kernel: "6.1.0".into(),
             distro,
+            root: false,
             checks: vec![
                 check("CPU samples", State::Ready, "user and kernel, all CPUs, by hardware cycles", None),
                 check(

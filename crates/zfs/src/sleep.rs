@@ -1,7 +1,7 @@
 //! Functions that put a thread to sleep for others: who called them says why it waits.
 //!
 //! Linux `kernel/sched`, OpenZFS `module/os/linux/spl/spl-condvar.c`, and FreeBSD `kern/kern_synch.c`,
-//! `kern/kern_condvar.c`.
+//! `kern/kern_condvar.c`, illumos `disp/disp.c`.
 
 /// By their whole name.
 const NAMES: [&str; 7] =
@@ -32,8 +32,8 @@ const BEGINS: [&str; 20] = [
 ];
 
 /// The switch to another thread, which a thread also makes that is only made to pause.
-const SWITCHES: [&str; 5] =
-    ["mi_switch", "sched_switch", "preempt_schedule", "__preempt_schedule", "critical_exit"];
+const SWITCHES: [&str; 6] =
+    ["mi_switch", "sched_switch", "preempt_schedule", "__preempt_schedule", "critical_exit", "swtch"];
 
 /// Whether a thread in this function sleeps.
 pub fn puts_to_sleep(function: &str) -> bool {
@@ -64,7 +64,11 @@ mod tests {
         for name in ["scheduler_tick", "__cv_broadcast", "cv_signal", "preempt_schedule_common", "zio_wait"] {
             assert!(!puts_to_sleep(name), "{name}");
         }
-        assert!(leaves_the_cpu("preempt_schedule_common") && leaves_the_cpu("mi_switch"));
+        assert!(
+            leaves_the_cpu("preempt_schedule_common")
+                && leaves_the_cpu("mi_switch")
+                && leaves_the_cpu("swtch")
+        );
         assert!(!leaves_the_cpu("scheduler_tick") && !leaves_the_cpu("zio_wait"));
     }
 }

@@ -136,9 +136,10 @@ const ROLES: &[Role] = &[
 /// `zthr.c`, `dbuf.c`, `arc.c`, `mmp.c`; Linux `kernel/workqueue.c`, `kthread.c`, `hung_task.c`, `rcu/tree.c`,
 /// `mm/compaction.c`, `mm/vmscan.c`, `mm/khugepaged.c`, `mm/oom_kill.c`; FreeBSD `kern/subr_taskqueue.c`,
 /// `kern/kern_intr.c`.
-const IDLE: [&str; 27] = [
+const IDLE: [&str; 28] = [
     "taskq_thread",
     "txg_thread_wait",
+    "taskq_thread_wait",
     "zthr_wait_cv",
     "zthr_procedure",
     "dbuf_evict_thread",

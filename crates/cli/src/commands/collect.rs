@@ -22,9 +22,11 @@ enum System {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    output::print(match args.print {
+    let script = match args.print {
         System::LinuxMinimal => include_str!("../../collect/linux-minimal.sh"),
         System::Freebsd => include_str!("../../collect/freebsd.sh"),
         System::Illumos => include_str!("../../collect/illumos.sh"),
-    })
+    };
+    // What they share stands in each, so that there is one file to copy.
+    output::print(&script.replace(". ./limited.sh\n", include_str!("../../collect/limited.sh")))
 }

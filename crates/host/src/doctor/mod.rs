@@ -71,6 +71,8 @@ pub struct Doctor {
     pub host: String,
     pub kernel: String,
     pub distro: Distro,
+    /// Root asks: commands then come without `sudo`, which bare systems and Proxmox VE do not have.
+    pub root: bool,
     pub checks: Vec<Check>,
 }
 
@@ -90,7 +92,15 @@ impl Doctor {
                 seen.push(trouble);
             }
         }
-        seen.into_iter().map(|trouble| remedy::remedy(trouble, self.distro)).collect()
+        seen.into_iter().map(|trouble| self.typed(remedy::remedy(trouble, self.distro))).collect()
+    }
+
+    /// With the commands as who asks can type them.
+    fn typed(&self, mut remedy: Remedy) -> Remedy {
+        for command in remedy.commands.iter_mut().filter(|command| self.root && command.contains("sudo ")) {
+            *command = command.replace("sudo ", "").into();
+        }
+        remedy
     }
 }
 
@@ -142,6 +152,7 @@ fn made(
         host: root.text("/proc/sys/kernel/hostname").unwrap_or_default(),
         kernel: root.text("/proc/sys/kernel/osrelease").unwrap_or_default(),
         distro: distro.unwrap_or_else(|| Distro::of_host(&root)),
+        root: rustix::process::geteuid().is_root(),
         checks,
     }
 }
@@ -149,6 +160,24 @@ fn made(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn root_needs_no_sudo() {
+        let check = |trouble| Check {
+            name: "x",
+            state: State::Missing,
+            found: String::new(),
+            trouble: Some(trouble),
+        };
+        let commands = |root| {
+            let checks = vec![check(Trouble::NoModule), check(Trouble::NoLines)];
+            let doctor = Doctor { host: "".into(), kernel: "".into(), distro: Distro::Proxmox, root, checks };
+            doctor.remedies().into_iter().flat_map(|r| r.commands).collect::<Vec<_>>().join("\n")
+        };
+        let (user, root) = (commands(false), commands(true));
+        assert!(user.contains("sudo apt install zfsutils-linux") && !root.contains("sudo"), "{user}\n{root}");
+        assert_eq!(user.replace("sudo ", ""), root);
+    }
 
     #[test]
     fn a_glance_has_the_checks_that_decide() {

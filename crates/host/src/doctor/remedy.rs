@@ -6,6 +6,7 @@
 //! `/etc/sysconfig/zfs` with RPM).
 
 use super::Distro;
+use std::borrow::Cow;
 
 /// What can be in the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ pub struct Remedy {
     /// What the commands do and what to mind, in sentences.
     pub text: &'static str,
     /// To be copied in order; none where there is nothing to run.
-    pub commands: Vec<&'static str>,
+    pub commands: Vec<Cow<'static, str>>,
 }
 
 pub(super) fn remedy(trouble: Trouble, distro: Distro) -> Remedy {
@@ -122,7 +123,7 @@ pub(super) fn remedy(trouble: Trouble, distro: Distro) -> Remedy {
         Trouble::NoLines => return lines(distro),
         Trouble::NoKernelLines => kernel_lines(distro),
     };
-    Remedy { trouble, text, commands }
+    Remedy { trouble, text, commands: commands.into_iter().map(Cow::from).collect() }
 }
 
 fn install(distro: Distro, module: bool) -> Vec<&'static str> {
@@ -210,7 +211,7 @@ fn lines(distro: Distro) -> Remedy {
             vec!["./configure --enable-debuginfo && make -s -j\"$(nproc)\" && sudo make install"],
         ),
     };
-    Remedy { trouble: Trouble::NoLines, text, commands }
+    Remedy { trouble: Trouble::NoLines, text, commands: commands.into_iter().map(Cow::from).collect() }
 }
 
 /// The debug package of the kernel that runs.

@@ -114,6 +114,9 @@ impl Sink {
     }
 }
 
+/// The first line of what a script of `zwhy collect` prints: from there on tools speak, and no person does.
+const COLLECTED: &str = "# collected by zwhy collect: ";
+
 /// Reads a whole text with the given recognisers, the first that takes something wins; `name` is the
 /// file's name in origins.
 pub fn read(format: &str, name: &str, text: &[u8], blocks: &[&dyn Block], max_depth: usize) -> Imported {
@@ -124,7 +127,7 @@ pub fn read(format: &str, name: &str, text: &[u8], blocks: &[&dyn Block], max_de
         at += step(&lines[at..], blocks, &mut sink);
     }
     sink.stats.read = lines.len() as u64;
-    for line in &lines {
+    for line in lines.iter().take_while(|line| !line.text.starts_with(COLLECTED)) {
         if sink.evidence.text.len() + line.text.len() < Evidence::MOST_TEXT {
             sink.evidence.text.push_str(&line.text);
             sink.evidence.text.push('\n');

@@ -8,6 +8,7 @@ mod fio;
 mod free;
 mod histograms;
 mod kstats;
+mod mdb_stacks;
 mod params;
 mod procstat;
 mod properties;
@@ -23,9 +24,10 @@ use crate::blocks::Block;
 pub type Ranked = (u16, &'static dyn Block);
 
 /// All of them. Those of a lower rank are tried first: the more particular before the more general.
-pub const READERS: [Ranked; 12] = [
+pub const READERS: [Ranked; 13] = [
     (15, &histograms::TracerHistogram),
     (28, &procstat::Procstat),
+    (28, &mdb_stacks::MdbStacks),
     (36, &kstats::NamedKstats),
     (41, &zpool_iostat::Histogram),
     (44, &zpool_status::ZpoolStatus),

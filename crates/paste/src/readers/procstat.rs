@@ -16,9 +16,7 @@ impl Block for Procstat {
         let mut taken = Taken { kept: headers, dropped: Vec::new() };
         for line in &lines[headers..] {
             let Some((comm, frames)) = row(&line.text) else { break };
-            // The caller of what sleeps says whether it waits for work.
-            let inside = frames.iter().find(|f| !zwhy_zfs::leaves_the_cpu(f));
-            if inside.is_none_or(|f| zwhy_zfs::waits_for_work(f)) {
+            if only_waits_for_work(&frames) {
                 taken.drop("thread that waits for work", 1);
             } else {
                 found.push((comm, frames));
@@ -60,9 +58,16 @@ fn row(text: &str) -> Option<(String, Vec<String>)> {
     Some((thread_name(thread), frames?))
 }
 
-/// `dmu_tx_wait+0x3cc`.
-fn function(word: &str) -> Option<String> {
-    let (name, offset) = word.split_once("+0x")?;
+/// Whether the caller of what sleeps, innermost first, waits for work.
+pub(super) fn only_waits_for_work(frames: &[String]) -> bool {
+    let inside = frames.iter().find(|f| !zwhy_zfs::leaves_the_cpu(f));
+    inside.is_none_or(|f| zwhy_zfs::waits_for_work(f))
+}
+
+/// `dmu_tx_wait+0x3cc`, and `thread_start+8` of mdb, which prints one digit without `0x`.
+pub(super) fn function(word: &str) -> Option<String> {
+    let (name, offset) =
+        word.split_once("+0x").or_else(|| word.split_once('+').filter(|(_, at)| at.len() == 1))?;
     let known = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.".contains(&b))
         && !offset.is_empty()

@@ -38,6 +38,8 @@ pub enum Kind {
     Amount,
     /// `1m3.5s`, `1:02.5` in seconds.
     Clock,
+    /// `12.5 + 80.1`, worked out.
+    Calc,
     /// Command of a process as the name of its thread.
     Thread,
 }
@@ -69,6 +71,7 @@ impl Kind {
             Kind::Grouped => numbers::number(text),
             Kind::Amount => amount(text),
             Kind::Clock => clock(text),
+            Kind::Calc => super::template::calculate(text),
             Kind::Decimal => numbers::decimal(text.trim_end_matches('%')),
             _ => text.parse::<f64>().ok(),
         };
@@ -116,6 +119,7 @@ mod tests {
             (Kind::Amount, "many", "many"),
             (Kind::Grouped, "10,193.72", "10193.72"),
             (Kind::Clock, "1m3.5s", "63.5"),
+            (Kind::Calc, "12.5 + 80.1", "92.6"),
             (Kind::Clock, "1:02.5", "62.5"),
             (Kind::Clock, "0,12s", "0.12"),
             (Kind::Thread, "[z_wr_iss]", "z_wr_iss"),

@@ -168,7 +168,7 @@ impl Template {
     }
 }
 
-/// Works out `1073741824 / 4.0 / 1e6` from left to right.
+/// Works out `1073741824 / 4.0 / 1e6` and `12.5 + 80.1` from left to right.
 pub fn calculate(text: &str) -> Option<f64> {
     let mut words = text.split_whitespace();
     let number = |word: &str| crate::text::numbers::decimal(word).or_else(|| word.parse().ok());
@@ -178,6 +178,7 @@ pub fn calculate(text: &str) -> Option<f64> {
         value = match sign {
             "*" => value * by,
             "/" if by != 0.0 => value / by,
+            "+" => value + by,
             _ => return None,
         };
     }
@@ -201,7 +202,7 @@ mod tests {
         assert_eq!(fill("{1}-{a b}-{section}-{pool}").as_deref(), Some("x-x-S-tank/"));
         assert_eq!((fill("{2}"), fill("{c}"), fill("{0}")), (None, None, None));
         assert!(Template::new("{a").is_err());
-        assert_eq!(calculate("8 / 2 * 3"), Some(12.0));
+        assert_eq!((calculate("8 / 2 * 3"), calculate("1.5 + 2")), (Some(12.0), Some(3.5)));
         assert_eq!((calculate("8 / 0"), calculate("x"), calculate("8 +")), (None, None, None));
     }
 }
