@@ -15,7 +15,7 @@ pub mod text;
 pub mod tool;
 
 pub use readers::Ranked;
-pub use subject::speaks_of_zfs;
+pub use subject::{speaks_of_other_storage, speaks_of_zfs};
 pub use tool::Tools;
 
 use blocks::Block;

@@ -1,7 +1,7 @@
 //! Whether a text is about ZFS at all, so that its words may be asked for a cause.
 
 /// Beginnings of words that only a report about ZFS has, or one about a system or tool that is made for it.
-const BEGINNINGS: [&str; 43] = [
+const BEGINNINGS: [&str; 55] = [
     "zfs",
     "zpool",
     "zvol",
@@ -45,6 +45,18 @@ const BEGINNINGS: [&str; 43] = [
     "omnios",
     "deduplicat",
     "bclone",
+    "abd_",
+    "bpobj",
+    "bptree",
+    "fletcher_",
+    "fzap_",
+    "kfpu_",
+    "mzap_",
+    "range_tree",
+    "rrm_",
+    "rrw_",
+    "uberblock",
+    "zl_",
 ];
 
 /// Whole words of that kind.
@@ -78,7 +90,7 @@ const WORDS: [&str; 26] = [
 ];
 
 /// Words of which two together are of ZFS, though each by itself may be of another file system.
-const PAIRS: [(&str, &str); 14] = [
+const PAIRS: [(&str, &str); 16] = [
     ("pool", "fragmentation"),
     ("pool", "capacity"),
     ("pool", "full"),
@@ -89,6 +101,8 @@ const PAIRS: [(&str, &str); 14] = [
     ("pool", "ssds"),
     ("pool", "ssd"),
     ("pool", "atime"),
+    ("pool", "importing"),
+    ("pool", "imported"),
     ("native", "encryption"),
     ("block", "cloning"),
     ("xattr", "sa"),
@@ -113,23 +127,36 @@ const OTHER_POOLS: [&str; 14] = [
     "worker",
 ];
 
+/// Storage that is never ZFS's own, though it has pools, disks and capacities as well.
+const OTHER_STORAGE: [&str; 6] = ["ceph", "cephfs", "rados", "osd", "osds", "btrfs"];
+
 /// Words of a line of which the shortest sentence is made; lists of names and settings have fewer.
 const SENTENCE: usize = 3;
 
 /// Whether the text has a sentence, and a word that belongs to ZFS.
 pub fn speaks_of_zfs(text: &str) -> bool {
-    let words = |part: &str| -> Vec<String> {
-        let words = part.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-        words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect()
-    };
-    let of_zfs =
-        |word: &String| BEGINNINGS.iter().any(|b| word.starts_with(b)) || WORDS.contains(&word.as_str());
     let said = words(text);
     let has = |word: &str| said.iter().any(|other| other == word);
     let pair = || {
         PAIRS.iter().any(|(one, other)| has(one) && has(other)) && !OTHER_POOLS.iter().any(|word| has(word))
     };
-    text.lines().any(|line| words(line).len() >= SENTENCE) && (said.iter().any(of_zfs) || pair())
+    text.lines().any(|line| words(line).len() >= SENTENCE)
+        && (said.iter().any(|word| is_of_zfs(word)) || pair())
+}
+
+/// Whether the text names other storage and nothing of ZFS: what is full there is no pool of ZFS.
+pub fn speaks_of_other_storage(text: &str) -> bool {
+    let said = words(text);
+    said.iter().any(|word| OTHER_STORAGE.contains(&word.as_str())) && !said.iter().any(|word| is_of_zfs(word))
+}
+
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+    words.filter(|word| !word.is_empty()).map(str::to_ascii_lowercase).collect()
+}
+
+fn is_of_zfs(word: &str) -> bool {
+    BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)) || WORDS.contains(&word)
 }
 
 #[cfg(test)]
@@ -154,6 +181,10 @@ mod tests {
             speaks_of_zfs("my pool is 91 % full and slow") && speaks_of_zfs("native encryption is slow here")
         );
         assert!(!speaks_of_zfs("my ceph pool is 91 % full and slow"));
+        assert!(speaks_of_zfs("huge contention on zl_issuer_lock") && speaks_of_zfs("mzap_open is very hot"));
+        assert!(speaks_of_other_storage("My ceph pool is 85% full, osds are nearfull"));
+        assert!(!speaks_of_other_storage("ceph OSDs on a zpool that is 95% full"));
+        assert!(!speaks_of_other_storage("the pool is 95% full"));
         assert!(!speaks_of_zfs("the connection pool is full and slow"));
         assert!(!speaks_of_zfs("To whom it may concern: the pool has a cache") && !speaks_of_zfs(""));
         assert!(!speaks_of_zfs("pool:\n  name: tank\n  vdevs:\ncache:\n"));

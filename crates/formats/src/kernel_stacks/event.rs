@@ -53,6 +53,43 @@ pub fn read(text: &str) -> Option<LogEvent> {
     if text.contains("clocksource: ") && text.contains("unstable") {
         return event("clocksource unstable", "", None);
     }
+    let (what, device) = of_disk(text)?;
+    event(what, device, None)
+}
+
+/// A disk that fails or does not answer, as Linux (libata, SCSI, NVMe, the block layer) and FreeBSD (CAM) tell it, and its
+/// name.
+fn of_disk(text: &str) -> Option<(&'static str, &str)> {
+    let from = |at: usize| {
+        let rest = &text[at..];
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        &rest[..end]
+    };
+    if let Some(at) = text.find(" error, dev ") {
+        let what = if text.contains("medium error") { "medium error" } else { "disk i/o error" };
+        return Some((what, from(at + " error, dev ".len())));
+    }
+    if let Some(at) = text.find("ata").filter(|at| text[at + 3..].starts_with(|c: char| c.is_ascii_digit())) {
+        if text.contains("resetting link") {
+            return Some(("ata link reset", from(at)));
+        }
+        if text.contains(": exception Emask ") {
+            return Some(("ata exception (i/o error)", from(at)));
+        }
+    }
+    if let Some(at) = text.find("nvme nvme").map(|at| at + "nvme ".len())
+        && (text.contains(" timeout, ") || text.contains("controller is down"))
+    {
+        return Some(("disk timeout", from(at)));
+    }
+    let scsi = text.contains("attempting task abort") || text.contains("timing out command, waited");
+    if let Some(at) = text.find("[sd").filter(|_| scsi) {
+        return Some(("disk timeout", from(at + 1)));
+    }
+    if text.contains("CAM status: Command timeout") {
+        let device = text.find('(').map_or("", |at| from(at + 1));
+        return Some(("disk timeout", device));
+    }
     None
 }
 
@@ -81,6 +118,23 @@ mod tests {
                 "arc_prune",
                 Some(22),
             ),
+            (
+                "[91.5] blk_update_request: I/O error, dev sdc, sector 81231 op 0x1:(WRITE)",
+                "disk i/o error",
+                "sdc",
+                None,
+            ),
+            ("critical medium error, dev sdab, sector 9123", "medium error", "sdab", None),
+            ("[1.2] ata4: hard resetting link", "ata link reset", "ata4", None),
+            (
+                "[1.2] ata4.00: exception Emask 0x0 SAct 0x0 SErr 0x0 action 0x6 frozen",
+                "ata exception (i/o error)",
+                "ata4",
+                None,
+            ),
+            ("nvme nvme0: I/O 91 QID 3 timeout, aborting", "disk timeout", "nvme0", None),
+            ("sd 0:0:4:0: [sde] tag#7 timing out command, waited 180s", "disk timeout", "sde", None),
+            ("(ada1:ahcich1:0:0:0): CAM status: Command timeout", "disk timeout", "ada1", None),
             ("[  9.000000] nfsd invoked oom-killer: gfp_mask=0xcc0", "oom-killer invoked", "nfsd", None),
             ("Out of memory: Killed process 12 (mysqld) total-vm:1kB", "oom kill", "mysqld", None),
             (

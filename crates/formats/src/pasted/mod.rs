@@ -43,16 +43,17 @@ fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError>
     let readers = zwhy_paste::ranked(tools, &STACKS);
     let mut imported = blocks::read("pasted", input, &readers, options.limits.max_depth)?;
     let e = &imported.evidence;
-    let nothing = e.profile.samples.is_empty()
+    let measured = !(e.profile.samples.is_empty()
         && e.flat.is_empty()
         && e.trees.is_empty()
         && e.threads.is_empty()
         && e.kstats.is_empty()
         && e.params.is_empty()
-        && e.properties.is_empty()
-        && e.tables.is_empty()
-        && e.host == Default::default();
-    if nothing && !zwhy_paste::speaks_of_zfs(&e.text) {
+        && e.tables.is_empty());
+    let nothing = !measured && e.properties.is_empty() && e.host == Default::default();
+    // A sentence such as "the pool is 85% full" is read as the property of a pool, whatever storage it speaks of.
+    let elsewhere = !measured && zwhy_paste::speaks_of_other_storage(&e.text);
+    if elsewhere || nothing && !zwhy_paste::speaks_of_zfs(&e.text) {
         let found = format!("none of its {} lines is output of a tool that zwhy knows", imported.stats.read);
         return Err(FormatError::read(ErrorKind::Empty, input.name(), found).hint(
             "paste output of perf, top, arcstats, zfs get or zpool iostat as it stands in the terminal",

@@ -136,6 +136,12 @@ fn text_that_only_looks_like_json_is_read_as_text() {
 }
 
 #[test]
+fn a_full_pool_of_other_storage_is_no_pool_of_zfs() {
+    let told = told(b"My ceph pool is 85% full, osds are nearfull and writes are slow.\n");
+    assert!(told.contains("none of its 1 lines"), "{told}");
+}
+
+#[test]
 fn a_report_of_ghc_is_named() {
     let table = "\tSun Aug  6 14:50 2023 Time and Allocation Profiling Report  (Final)\n\n\t   app +RTS -p\n\n\
         COST CENTRE MODULE SRC no. entries %time %alloc %time %alloc\n\n\
