@@ -1,7 +1,7 @@
-// Times the page over a graph of a million boxes in chromium: opening, the longest task, search, zoom. npm run bench
+// Times the page over a graph of a million boxes in chromium: opening, the longest task, search, zoom, brush. npm run bench
 //
-// Opening and the longest task are times of day, so they grow with the load of the machine, which is printed. Search and
-// zoom are the CPU time that the page's main thread takes for one step, drawing included: that hardly depends on it.
+// Opening and the longest task are times of day, so they grow with the load of the machine, which is printed. The others
+// are the CPU time that the page's main thread takes for one step, drawing included: that hardly depends on it.
 // Speedscope and d3-flame-graph open the same graph in the same run, if npm can fetch them.
 
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -23,6 +23,7 @@ const LARGE = 50_000;
 const OPENS_MS = 3_000;
 /** One opening says little: a process that has to wait for a CPU doubles it. */
 const OPENINGS = 7;
+const RECORDED_S = 60;
 /** Waits in the page until a change is drawn. */
 const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 
@@ -111,11 +112,16 @@ async function steps(page, url) {
   await open(page, url);
   const searches = Array.from({ length: 20 }, (_, i) => [typed, `function_1${i}`]);
   const zooms = Array.from({ length: 40 }, (_, i) => [pressed, i % 2 === 0 ? "+" : "-"]);
+  // The first selects a tenth of the time, each further one moves it on by half of itself.
+  const brushes = Array.from({ length: 15 }, () => [pressed, "]"]);
   const idle = await work(
     page,
     Array.from({ length: 20 }, () => [() => {}, null]),
   );
-  return { idle, search: await work(page, searches), zoom: await work(page, zooms) };
+  const search = await work(page, searches);
+  const zoom = await work(page, zooms);
+  await page.evaluate(typed, "");
+  return { idle, search, zoom, brush: await work(page, brushes) };
 }
 
 const folder = await mkdtemp(join(tmpdir(), "zwhy-bench-"));
@@ -128,12 +134,15 @@ try {
     const path = join(WEB, "test/sample", `${name}.ts`);
     return (await runnerImport(path, { configFile: false })).module;
   };
-  const [{ encode }, { encodeOverview }] = await Promise.all(["flame", "overview"].map(sample));
+  const [{ encode }, { encodeOverview }, { encodeSamples, rowsOf }] = await Promise.all(
+    ["flame", "overview", "samples"].map(sample),
+  );
   const written = async (graph) => {
     const made = block(graph);
     const blocks = [
       ...(graph.parent.length < LARGE ? [] : [["overview", encodeOverview(made)]]),
       ["flame", encode(made)],
+      ["samples", encodeSamples(rowsOf(made, RECORDED_S))],
     ];
     const elements = blocks.map(([id, bytes]) => {
       const data = gzipSync(bytes).toString("base64");
@@ -172,6 +181,7 @@ try {
     );
   cpu("a search                       ", ms.search);
   cpu("a zoom step                    ", ms.zoom);
+  cpu("a brush of a tenth of the time ", ms.brush);
   await page.close();
   for (const [name, took] of await measurePeers(browser, graph, folder)) {
     console.log(`  ${name.padEnd(31)}${took}`);

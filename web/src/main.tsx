@@ -130,10 +130,8 @@ async function open(): Promise<void> {
   root.textContent = "";
   compare.value = await whole("compare", "comparison", readCompare, null);
   if (!stacks) setFlame("cpu", { kind: "absent" });
-  // To read, to make the page and to draw are tasks of their own: nobody's key waits for all of them.
   await task();
   overview.value = await whole<Overview | null>("overview", "overview", decodeOverview, null);
-  await task();
   render(<App />, root);
   await painted();
   setFlame("cpu", await (early ?? graph("flame", "flame graph")));
@@ -167,6 +165,8 @@ async function other(kind: FlameEvent, what: string): Promise<void> {
 /** A part without which the page is whole; what cannot be read is told with the data quality. */
 async function whole<T>(id: string, what: string, read: (b: Uint8Array) => T, none: T): Promise<T> {
   const part = await load(packed(id, what), unpacked(read));
+  // To read, to make the page and to draw are tasks of their own: nobody's key waits for all of them.
+  if (part.kind !== "absent") await task();
   if (part.kind === "failed") unread.value = [...unread.value, part.message];
   return part.kind === "ready" ? part.value : none;
 }
