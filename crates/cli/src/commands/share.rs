@@ -33,6 +33,9 @@ pub fn run(args: &Args) -> Result<()> {
     let mut redactor = Redactor::default();
     let shared = Shared::of(&args.input, &mut redactor)?;
     output::note(&told(&args.output, &markdown, &shared.account(), &redactor));
+    if !args.yes && !std::io::stdin().is_terminal() {
+        return Err(usage_about("sharing", "nobody can be asked here whether to write it; give --yes"));
+    }
     if !args.yes && !agreed()? {
         output::note("nothing was written");
         return Ok(());
@@ -60,9 +63,6 @@ fn check(args: &Args) -> Result<PathBuf> {
         let said =
             format!("{} is not the name of a capture; name it {}", args.output.display(), name.display());
         return Err(usage_about("sharing", said));
-    }
-    if !args.yes && !std::io::stdin().is_terminal() {
-        return Err(usage_about("sharing", "nobody can be asked here whether to write it; give --yes"));
     }
     let markdown = args.output.with_extension("md");
     for path in [&args.output, &markdown] {

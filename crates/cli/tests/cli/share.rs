@@ -133,6 +133,8 @@ fn nothing_is_written_over_and_nothing_without_consent() {
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{args}: {ran:?}");
     }
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), before);
+    let unasked = call(folder.path(), "share ccm.folded -o x.zwhy").err;
+    assert!(unasked.contains("Holds") && unasked.contains("give --yes"), "what it would write: {unasked}");
     let error = call(folder.path(), "share ccm.folded -o vault7.txt --yes").failed(2);
     assert!(error.contains("name it vault7.zwhy") && error.contains("zwhy help sharing"), "{error}");
     fs::write(folder.path().join("x.md"), "mine").expect("a file");
