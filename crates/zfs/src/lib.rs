@@ -5,8 +5,10 @@
 
 mod defaults;
 mod gauges;
+mod histogram;
 mod iostat;
 mod kstat;
+mod latency;
 mod moves;
 mod params;
 mod properties;
@@ -22,8 +24,10 @@ mod waits;
 
 pub use defaults::ParameterDefaults;
 pub use gauges::kstat_is_gauge;
+pub use histogram::Quantiles;
 pub use iostat::{IOSTAT_NAMES, row_of_iostat};
 pub use kstat::{Kstat, KstatError, NamedValue, Value, parse_kstat};
+pub use latency::{LATENCY_GROUPS, LATENCY_NAMES, LatencyHistogram, VdevLatency, parse_latency_report};
 pub use params::{Implementation, parse_implementation};
 pub use properties::{PoolRow, PropertyRow, Source, parse_pool_list, parse_properties};
 pub use size::format_bytes;

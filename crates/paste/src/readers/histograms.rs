@@ -1,11 +1,11 @@
 //! Histograms: bucket lines of bpftrace and bcc, and quantiles of any histogram.
 //!
-//! A quantile is the upper end of the bucket that holds it, so it is never too small; tables called
-//! `quantiles` hold one row a histogram.
+//! Tables called `quantiles` hold one row a histogram.
 
 use crate::blocks::{Block, Line, Sink, Taken};
 use crate::cells;
 use zwhy_evidence::OriginId;
+use zwhy_zfs::Quantiles;
 
 /// Upper ends and counts, ascending.
 pub struct Histogram {
@@ -25,22 +25,9 @@ pub fn quantiles(sink: &mut Sink, histograms: &[Histogram], origin: OriginId) {
 }
 
 fn row(h: &Histogram) -> Option<Vec<String>> {
-    let total: f64 = h.buckets.iter().map(|b| b.1).sum();
-    if !total.is_finite() || total <= 0.0 {
-        return None;
-    }
-    let at = |part: f64| {
-        let mut sum = 0.0;
-        let found = h.buckets.iter().find(|(_, n)| {
-            sum += n;
-            sum >= part * total
-        });
-        found.or(h.buckets.last()).map_or(0.0, |b| b.0)
-    };
-    let max = h.buckets.iter().rev().find(|b| b.1 > 0.0)?.0;
-    let figures = [total, at(0.5), at(0.9), at(0.99), max];
+    let Quantiles { count, p50, p90, p99, max } = Quantiles::of(&h.buckets)?;
     let head = [h.of.clone(), h.unit.to_owned()];
-    Some(head.into_iter().chain(figures.into_iter().map(cells::show)).collect())
+    Some(head.into_iter().chain([count, p50, p90, p99, max].map(cells::show)).collect())
 }
 
 /// `[4K, 8K)   123 |@@@ |` under `@name:`, `   4 -> 7   : 123   |*** |` under `usecs : count`.

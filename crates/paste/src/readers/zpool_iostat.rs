@@ -6,12 +6,10 @@
 use super::histograms::{Histogram as Buckets, quantiles};
 use crate::blocks::{Block, Line, Sink, Taken};
 use crate::cells::{self, is_rule};
+use zwhy_zfs::LATENCY_GROUPS;
 
-const GROUPS: [&str; 13] = [
-    "total_wait",
-    "disk_wait",
-    "syncq_wait",
-    "asyncq_wait",
+/// Beside those of -w.
+const GROUPS: [&str; 9] = [
     // -w of 0.7 calls the queues so.
     "sync_queue",
     "async_queue",
@@ -46,7 +44,7 @@ fn columns(groups: &[&str], header: &[&str]) -> Vec<String> {
 impl Block for Histogram {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let groups = words(&lines.first()?.text);
-        let is_group = |w: &&str| GROUPS.contains(w);
+        let is_group = |w: &&str| LATENCY_GROUPS.contains(w) || GROUPS.contains(w);
         if groups.len() < 3 || is_group(&groups[0]) || !groups[1..].iter().all(is_group) {
             return None;
         }
