@@ -14,8 +14,8 @@ pub(crate) use host::{os_field, virtualization};
 pub(crate) use module::{module_origin, module_path, pool_states};
 pub use pools::PATIENCE as TOOLS_PATIENCE;
 pub(crate) use root::Root;
-pub use tools::ASKING_THREAD;
-pub(crate) use tools::{Output, Patience, zfs_command};
+pub use tools::{ASKING_THREAD, Output};
+pub(crate) use tools::{Patience, zfs_command};
 
 use zwhy_evidence::CaptureFacts;
 

@@ -15,8 +15,9 @@ pub const ASKING_THREAD: &str = "zwhy-asks";
 /// No output is larger; 10,000 datasets with 26 properties are 12 MiB.
 const LONGEST: usize = 64 << 20;
 
+/// What came of a command.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Output {
+pub enum Output {
     /// What it wrote; it ended with success.
     Text(String),
     /// It ended with failure and said this.
