@@ -3,8 +3,8 @@
 
     python3 tests/top.py --zwhy target/debug/zwhy [--release]
 
-In tmux of 80 x 24 and 200 x 60 cells no table lies over another, and a terminal that was made larger and smaller again shows
-whole pictures. Counters that only grow are read every few milliseconds while zwhy looks: what it says of its seconds must lie
+In tmux of 80 x 24 and 200 x 60 cells no table lies over another, a terminal that was made larger and smaller again shows
+whole pictures, and latencies are shown or said to be missing. Counters that only grow are read every few milliseconds while zwhy looks: what it says of its seconds must lie
 between their growth in a little less and in a little more time. `--release` holds it to 64 MiB and 1 % of a CPU; the code of a
 build without optimisation alone is larger, so that one gets twice the memory. What cannot be done here says why.
 """
@@ -95,6 +95,16 @@ def check_large(lines):
     assert not over, "over the edge of a column:\n" + "\n".join(over)
 
 
+def check_latencies(terminal):
+    """A pool with its buckets, or a line that says why there is none; then the tables again, with the newest interval."""
+    terminal.press("w")
+    lines = terminal.screen(lambda lines: lines[0].startswith(" Latencies") and not lines[1].startswith("waiting"))
+    is_missing = lines[1].startswith("missing: latency histograms: ")
+    assert is_missing or lines[3].startswith("latency "), lines
+    terminal.press("Escape")
+    terminal.screen(lambda lines: is_whole(lines) and "PAUSED" not in lines[-1])
+
+
 def check_terminal(zwhy):
     if not shutil.which("tmux"):
         return "skipped: there is no `tmux` command"
@@ -110,6 +120,7 @@ def check_terminal(zwhy):
         terminal.resize(SMALL)
         # In the last line it is told how long ago the moment was.
         terminal.screen(lambda lines: lines[:-1] == small[:-1])
+        check_latencies(terminal)
         terminal.press("q")
         until = time.time() + PATIENCE
         while terminal.tmux("list-sessions", check=False):

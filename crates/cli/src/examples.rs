@@ -60,6 +60,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ),
     ("top", "The host as it works, until q", "zwhy top"),
     ("top", "Ten seconds of it for a script", "zwhy top --once --json"),
+    ("top", "With how long requests of pools and vdevs took", "zwhy top --once --latency"),
     ("top", "A capture again, in its own time", "zwhy top host.zwhy"),
     ("agent", "All the time, keeping the last two days", "zwhy agent --keep 2d"),
     ("agent status", "Does it run, what is kept, what was found", "zwhy agent status"),

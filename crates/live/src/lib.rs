@@ -2,13 +2,14 @@
 //! of the last seconds, and what a terminal shows of both.
 //!
 //! Data flows one way: `slice` (one interval) → `readings`, `window` → `figures`, `verdict` → `model` → `tables`,
-//! `text`, `csv`, `view`. Only `feed` runs the recorder and only `freeze` writes a file. Nothing else reads a file or a
-//! clock, and nothing prints; names of the host are escaped where they become text.
+//! `text`, `csv`, `view`. Only `feed` runs the recorder, only `latency` a tool of ZFS while it is wanted, and only `freeze`
+//! writes a file. Nothing else reads a file or a clock, and nothing prints; names of the host are escaped where they become text.
 
 mod csv;
 mod feed;
 mod figures;
 mod freeze;
+mod latency;
 mod model;
 mod names;
 mod readings;
@@ -29,6 +30,7 @@ pub use figures::{
     ProcessFigures, QueueFigures, StageFigures, StageSeconds, ThreadFigures,
 };
 pub use freeze::{Frozen, freeze};
+pub use latency::{BucketFigures, Latencies, LatencyFigures, LatencyRow, LatencyWatch, WaitFigures};
 pub use model::{FREEZE_SPAN, Line, MOST_HISTORY, Model, Told, VERDICT_SPAN};
 pub use readings::{Last, Readings};
 pub use replay::Replay;

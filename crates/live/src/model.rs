@@ -4,6 +4,7 @@
 //! by [`MOST_HISTORY`] intervals of figures and [`MOST_BYTES`] of intervals as they were seen.
 
 use crate::figures::{Figures, Sources};
+use crate::latency::{Latencies, LatencyFigures};
 use crate::names::Names;
 use crate::readings::Readings;
 use crate::slice::Slice;
@@ -38,6 +39,8 @@ pub struct Model {
     told: VecDeque<Told>,
     /// Sentences on what is missing and how to get it.
     pub missing: Vec<String>,
+    /// How long requests of vdevs take, while somebody wants to know.
+    pub latency: Latencies,
 }
 
 /// The first lines of a verdict, kept as long as figures are.
@@ -56,7 +59,10 @@ pub struct Line<'a> {
     #[serde(flatten)]
     pub figures: &'a Figures,
     pub verdict: Option<VerdictLine<'a>>,
-    pub missing: &'a [String],
+    /// Absent where nobody asked; inside, where nothing is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Option<Vec<LatencyFigures>>>,
+    pub missing: Vec<&'a str>,
 }
 
 impl Model {
@@ -72,6 +78,7 @@ impl Model {
             verdict: None,
             told: VecDeque::new(),
             missing: Vec::new(),
+            latency: Latencies::default(),
         }
     }
 
@@ -168,6 +175,13 @@ impl Model {
     /// The newest interval as a line of JSON.
     pub fn line(&self) -> Option<Line<'_>> {
         let figures = self.history.back()?;
-        Some(Line { figures, verdict: self.verdict.as_ref().map(Verdict::line), missing: &self.missing })
+        let latency = self.latency.is_asked().then(|| self.latency.figures());
+        let verdict = self.verdict.as_ref().map(Verdict::line);
+        Some(Line { figures, verdict, latency, missing: self.all_missing().collect() })
+    }
+
+    /// Sentences on what is missing, that of latencies included.
+    pub(crate) fn all_missing(&self) -> impl Iterator<Item = &str> {
+        self.missing.iter().map(String::as_str).chain(self.latency.missing())
     }
 }

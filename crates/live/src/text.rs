@@ -1,10 +1,11 @@
 //! One moment as text: what `zwhy top --once` prints.
 
 use crate::figures::{ArcFigures, CacheHits, DbufFigures, Figures};
+use crate::latency::{LatencyRow, lines};
 use crate::model::Model;
 use crate::tables::{Kind, Table};
 use crate::words::{NONE, bytes, count, percent};
-use zwhy_report::{Style, labelled};
+use zwhy_report::{Style, labelled, plain};
 
 /// Rows of a table.
 const SHOWN: usize = 10;
@@ -34,10 +35,21 @@ pub fn text(model: &Model, style: Style) -> String {
             .iter()
             .for_each(|line| out.push_str(&format!("{line}\n")));
     }
-    for sentence in &model.missing {
+    for row in model.latency.pools() {
+        let lines = lines(&row, style.table());
+        let title = format!("Latency of {}, {}", plain(&row.vdev.name), span(&row));
+        out.push_str(&format!("\n{}\n", style.heading(&title)));
+        lines.head.iter().chain(&lines.buckets).for_each(|line| out.push_str(&format!("{line}\n")));
+    }
+    for sentence in model.all_missing() {
         out.push_str(&format!("\n{}", labelled("missing:", 9, sentence, style.prose())));
     }
     out
+}
+
+/// Of which time the requests of a vdev are.
+pub(crate) fn span(row: &LatencyRow) -> String {
+    row.seconds.map_or_else(|| "since import".to_owned(), |seconds| format!("the last {seconds:.0} s"))
 }
 
 /// The host's CPU, the ARC, the dbuf cache and writers held up, one line each with what it is about.

@@ -239,6 +239,93 @@ fn the_flame_graph_is_walked_and_zoomed() {
     assert!(!lines.iter().any(|line| line.chars().any(|c| c.is_control() || c == '\u{202e}')), "{lines:#?}");
 }
 
+/// Reads and writes of a pool and of two disks, one of which is slow: what a third and a fourth report hold.
+fn with_latencies(model: &mut Model) {
+    let section = |name: &str, times: u64, slow: bool| {
+        let cell = |column: usize, bucket: usize| {
+            let middle = [17, 19, 16, 18, 12, 12, 13, 18, 0, 0, 0][column];
+            let near = 12 * (5_u64.saturating_sub(bucket.abs_diff(middle) as u64)).pow(3);
+            let tail = u64::from(slow && column < 4 && bucket == 30);
+            if middle == 0 { 0 } else { times * (near + tail) }
+        };
+        let line = |bucket: usize| {
+            let cells: String = (0..11).map(|column| format!("\t{}", cell(column, bucket))).collect();
+            format!("{}{cells}\n", (2u64 << bucket) - 1)
+        };
+        format!("\n{name}\n{}", (0..37).map(line).collect::<String>())
+    };
+    for second in 1..=4 {
+        let report = [("tank", 2 * second, true), ("tank/sda", second, false), ("tank/sdb", second, true)];
+        let report: String = report.map(|(name, times, slow)| section(name, times, slow)).concat();
+        model.latency.push(Duration::from_secs(second), zwhy_zfs::parse_latency_report(&report));
+    }
+}
+
+#[test]
+fn latencies_of_vdevs_are_shown_while_they_are_looked_at() {
+    let mut model = played(12, "fio", "tank/db");
+    let mut view = View::default();
+    press(&mut view, &model, "w");
+    assert!(view.wants_latency());
+    assert!(screen(&model, &mut view, SMALL)[1].starts_with("waiting for zpool iostat -w"));
+    with_latencies(&mut model);
+    golden("small-latency.txt", &screen(&model, &mut view, SMALL));
+    golden("large-latency.txt", &screen(&model, &mut view, LARGE));
+    for (key, named) in [
+        (Key::Left, "tank "),
+        (Key::Right, "tank/sda "),
+        (Key::Right, "tank/sdb "),
+        (Key::Right, "tank/sdb "),
+    ] {
+        assert_eq!(view.press(key, &model), Asked::Nothing);
+        let lines = screen(&model, &mut view, SMALL);
+        assert!(lines[1].starts_with(named) && lines[1].contains("the last 3 s"), "{key:?}: {lines:#?}");
+    }
+    let last = |view: &mut View| screen(&model, view, SMALL)[22].clone();
+    assert!(!last(&mut view).starts_with("2s"), "there are more buckets than rows");
+    (0..100).for_each(|_| assert_eq!(view.press(Key::Down, &model), Asked::Nothing));
+    assert!(last(&mut view).starts_with("2s"), "{}", last(&mut view));
+    view.press(Key::Up, &model);
+    assert!(last(&mut view).starts_with("1s"), "it is scrolled back at once");
+    view.press(Key::Escape, &model);
+    assert!(!view.wants_latency() && screen(&model, &mut view, SMALL)[0].starts_with("WHY"));
+}
+
+#[test]
+fn latencies_are_of_now_and_a_capture_has_none() {
+    let model = played(12, "fio", "tank/db");
+    let mut view = View::default();
+    press(&mut view, &model, " [w");
+    assert!(view.wants_latency() && !view.is_paused());
+    let mut view = View::default();
+    view.replay = true;
+    press(&mut view, &model, "w");
+    assert!(!view.wants_latency());
+    assert!(screen(&model, &mut view, SMALL)[23].contains("latency histograms: a capture has none"));
+}
+
+#[test]
+fn latencies_fit_every_size() {
+    let mut model = played(12, "fio", "tank/db");
+    with_latencies(&mut model);
+    let mut slow = zwhy_zfs::parse_latency_report("a\n1\t1\t1\t1\t1\t1\t1\t1\t1\t1\n");
+    slow[0].name = format!("tank/{HOSTILE}").repeat(30);
+    for size in [(40, 12), (61, 17), SMALL, (120, 50), (159, 60), (160, 30), LARGE, (300, 90)] {
+        let mut view = View::default();
+        press(&mut view, &model, "w");
+        let lines = screen(&model, &mut view, size);
+        assert!(lines[1].starts_with("tank  the last 3 s") && lines[3].starts_with("latency"), "{lines:#?}");
+        let mut named = Model::new(Knowledge::embedded());
+        named.latency.push(Duration::from_secs(1), slow.clone());
+        let lines = screen(&named, &mut view, size);
+        assert!(lines[1].trim_end().ends_with("since import"), "{lines:#?}");
+        assert!(
+            !lines.iter().any(|line| line.chars().any(|c| c.is_control() || c == '\u{202e}')),
+            "{lines:#?}"
+        );
+    }
+}
+
 #[test]
 fn a_frozen_minute_is_a_capture_with_the_same_answer() {
     let model = played(90, "fio", "tank/db");

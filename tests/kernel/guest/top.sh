@@ -22,6 +22,16 @@ counters() {
     cat /proc/spl/kstat/zfs/arcstats >"/out/arcstats.$1"
     cat /proc/spl/kstat/zfs/zfetchstats >"/out/zfetchstats.$1"
     cat /proc/diskstats >"/out/diskstats.$1"
+    zpool iostat -Hpvw >"/out/latency.$1"
+}
+
+# latencies NUMBER: waits until zwhy has told so many times how long requests took, or as long as a report may take.
+latencies() {
+    latencies_left=120
+    while [ "$(grep -c '"latency":\[' /out/beside.json)" -lt "$1" ] && [ $latencies_left -gt 0 ]; do
+        sleep 1
+        latencies_left=$((latencies_left - 1))
+    done
 }
 
 # beside: at its begin and at its end the pool rests, so that all see the same growth of each counter, whenever they look.
@@ -30,12 +40,8 @@ beside() {
     zpool sync tank
     sleep 6
     touch /out/beside.json
-    begin beside sh -c 'exec zwhy top --json >/out/beside.json'
-    beside_left=120
-    while [ "$(wc -l </out/beside.json)" -lt 3 ] && [ $beside_left -gt 0 ]; do
-        sleep 1
-        beside_left=$((beside_left - 1))
-    done
+    begin beside sh -c 'exec zwhy top --json --latency >/out/beside.json'
+    latencies 3
     counters before
     wc -l </out/beside.json >/out/beside.lines
     zpool iostat -Hpy tank 40 1 >/out/beside.iostat &
@@ -50,6 +56,8 @@ beside() {
     wait $beside_iostat
     counters after
     sleep 3
+    # One may have been asked for before.
+    latencies $(($(grep -c '"latency":\[' /out/beside.json) + 2))
     finish beside
     leave
 }

@@ -2,6 +2,7 @@
 //! of the kernel.
 
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -65,13 +66,17 @@ fn the_fault_is_in_the_first_line_within_fifteen_seconds() {
     }
 }
 
-/// Lines of `zwhy top --json` since the counters were read, without those that tell of no readings.
-fn lines() -> Vec<Value> {
+/// Lines of `zwhy top --json` since the counters were read.
+fn all_lines() -> Vec<Value> {
     let text = boot().text("beside.json");
     // What zwhy asks `zpool` and `zfs` when it begins is in the ones before.
     let before = boot().text("beside.lines").parse().expect("a number of lines");
-    let lines = text.lines().skip(before).map(|line| serde_json::from_str(line).expect("a line of JSON"));
-    lines.filter(|line: &Value| seconds(line) > 0.0).collect()
+    text.lines().skip(before).map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+}
+
+/// Those that tell of readings.
+fn lines() -> Vec<Value> {
+    all_lines().into_iter().filter(|line| seconds(line) > 0.0).collect()
 }
 
 fn seconds(line: &Value) -> f64 {
@@ -122,6 +127,64 @@ fn disks_have_the_bytes_of_the_kernel_and_of_zpool_iostat() {
         48.0 * 1048576.0,
         0.001,
     );
+}
+
+/// Requests of a report of `zpool iostat -Hpvw` by vdev, bucket and column.
+fn requests(name: &str) -> BTreeMap<(String, u64, usize), f64> {
+    let (mut found, mut vdev) = (BTreeMap::new(), String::new());
+    for line in boot().text(name).lines().filter(|line| !line.is_empty()) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [end, columns @ ..] = &cells[..] else { unreachable!("a line has a cell") };
+        if columns.is_empty() {
+            vdev = (*end).to_owned();
+        }
+        for (column, cell) in columns.iter().enumerate() {
+            let end = end.parse().expect("the end of a bucket");
+            found.insert((vdev.clone(), end, column), cell.parse().expect("requests"));
+        }
+    }
+    found
+}
+
+/// Columns of `zpool iostat -w`.
+const WAITS: [&str; 11] = [
+    "total_wait read",
+    "total_wait write",
+    "disk_wait read",
+    "disk_wait write",
+    "syncq_wait read",
+    "syncq_wait write",
+    "asyncq_wait read",
+    "asyncq_wait write",
+    "scrub",
+    "trim",
+    "rebuild",
+];
+
+#[test]
+#[ignore = "boots the kernel VM: make kernel-test"]
+fn latencies_are_those_of_zpool_iostat_to_the_request() {
+    let mut told: BTreeMap<(String, u64, usize), f64> = BTreeMap::new();
+    for line in all_lines() {
+        for vdev in line["latency"].as_array().into_iter().flatten() {
+            let name = vdev["vdev"].as_str().expect("a name");
+            let name = name.strip_prefix("tank/").unwrap_or(name).to_owned();
+            for wait in vdev["waits"].as_array().expect("waits") {
+                let column = WAITS.iter().position(|name| wait["wait"] == **name).expect("a column");
+                for bucket in wait["buckets"].as_array().expect("buckets") {
+                    let end = bucket["most_ns"].as_u64().expect("an end");
+                    *told.entry((name.clone(), end, column)).or_default() +=
+                        bucket["requests"].as_f64().unwrap_or(0.0);
+                }
+            }
+        }
+    }
+    let (before, mut wanted) = (requests("latency.before"), requests("latency.after"));
+    wanted.iter_mut().for_each(|(place, requests)| *requests -= before[place]);
+    wanted.retain(|_, requests| *requests > 0.0);
+    let sum = |of: &BTreeMap<_, f64>| of.values().sum::<f64>();
+    let _ = writeln!(std::io::stderr(), "requests: zwhy {}, {} of zpool iostat", sum(&told), sum(&wanted));
+    assert!(wanted.len() > 20 && told == wanted, "{told:?}\n{wanted:?}");
 }
 
 /// Runs `arcstat` with the counters of the first moment when it reads them first, and with those of the second then.

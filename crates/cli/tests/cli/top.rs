@@ -57,6 +57,10 @@ fn a_capture_is_played_again_line_by_line() {
     assert_eq!(lines[3]["verdict"]["why"], told["why"], "the words of explain");
     let text = call(folder.path(), "top --once a.zwhy").ok();
     assert!(text.starts_with("WHY") && text.contains("50.0 % system") && text.contains("checksum"), "{text}");
+    assert!(lines.iter().all(|line| line.get("latency").is_none()), "nobody asked");
+    let line = call(folder.path(), "top --once --json --latency a.zwhy").json();
+    let missing = serde_json::json!(["latency histograms: a capture has none"]);
+    assert_eq!((&line["latency"], &line["missing"]), (&serde_json::Value::Null, &missing), "{line}");
     let two = call(folder.path(), "top --json -i 2 a.zwhy").ok();
     assert_eq!(two.lines().count(), 2, "longer intervals: {two}");
 }
@@ -75,6 +79,7 @@ fn rows_of_csv_have_a_name_for_each_figure() {
     assert_eq!(of(4, "disk_read_bytes_s"), "0", "{out}");
     assert_eq!((of(4, "arc_size_bytes"), of(4, "unix_s")), ("", ""), "what is not known is empty");
     call(folder.path(), "top --csv --json a.zwhy").failed(2);
+    call(folder.path(), "top --csv --latency a.zwhy").failed(2);
 }
 
 #[test]
@@ -92,7 +97,7 @@ fn what_cannot_be_played_is_refused() {
 #[test]
 fn the_host_is_watched_by_whoever_may_see_what() {
     let folder = tempfile::tempdir().unwrap();
-    let line = run(folder.path(), ["top", "--once", "--json"]).json();
+    let line = run(folder.path(), ["top", "--once", "--json", "--latency"]).json();
     // Five seconds where something beside this test makes the cause clear, else ten.
     assert!(line["at_s"].as_f64().is_some_and(|at| at >= 5.0), "{line}");
     assert!(line["verdict"]["why"].as_str().is_some_and(|why| !why.is_empty()), "{line}");
@@ -103,5 +108,9 @@ fn the_host_is_watched_by_whoever_may_see_what() {
         line["missing"].as_array().is_some_and(|m| m.iter().any(|s| s.as_str().unwrap().contains(word)))
     };
     assert!(line["samples"].as_u64() > Some(0) || told("cannot sample"), "{line}");
+    assert!(
+        line["latency"].is_array() || line["latency"].is_null() && told("latency histograms: "),
+        "{line}"
+    );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is written");
 }

@@ -3,6 +3,7 @@
 use super::flame::{Flame, Walk};
 use super::overlay::Overlay;
 use super::state::View;
+use crate::latency::NO_HISTOGRAMS;
 use crate::model::{Model, VERDICT_SPAN};
 use crate::tables::Kind;
 use std::time::Duration;
@@ -94,8 +95,9 @@ impl View {
             Key::Left => self.over.walk(Walk::Before),
             Key::Right => self.over.walk(Walk::After),
             Key::Backspace => self.over.walk(Walk::Out),
-            Key::Char('F') => self.over = Overlay::None,
-            Key::Escape | Key::Enter | Key::Char('q' | 'e' | '?' | 'h') => self.over = Overlay::None,
+            Key::Escape | Key::Enter | Key::Char('q' | 'e' | 'F' | 'w' | '?' | 'h') => {
+                self.over = Overlay::None
+            }
             _ => {}
         }
         Asked::Nothing
@@ -107,6 +109,7 @@ impl View {
             Key::Char('?' | 'h') => self.over = Overlay::Help { scroll: 0 },
             Key::Char('e') => self.explain(model),
             Key::Char('F') => self.show_flame(model),
+            Key::Char('w') => self.show_latency(),
             Key::Char('f') => match self.figures(model) {
                 Some(figures) => return Asked::Freeze(end_of(figures)),
                 None => self.note = Some("nothing was seen yet".to_owned()),
@@ -180,6 +183,21 @@ impl View {
 }
 
 impl View {
+    /// Shows how long requests of vdevs take, from now on: that is read while it is looked at.
+    pub fn show_latency(&mut self) {
+        if self.replay {
+            self.note = Some(format!("missing: {NO_HISTOGRAMS}"));
+            return;
+        }
+        self.follow();
+        self.over = Overlay::Latency { place: 0, scroll: 0 };
+    }
+
+    /// Whether latencies are looked at.
+    pub fn wants_latency(&self) -> bool {
+        self.over.is_latency()
+    }
+
     fn show_flame(&mut self, model: &Model) {
         let Some(figures) = self.figures(model) else {
             self.note = Some("nothing was seen yet".to_owned());

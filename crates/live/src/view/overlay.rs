@@ -1,6 +1,8 @@
-//! What lies over the tables: the help, a whole answer that can be scrolled, or a flame graph.
+//! What lies over the tables: the help, a whole answer that can be scrolled, a flame graph, or histograms of latencies.
 
 use super::flame::{Flame, Walk};
+use super::latency;
+use crate::latency::Latencies;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -8,7 +10,7 @@ use ratatui::widgets::{Clear, Widget};
 use zwhy_diagnose::Answer;
 
 /// What the keys do, as the help shows it.
-const HELP: [(&str, &str); 14] = [
+const HELP: [(&str, &str); 15] = [
     ("Tab, 1 to 7", "next table; a table by its number"),
     ("< >", "sort by another column"),
     ("r", "turn the order round"),
@@ -21,6 +23,7 @@ const HELP: [(&str, &str); 14] = [
     ("f", "freeze: write the last minute before the shown moment to a capture"),
     ("e", "explain: the whole answer of the last 10 seconds before the shown moment"),
     ("F", "flame graph of these seconds: arrows walk, Enter zooms in, Backspace out"),
+    ("w", "latency histograms of pools and vdevs, as zpool iostat -w: Left, Right choose one"),
     ("? or h", "this help"),
     ("q, Ctrl-C", "quit"),
 ];
@@ -28,9 +31,19 @@ const HELP: [(&str, &str); 14] = [
 #[derive(Clone, Debug)]
 pub(super) enum Overlay {
     None,
-    Help { scroll: usize },
-    Answer { answer: Box<Answer>, scroll: usize },
+    Help {
+        scroll: usize,
+    },
+    Answer {
+        answer: Box<Answer>,
+        scroll: usize,
+    },
     Flame(Box<Flame>),
+    /// Of the pool or vdev at this place.
+    Latency {
+        place: usize,
+        scroll: usize,
+    },
 }
 
 impl Overlay {
@@ -39,8 +52,11 @@ impl Overlay {
     }
 
     pub(super) fn walk(&mut self, to: Walk) {
-        if let Overlay::Flame(flame) = self {
-            flame.walk(to);
+        match (self, to) {
+            (Overlay::Flame(flame), _) => flame.walk(to),
+            (Overlay::Latency { place, .. }, Walk::Before) => *place = place.saturating_sub(1),
+            (Overlay::Latency { place, .. }, Walk::After) => *place += 1,
+            _ => {}
         }
     }
 
@@ -49,20 +65,29 @@ impl Overlay {
         matches!(self, Overlay::Flame(_))
     }
 
+    pub(super) fn is_latency(&self) -> bool {
+        matches!(self, Overlay::Latency { .. })
+    }
+
     pub(super) fn is_open(&self) -> bool {
         !matches!(self, Overlay::None)
     }
 
     pub(super) fn scroll(&mut self, by: isize) {
-        if let Overlay::Answer { scroll, .. } | Overlay::Help { scroll } = self {
+        if let Overlay::Answer { scroll, .. } | Overlay::Help { scroll } | Overlay::Latency { scroll, .. } =
+            self
+        {
             *scroll = scroll.saturating_add_signed(by);
         }
     }
 
     /// Draws it; scrolling ends at the last line.
-    pub(super) fn draw(&mut self, area: Rect, buffer: &mut Buffer) {
+    pub(super) fn draw(&mut self, latencies: &Latencies, area: Rect, buffer: &mut Buffer) {
         let (title, lines) = match self {
             Overlay::None => return,
+            Overlay::Latency { place, scroll } => {
+                return latency::draw(latencies, (place, scroll), area, buffer);
+            }
             Overlay::Flame(flame) => return draw_flame(flame, area, buffer),
             Overlay::Help { .. } => ("Keys", help(usize::from(area.width.saturating_sub(2)))),
             Overlay::Answer { answer, .. } => {
@@ -86,7 +111,7 @@ impl Overlay {
     }
 }
 
-fn draw_bar(text: &str, area: Rect, buffer: &mut Buffer) {
+pub(super) fn draw_bar(text: &str, area: Rect, buffer: &mut Buffer) {
     let bar = Style::new().add_modifier(Modifier::REVERSED);
     let width = usize::from(area.width);
     buffer.set_stringn(area.x, area.y, format!("{text:width$}"), width, bar);
@@ -109,10 +134,11 @@ fn help(width: usize) -> Vec<String> {
 const KEYS: usize = 22;
 
 /// What figures are of.
-const UNITS: [(&str, &str); 5] = [
+const UNITS: [(&str, &str); 6] = [
     ("Stages", "part of all CPU time that the host had"),
     ("Threads, Processes", "of one CPU; reads and writes by system calls"),
     ("Datasets", "what programs read and wrote"),
     ("Disks", "below the pool: mean time of a request in ms, mean number of requests in the queue"),
     ("Pools", "times of the newest synced transaction group, its dirty data of zfs_dirty_data_max"),
+    ("Latencies", "upper ends of the buckets that hold p50, p90, p99 and the slowest request"),
 ];

@@ -32,7 +32,7 @@ pub fn draw(frame: &mut Frame<'_>, model: &Model, view: &mut View) {
             buffer.set_stringn(area.x, area.y, text, usize::from(area.width), Style::new());
         }
     }
-    view.over.draw(body, buffer);
+    view.over.draw(&model.latency, body, buffer);
     draw_last(model, view, Rect { y: body.bottom(), height: 1, ..area }, buffer);
 }
 

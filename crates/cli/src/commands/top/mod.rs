@@ -10,7 +10,7 @@ use std::time::Duration;
 use zwhy_capture::{Capture, CaptureError};
 use zwhy_diagnose::CONFIDENT;
 use zwhy_host::thread_cpu;
-use zwhy_live::{Csv, Fed, Feed, Model, Next, Pace, Replay, VERDICT_SPAN};
+use zwhy_live::{Csv, Fed, Feed, Latencies, LatencyWatch, Model, Next, Pace, Replay, VERDICT_SPAN};
 use zwhy_record::{Priority, RecordOptions, Target};
 
 mod screen;
@@ -31,6 +31,9 @@ pub struct Args {
     /// Print a row of CSV for each interval: figures of the host and CPU by stage.
     #[arg(long, conflicts_with = "json")]
     csv: bool,
+    /// Tell how long requests of pools and vdevs take as well, as `zpool iostat -w`; in a terminal w shows it.
+    #[arg(long, conflicts_with = "csv")]
+    latency: bool,
     /// Seconds of an interval, 0.1 to 60; of a capture at least those between two readings of its counters.
     #[arg(short, long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
     interval: Duration,
@@ -64,12 +67,16 @@ pub fn run(args: &Args) -> Result<()> {
         Some(path) => {
             let replay = opened(path, args.interval)?;
             seen.model.set_facts(replay.facts().clone());
-            if on_screen { screen::replay(seen, replay, &stop) } else { play(args, replay, seen, &stop) }
+            if on_screen {
+                screen::replay(args, seen, replay, &stop)
+            } else {
+                play(args, replay, seen, &stop)
+            }
         }
         None => {
             let feed = Feed::start(options(args))?;
             seen.model.missing.clone_from(&feed.missing);
-            if on_screen { screen::watch(seen, &feed, &stop) } else { watch(args, &feed, seen, &stop) }
+            if on_screen { screen::watch(args, seen, &feed, &stop) } else { watch(args, &feed, seen, &stop) }
         }
     }
 }
@@ -152,7 +159,9 @@ impl Glance {
 fn watch(args: &Args, feed: &Feed, mut seen: Seen, stop: &AtomicBool) -> Result<()> {
     let mut lines = Lines::new(args, &seen.model);
     let mut glance = args.once.then(Glance::default);
+    let mut latency = LatencyWatch::new(args.interval);
     while !stop.load(Ordering::Relaxed) {
+        latency.keep(args.latency, &mut seen.model.latency);
         let fed = match feed.next(Duration::from_millis(100)) {
             Next::Interval(fed) => fed,
             Next::Waiting => continue,
@@ -166,6 +175,9 @@ fn watch(args: &Args, feed: &Feed, mut seen: Seen, stop: &AtomicBool) -> Result<
         let read = args.once && !last || lines.show(&seen.model)?;
         if last || !read {
             break;
+        }
+        if !args.once {
+            seen.model.latency.tell();
         }
     }
     Ok(())
@@ -184,6 +196,9 @@ fn options(args: &Args) -> RecordOptions {
 /// A capture, from its beginning to its end.
 fn play(args: &Args, mut replay: Replay, mut seen: Seen, stop: &AtomicBool) -> Result<()> {
     let mut lines = Lines::new(args, &seen.model);
+    if args.latency {
+        seen.model.latency = Latencies::of_capture();
+    }
     let mut next = replay.next();
     while let Some(slice) = next.filter(|_| !stop.load(Ordering::Relaxed)) {
         next = replay.next();

@@ -1,6 +1,6 @@
 //! `zwhy top` in a terminal: its keys, its screen, and what they ask of the recorder or of a capture.
 
-use super::Seen;
+use super::{Args, Seen};
 use crate::output;
 use anyhow::{Context, Result};
 use ratatui::DefaultTerminal;
@@ -8,7 +8,7 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, Ke
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use zwhy_live::{Asked, Feed, Key, Next, Replay, VERDICT_SPAN, View, draw, freeze};
+use zwhy_live::{Asked, Feed, Key, LatencyWatch, Next, Replay, VERDICT_SPAN, View, draw, freeze};
 use zwhy_report::shell_word;
 
 /// How long a new interval may wait to be shown; keys are seen at once.
@@ -18,25 +18,31 @@ const POLL: Duration = Duration::from_millis(200);
 trait Source {
     /// Takes in what there is by now; `true` where that was something. `paused`: the view stands still.
     fn take(&mut self, seen: &mut Seen, paused: bool) -> bool;
+    /// Asks how long requests of vdevs take while somebody looks at it; `true` where something is new.
+    fn ask_latency(&mut self, _: &mut Seen, _wanted: bool) -> bool {
+        false
+    }
     fn step(&mut self, _: &mut Seen) {}
     fn to_end(&mut self, _: &mut Seen) {}
 }
 
 /// The host, until the user ends it.
-pub fn watch(seen: Seen, feed: &Feed, stop: &AtomicBool) -> Result<()> {
-    run(seen, Host { feed, over: false }, View::default(), stop)
+pub fn watch(args: &Args, seen: Seen, feed: &Feed, stop: &AtomicBool) -> Result<()> {
+    let latency = LatencyWatch::new(args.interval);
+    run(args, seen, Host { feed, over: false, latency }, View::default(), stop)
 }
 
 /// A capture in its own time.
-pub fn replay(seen: Seen, replay: Replay, stop: &AtomicBool) -> Result<()> {
+pub fn replay(args: &Args, seen: Seen, replay: Replay, stop: &AtomicBool) -> Result<()> {
     let mut view = View::default();
     view.replay = true;
-    run(seen, Play { due: Instant::now(), replay }, view, stop)
+    run(args, seen, Play { due: Instant::now(), replay }, view, stop)
 }
 
 struct Host<'a> {
     feed: &'a Feed,
     over: bool,
+    latency: LatencyWatch,
 }
 
 impl Source for Host<'_> {
@@ -54,6 +60,10 @@ impl Source for Host<'_> {
             }
         }
         any
+    }
+
+    fn ask_latency(&mut self, seen: &mut Seen, wanted: bool) -> bool {
+        self.latency.keep(wanted, &mut seen.model.latency)
     }
 }
 
@@ -108,8 +118,17 @@ impl Source for Play {
     }
 }
 
-fn run(mut seen: Seen, mut source: impl Source, mut view: View, stop: &AtomicBool) -> Result<()> {
+fn run(
+    args: &Args,
+    mut seen: Seen,
+    mut source: impl Source,
+    mut view: View,
+    stop: &AtomicBool,
+) -> Result<()> {
     view.colour = output::style().has_colour();
+    if args.latency {
+        view.show_latency();
+    }
     let mut terminal = ratatui::try_init().context("cannot use the terminal for a live view")?;
     let mut written = Vec::new();
     let ran = turn(&mut terminal, &mut seen, &mut source, &mut view, &mut written, stop);
@@ -130,6 +149,7 @@ fn turn(
     let mut changed = true;
     while !stop.load(Ordering::Relaxed) {
         changed |= source.take(seen, view.is_paused());
+        changed |= source.ask_latency(seen, view.wants_latency());
         if std::mem::take(&mut changed) {
             terminal.draw(|frame| draw(frame, &seen.model, view)).context("cannot draw on the terminal")?;
         }
