@@ -27,7 +27,7 @@ counters() {
 
 # latencies NUMBER: waits until zwhy has told so many times how long requests took, or as long as a report may take.
 latencies() {
-    latencies_left=120
+    latencies_left=240
     while [ "$(grep -c '"latency":\[' /out/beside.json)" -lt "$1" ] && [ $latencies_left -gt 0 ]; do
         sleep 1
         latencies_left=$((latencies_left - 1))
@@ -56,8 +56,9 @@ beside() {
     wait $beside_iostat
     counters after
     sleep 3
-    # One may have been asked for before.
-    latencies $(($(grep -c '"latency":\[' /out/beside.json) + 2))
+    wc -l </out/beside.json >/out/beside.until
+    # Nothing was asked of the pool for a while: whatever comes has all of it.
+    latencies $(($(grep -c '"latency":\[' /out/beside.json) + 1))
     finish beside
     leave
 }

@@ -77,12 +77,19 @@ pub struct BucketFigures {
 impl Latencies {
     /// A capture is played, of which somebody wants to know.
     pub fn of_capture() -> Latencies {
-        Latencies { asked: true, missing: Some(NO_HISTOGRAMS.to_owned()), ..Latencies::default() }
+        let mut none = Latencies::default();
+        none.fail(NO_HISTOGRAMS.to_owned());
+        none
     }
 
-    /// Why there is none: somebody asked, and this is what to tell.
-    fn set_missing(&mut self, sentence: Option<String>) {
-        (self.asked, self.missing) = (true, sentence);
+    /// Somebody wants to know.
+    fn ask(&mut self) {
+        self.asked = true;
+    }
+
+    /// Forgets what was told; this is why there is nothing.
+    fn fail(&mut self, sentence: String) {
+        *self = Latencies { asked: true, missing: Some(sentence), ..Latencies::default() };
     }
 
     /// A sentence on why there is none.
@@ -90,14 +97,14 @@ impl Latencies {
         self.missing.as_deref()
     }
 
-    /// Somebody wants to know.
+    /// Whether somebody wants to know.
     pub fn is_asked(&self) -> bool {
         self.asked
     }
 
     /// Takes in a report of the time `at`.
     pub fn push(&mut self, at: Duration, vdevs: Vec<VdevLatency>) {
-        self.set_missing(None);
+        (self.asked, self.missing) = (true, None);
         if self.reports.back().is_some_and(|last| !goes_on(&last.vdevs, &vdevs)) {
             self.reports.clear();
         }

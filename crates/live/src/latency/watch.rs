@@ -13,8 +13,10 @@ use zwhy_zfs::{VdevLatency, parse_latency_report};
 
 /// Between two reports at least.
 const SHORTEST: Duration = Duration::from_secs(1);
-/// Time between two reports, of the time that one takes: the more vdevs, the longer it takes.
+/// Times as long as a report takes, from one to the next: the more vdevs, the longer it takes.
 const PAUSES: u32 = 20;
+/// The same where all is over in ten seconds.
+const PAUSES_IN_A_GLANCE: u32 = 2;
 /// After a report that failed.
 const AFTER_FAILURE: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -23,6 +25,7 @@ const ARGS: [&str; 2] = ["iostat", "-Hpvw"];
 #[derive(Debug)]
 pub struct LatencyWatch {
     every: Duration,
+    pauses: u32,
     program: String,
     /// The folder of a kstat folder for each pool.
     pools_in: PathBuf,
@@ -38,6 +41,7 @@ impl LatencyWatch {
     pub fn new(every: Duration) -> LatencyWatch {
         LatencyWatch {
             every: every.max(SHORTEST),
+            pauses: PAUSES,
             program: "zpool".to_owned(),
             pools_in: PathBuf::from("/proc/spl/kstat/zfs"),
             question: None,
@@ -45,6 +49,11 @@ impl LatencyWatch {
             due: Duration::ZERO,
             hangs: false,
         }
+    }
+
+    /// For somebody who looks for ten seconds only: even where a report takes seconds there are two.
+    pub fn in_a_glance(self) -> LatencyWatch {
+        LatencyWatch { pauses: PAUSES_IN_A_GLANCE, ..self }
     }
 
     /// Takes in what there is, and asks again where it is time; returns whether something is new. What nobody
@@ -56,6 +65,7 @@ impl LatencyWatch {
             (self.question, self.due, self.hangs) = (None, Duration::ZERO, false);
             return had;
         }
+        into.ask();
         if let Some(question) = &self.question {
             let Some((at, output)) = question.answer() else { return false };
             self.question = None;
@@ -86,7 +96,7 @@ impl LatencyWatch {
 
     fn take(&mut self, at: Duration, output: Output, into: &mut Latencies) {
         let took = at.saturating_sub(self.asked);
-        self.due = self.due.max(self.asked + took * PAUSES);
+        self.due = self.due.max(self.asked + took * self.pauses);
         let why = match output {
             Output::Text(text) => {
                 let vdevs = in_pools(parse_latency_report(&text), &self.pools());
@@ -114,8 +124,7 @@ impl LatencyWatch {
 
 /// Tells why there is none.
 fn say(why: &str, into: &mut Latencies) -> bool {
-    *into = Latencies::default();
-    into.set_missing(Some(format!("latency histograms: {why}")));
+    into.fail(format!("latency histograms: {why}"));
     true
 }
 
@@ -188,6 +197,7 @@ mod tests {
         let mut into = Latencies::default();
         assert!(!watch.keep(false, &mut into));
         assert_eq!(starts(root.path()).len(), 0, "nobody wants to know");
+        assert!(!watch.keep(true, &mut into) && into.is_asked() && into.is_empty(), "not told yet");
         until(&mut watch, &mut into, |into| into.row(1).is_some_and(|row| row.seconds.is_some()));
         let row = into.row(1).unwrap();
         assert_eq!((into.len(), row.vdev.name.as_str()), (3, "tank/sda"));
@@ -204,6 +214,11 @@ mod tests {
         let mut into = Latencies::default();
         until(&mut watch, &mut into, |into| !into.is_empty());
         assert!(watch.due >= watch.asked + Duration::from_secs(4), "{watch:?}");
+        let mut glance = watch.in_a_glance();
+        glance.due = Duration::ZERO;
+        let mut into = Latencies::default();
+        until(&mut glance, &mut into, |into| into.row(0).is_some_and(|row| row.seconds.is_some()));
+        assert!(glance.due >= glance.asked + Duration::from_millis(400), "{glance:?}");
     }
 
     #[test]

@@ -159,7 +159,8 @@ impl Glance {
 fn watch(args: &Args, feed: &Feed, mut seen: Seen, stop: &AtomicBool) -> Result<()> {
     let mut lines = Lines::new(args, &seen.model);
     let mut glance = args.once.then(Glance::default);
-    let mut latency = LatencyWatch::new(args.interval);
+    let latency = LatencyWatch::new(args.interval);
+    let mut latency = if args.once { latency.in_a_glance() } else { latency };
     while !stop.load(Ordering::Relaxed) {
         latency.keep(args.latency, &mut seen.model.latency);
         let fed = match feed.next(Duration::from_millis(100)) {
