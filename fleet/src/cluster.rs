@@ -119,8 +119,7 @@ fn executor(
     work: &Path,
     health: ExecutorHealth,
 ) -> Result<ExecutorProcessConfig, FleetError> {
-    // One for all queries: what was read of the ends of files is kept.
-    let shared: Arc<RuntimeEnv> = runtime(store.objects())?;
+    let shared: Arc<RuntimeEnv> = store.runtime()?;
     let functions = BallistaFunctionRegistry::from(&state(SessionConfig::new(), Arc::clone(&shared)));
     Ok(ExecutorProcessConfig {
         bind_host: written(listen.ip()),

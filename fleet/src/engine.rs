@@ -51,9 +51,8 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// A session over a store.
-    pub(crate) fn session(&self, objects: Arc<dyn ObjectStore>) -> Result<SessionContext, FleetError> {
-        let runtime = runtime(objects)?;
+    /// A session over the store that `runtime` reads.
+    pub(crate) fn session(&self, runtime: Arc<RuntimeEnv>) -> Result<SessionContext, FleetError> {
         let state = match self {
             Engine::Embedded => state(config(SessionConfig::new()), runtime),
             Engine::Cluster(scheduler) => {
@@ -163,7 +162,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_session_reads_no_file_of_the_machine() {
-        let session = Engine::Embedded.session(Arc::new(InMemory::new())).unwrap();
+        let session = Engine::Embedded.session(runtime(Arc::new(InMemory::new())).unwrap()).unwrap();
         for url in ["file:///", "s3://bucket/", "http://127.0.0.1:1/", "fleet://other/"] {
             assert!(
                 session.runtime_env().object_store_registry.get_store(&Url::parse(url).unwrap()).is_err(),

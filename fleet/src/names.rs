@@ -43,37 +43,37 @@ impl Names {
     /// # Errors
     /// When the query fails.
     pub async fn read(snapshot: &Snapshot) -> Result<Names, FleetError> {
+        let stacks = distinct(snapshot, "stacks", &STACK_COLUMNS);
+        let (stacks, frames) = tokio::try_join!(stacks, distinct(snapshot, "frames", &FRAME_COLUMNS))?;
         let mut names = Names::default();
-        names.read_stacks(snapshot).await?;
-        names.read_frames(snapshot).await?;
+        for batch in &stacks {
+            for (id, row) in stack_rows(batch)? {
+                match row {
+                    Some(row) => drop(names.stacks.insert(id, row)),
+                    None => names.refused += 1,
+                }
+            }
+        }
+        for batch in &frames {
+            for (id, row) in frame_rows(batch)? {
+                match row {
+                    Some(row) => drop(names.frames.insert(id, row)),
+                    None => names.refused += 1,
+                }
+            }
+        }
         Ok(names)
     }
+}
 
-    async fn read_stacks(&mut self, snapshot: &Snapshot) -> Result<(), FleetError> {
-        let rows = snapshot.table("stacks").await?.aggregate(STACK_COLUMNS.map(col).to_vec(), vec![])?;
-        for batch in snapshot.collect(rows).await? {
-            for (id, row) in stack_rows(&batch)? {
-                match row {
-                    Some(row) => drop(self.stacks.insert(id, row)),
-                    None => self.refused += 1,
-                }
-            }
-        }
-        Ok(())
-    }
-
-    async fn read_frames(&mut self, snapshot: &Snapshot) -> Result<(), FleetError> {
-        let rows = snapshot.table("frames").await?.aggregate(FRAME_COLUMNS.map(col).to_vec(), vec![])?;
-        for batch in snapshot.collect(rows).await? {
-            for (id, row) in frame_rows(&batch)? {
-                match row {
-                    Some(row) => drop(self.frames.insert(id, row)),
-                    None => self.refused += 1,
-                }
-            }
-        }
-        Ok(())
-    }
+/// The rows of a table of names, each once.
+async fn distinct(
+    snapshot: &Snapshot,
+    table: &str,
+    columns: &[&'static str],
+) -> Result<Vec<RecordBatch>, FleetError> {
+    let columns = columns.iter().copied().map(col).collect();
+    snapshot.collect(snapshot.table(table).await?.aggregate(columns, vec![])?).await
 }
 
 /// Which rows of a table of names are believed; `None` where it is no table of names.

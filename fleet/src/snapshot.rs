@@ -116,7 +116,7 @@ impl Snapshot {
     /// # Errors
     /// When the store cannot be listed.
     pub async fn of(store: &Store, scope: Scope, contents: &Contents) -> Result<Snapshot, FleetError> {
-        let context = store.engine().session(store.objects())?;
+        let context = store.engine().session(store.runtime()?)?;
         let number: FxHashMap<UnitKey, u32> =
             contents.units.iter().zip(0u32..).map(|(unit, number)| (unit.key(), number)).collect();
         for table in TABLES {

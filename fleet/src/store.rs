@@ -1,8 +1,9 @@
 //! Where the files of all hosts lie: objects under keys, each written whole or not at all.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, runtime};
 use crate::error::FleetError;
 use crate::s3;
+use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::object_store::local::LocalFileSystem;
 use datafusion::object_store::path::Path as Key;
 use datafusion::object_store::{
@@ -10,13 +11,14 @@ use datafusion::object_store::{
 };
 use futures::TryStreamExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A store that is open, and who runs queries over it.
 #[derive(Clone, Debug)]
 pub struct Store {
     objects: Arc<dyn ObjectStore>,
     engine: Engine,
+    runtime: Arc<OnceLock<Arc<RuntimeEnv>>>,
 }
 
 impl Store {
@@ -60,7 +62,7 @@ impl Store {
 
     /// A store of any kind.
     pub fn over(objects: Arc<dyn ObjectStore>) -> Store {
-        Store { objects, engine: Engine::Embedded }
+        Store { objects, engine: Engine::Embedded, runtime: Arc::default() }
     }
 
     /// The same store, asked by another engine.
@@ -77,6 +79,15 @@ impl Store {
     /// What lies beneath, for the engine and for a store over it.
     pub fn objects(&self) -> Arc<dyn ObjectStore> {
         Arc::clone(&self.objects)
+    }
+
+    /// Of all queries over it: they share its memory, and what one has read of the end of a file is kept for the others.
+    pub(crate) fn runtime(&self) -> Result<Arc<RuntimeEnv>, FleetError> {
+        let made = match self.runtime.get() {
+            Some(made) => return Ok(Arc::clone(made)),
+            None => runtime(self.objects())?,
+        };
+        Ok(Arc::clone(self.runtime.get_or_init(|| made)))
     }
 
     /// Writes an object; what was there is replaced.

@@ -12,6 +12,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::{DFSchema, Result};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::object_store::ObjectStoreUrl;
+use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFactory;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
@@ -172,13 +173,19 @@ impl TableProvider for FilesTable {
             };
             return Ok(Arc::new(EmptyExec::new(schema)));
         }
-        let mut source = ParquetSource::new(self.schema.clone());
+        let url = ObjectStoreUrl::parse(STORE_URL)?;
+        let runtime = state.runtime_env();
+        // The end of a file is read once: under a key is always the same file.
+        let ends = runtime.cache_manager.get_file_metadata_cache();
+        let reader = CachedParquetFileReaderFactory::new(runtime.object_store(&url)?, ends);
+        let source = ParquetSource::new(self.schema.clone());
+        let mut source = source.with_parquet_file_reader_factory(Arc::new(reader));
         if let Some(filter) = conjunction(filters.to_vec()) {
             let schema = DFSchema::try_from(self.schema())?;
             source = source.with_predicate(state.create_physical_expr(filter, &schema)?);
         }
         let groups = self.groups(state.config().target_partitions());
-        let config = FileScanConfigBuilder::new(ObjectStoreUrl::parse(STORE_URL)?, Arc::new(source))
+        let config = FileScanConfigBuilder::new(url, Arc::new(source))
             .with_file_groups(groups)
             .with_projection_indices(projection.cloned())?
             .with_limit(limit)
