@@ -72,8 +72,12 @@ async fn distinct(
     table: &str,
     columns: &[&'static str],
 ) -> Result<Vec<RecordBatch>, FleetError> {
-    let columns = columns.iter().copied().map(col).collect();
-    snapshot.collect(snapshot.table(table).await?.aggregate(columns, vec![])?).await
+    let rows = snapshot.table(table).await?;
+    let rows = match snapshot.has_names_once() {
+        true => rows,
+        false => rows.aggregate(columns.iter().copied().map(col).collect(), vec![])?,
+    };
+    snapshot.collect(rows).await
 }
 
 /// Which rows of a table of names are believed; `None` where it is no table of names.

@@ -20,6 +20,8 @@ pub struct Simulation {
     pub start_ms: i64,
     /// Length of a unit.
     pub unit_s: u32,
+    /// Samples a second of each host; without it as many as its recording has.
+    pub rate: Option<u32>,
     pub seed: u64,
 }
 
@@ -74,6 +76,7 @@ pub async fn simulate(
     }
     let unit_ms = i64::from(simulation.unit_s.max(1)) * 1000;
     let of_host = (simulation.seconds * 1000).div_ceil(unit_ms as u64);
+    let rate = simulation.rate.map(u64::from);
     let mut made = Simulated::default();
     for host in 0..simulation.hosts {
         let mut numbers = Numbers(simulation.seed ^ (u64::from(host) << 32));
@@ -86,7 +89,7 @@ pub async fn simulate(
         let load = Load { usual, trouble, from_unit };
         for number in 0..of_host {
             let recording = if number < load.from_unit { load.usual } else { load.trouble };
-            let mut capture = unit(recording, unit_ms, number, &mut numbers);
+            let mut capture = unit(recording, unit_ms, number, rate, &mut numbers);
             let name = format!("sim{host:05}");
             let start_ms = simulation.start_ms + number as i64 * unit_ms;
             capture.facts.host.name = Some(name.clone());
@@ -108,15 +111,18 @@ fn length_ns(capture: &Capture) -> i64 {
     ((told * 1e9) as i64).max(last + 1)
 }
 
-/// A unit of `unit_ms` of the load that was recorded.
-fn unit(recording: &Capture, unit_ms: i64, number: u64, numbers: &mut Numbers) -> Capture {
+/// A unit of `unit_ms` of the load that was recorded, of `rate` samples a second where that is told.
+fn unit(recording: &Capture, unit_ms: i64, number: u64, rate: Option<u64>, numbers: &mut Numbers) -> Capture {
     let (length, unit_ns) = (length_ns(recording), unit_ms * 1_000_000);
     let mut capture = Capture { facts: recording.facts.clone(), ..Capture::default() };
     let from = &recording.profile;
     capture.profile = from.clone();
     capture.profile.samples.clear();
     let rows = from.samples.len() as u64;
-    let wanted = (u128::from(rows) * unit_ns as u128 / length as u128) as u64;
+    let wanted = match rate {
+        Some(rate) => rate.saturating_mul(unit_ms as u64) / 1000,
+        None => (u128::from(rows) * unit_ns as u128 / length as u128) as u64,
+    };
     // As many as there would be, give or take a tenth.
     let wanted = wanted * 9 / 10 + numbers.below(wanted / 5 + 1);
     for _ in 0..wanted {

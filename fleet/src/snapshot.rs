@@ -34,29 +34,33 @@ const UNIT_ROWS: &str = "
     ) t RIGHT JOIN (
         SELECT *, start_ms + t_ns / 1000000 AS t_ms FROM unit_samples
     ) s ON s.unit = t.unit AND s.thread_id = t.thread_id";
-const SAMPLES: &str = "
-    SELECT host, t_ms, pid, tid, comm, cpu, stack_id, event, count, weight_ns, own FROM unit_rows
-    UNION ALL
-    SELECT host, t_ms, pid, tid, comm, cpu, stack_id, event, count, weight_ns, own FROM merged_samples";
-const STACKS: &str = "
-    SELECT stack_id, parent_id, frame_id FROM unit_stacks
-    UNION ALL SELECT stack_id, parent_id, frame_id FROM merged_stacks";
-const FRAMES: &str = "
-    SELECT frame_id, function, module, kind, file, line, reason FROM unit_frames
-    UNION ALL SELECT frame_id, function, module, kind, file, line, reason FROM merged_frames";
-const SERIES: &str = "
-    SELECT host, start_ms + t_ns / 1000000 AS t_ms, source, name, kind, value FROM unit_series
-    UNION ALL SELECT host, t_ms, source, name, kind, value FROM merged_series";
-const MARKS: &str = "
-    SELECT host, start_ms + t_ns / 1000000 AS t_ms, name, text FROM unit_marks
-    UNION ALL SELECT host, t_ms, name, text FROM merged_marks";
-const VIEWS: [(&str, &str); 6] = [
-    ("unit_rows", UNIT_ROWS),
-    ("samples", SAMPLES),
-    ("stacks", STACKS),
-    ("frames", FRAMES),
-    ("series", SERIES),
-    ("marks", MARKS),
+/// Tables, and what each has of units and of merged files.
+const VIEWS: [(&str, &str, &str); 5] = [
+    (
+        "samples",
+        "SELECT host, t_ms, pid, tid, comm, cpu, stack_id, event, count, weight_ns, own FROM unit_rows",
+        "SELECT host, t_ms, pid, tid, comm, cpu, stack_id, event, count, weight_ns, own FROM merged_samples",
+    ),
+    (
+        "stacks",
+        "SELECT stack_id, parent_id, frame_id FROM unit_stacks",
+        "SELECT stack_id, parent_id, frame_id FROM merged_stacks",
+    ),
+    (
+        "frames",
+        "SELECT frame_id, function, module, kind, file, line, reason FROM unit_frames",
+        "SELECT frame_id, function, module, kind, file, line, reason FROM merged_frames",
+    ),
+    (
+        "series",
+        "SELECT host, start_ms + t_ns / 1000000 AS t_ms, source, name, kind, value FROM unit_series",
+        "SELECT host, t_ms, source, name, kind, value FROM merged_series",
+    ),
+    (
+        "marks",
+        "SELECT host, start_ms + t_ns / 1000000 AS t_ms, name, text FROM unit_marks",
+        "SELECT host, t_ms, name, text FROM merged_marks",
+    ),
 ];
 
 /// Units and merged files, each row in one of the two.
@@ -96,6 +100,9 @@ pub struct Snapshot {
     pub scope: Scope,
     /// Whole units, merged or not, by host and time.
     pub units: Vec<Unit>,
+    /// Whether some units are read by themselves.
+    has_units: bool,
+    manifests: usize,
     context: SessionContext,
     engine: Engine,
 }
@@ -117,33 +124,18 @@ impl Snapshot {
     /// When the store cannot be listed.
     pub async fn of(store: &Store, scope: Scope, contents: &Contents) -> Result<Snapshot, FleetError> {
         let context = store.engine().session(store.runtime()?)?;
-        let number: FxHashMap<UnitKey, u32> =
-            contents.units.iter().zip(0u32..).map(|(unit, number)| (unit.key(), number)).collect();
-        for table in TABLES {
-            let mut files = FilesTable::new(Form::Unit, table);
-            let objects = if number.is_empty() { Vec::new() } else { objects(store, table, &scope).await? };
-            for object in objects {
-                let place = Place::of(table, object.location.as_ref());
-                let number = place.and_then(|place| number.get(&place.unit()).copied());
-                let Some((number, unit)) = number.and_then(|n| Some((n, contents.units.get(n as usize)?)))
-                else {
-                    continue;
-                };
-                files.add(object.location.as_ref(), object.size, Some(file_of(unit, number)))?;
-            }
-            files.register(&context, &format!("unit_{table}"))?;
+        if !contents.units.is_empty() {
+            register_units(&context, store, &scope, &contents.units).await?;
         }
         for table in MERGED_TABLES {
             let files = merged(table, &contents.manifests.iter().collect::<Vec<_>>())?;
             files.register(&context, &format!("merged_{table}"))?;
         }
-        for (name, query) in VIEWS {
-            let view = context.sql(query).await?.into_view();
-            context.register_table(name, view)?;
-        }
-        register_sums(&context, &scope, &contents.manifests, merged).await?;
+        register_sums(&context, &scope, contents, merged).await?;
         let units = contents.all_units(&scope);
-        Ok(Snapshot { scope, units, context, engine: store.engine().clone() })
+        let engine = store.engine().clone();
+        let (has_units, manifests) = (!contents.units.is_empty(), contents.manifests.len());
+        Ok(Snapshot { scope, units, has_units, manifests, context, engine })
     }
 
     /// A table as a plan.
@@ -151,7 +143,24 @@ impl Snapshot {
     /// # Errors
     /// When there is no such table.
     pub async fn table(&self, name: &str) -> Result<DataFrame, FleetError> {
-        Ok(self.context.table(name).await?)
+        Ok(match VIEWS.iter().find(|(view, ..)| *view == name) {
+            Some((_, of_units, of_merged)) => self.context.sql(&self.query(of_units, of_merged)).await?,
+            None => self.context.table(name).await?,
+        })
+    }
+
+    /// A side that has no files is left out before anybody plans it: most snapshots have one.
+    fn query(&self, of_units: &str, of_merged: &str) -> String {
+        match (self.has_units, self.manifests > 0) {
+            (true, true) => format!("{of_units} UNION ALL {of_merged}"),
+            (true, false) => of_units.to_owned(),
+            (false, _) => of_merged.to_owned(),
+        }
+    }
+
+    /// Whether `stacks` and `frames` have each row once, as one merged file has.
+    pub fn has_names_once(&self) -> bool {
+        !self.has_units && self.manifests <= 1
     }
 
     /// A query over all rows of the tables.
@@ -159,6 +168,11 @@ impl Snapshot {
     /// # Errors
     /// When it is no query.
     pub(crate) async fn sql(&self, query: &str) -> Result<DataFrame, FleetError> {
+        for (name, ..) in VIEWS {
+            if !self.context.table_exist(name)? {
+                self.context.register_table(name, self.table(name).await?.into_view())?;
+            }
+        }
         Ok(self.context.sql(query).await?)
     }
 
@@ -189,6 +203,32 @@ impl Snapshot {
         }
         Ok(rows)
     }
+}
+
+/// The files of units that are read by themselves, as tables.
+async fn register_units(
+    context: &SessionContext,
+    store: &Store,
+    scope: &Scope,
+    units: &[Unit],
+) -> Result<(), FleetError> {
+    let number: FxHashMap<UnitKey, u32> =
+        units.iter().zip(0u32..).map(|(unit, number)| (unit.key(), number)).collect();
+    for table in TABLES {
+        let mut files = FilesTable::new(Form::Unit, table);
+        for object in objects(store, table, scope).await? {
+            let place = Place::of(table, object.location.as_ref());
+            let number = place.and_then(|place| number.get(&place.unit()).copied());
+            let Some((number, unit)) = number.and_then(|n| Some((n, units.get(n as usize)?))) else {
+                continue;
+            };
+            files.add(object.location.as_ref(), object.size, Some(file_of(unit, number)))?;
+        }
+        files.register(context, &format!("unit_{table}"))?;
+    }
+    let rows = context.sql(UNIT_ROWS).await?.into_view();
+    context.register_table("unit_rows", rows)?;
+    Ok(())
 }
 
 /// The merged files of a table, of some manifests.

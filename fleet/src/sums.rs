@@ -4,6 +4,7 @@
 use crate::error::FleetError;
 use crate::manifest::{Manifest, SUM_MS};
 use crate::scope::Scope;
+use crate::snapshot::Contents;
 use crate::table::FilesTable;
 use datafusion::prelude::{Expr, SessionContext, col, lit};
 
@@ -50,17 +51,20 @@ impl Whole {
 pub async fn register_sums(
     context: &SessionContext,
     scope: &Scope,
-    manifests: &[Manifest],
+    contents: &Contents,
     files: impl Fn(&str, &[&Manifest]) -> Result<FilesTable, FleetError>,
 ) -> Result<(), FleetError> {
     let whole = Whole::of(scope);
     let (summed, plain): (Vec<&Manifest>, Vec<&Manifest>) =
-        manifests.iter().partition(|manifest| manifest.has_sums());
+        contents.manifests.iter().partition(|manifest| manifest.has_sums());
     let edges = whole.edges(scope);
     let has_edge =
         |manifest: &&&Manifest| edges.iter().any(|edge| edge.from_ms < edge.to_ms && manifest.overlaps(edge));
     let at_edges: Vec<&Manifest> = summed.iter().filter(has_edge).copied().collect();
-    let mut all = context.table("unit_rows").await?.select_columns(&COLUMNS)?;
+    let mut all = match contents.units.is_empty() {
+        true => None,
+        false => Some(context.table("unit_rows").await?.select_columns(&COLUMNS)?),
+    };
     for (name, table, of, filter) in [
         ("rows_without_sums", "samples", &plain, None),
         ("rows_at_edges", "samples", &at_edges, Some(whole.outside())),
@@ -74,8 +78,17 @@ pub async fn register_sums(
         if let Some(filter) = filter {
             rows = rows.filter(filter)?;
         }
-        all = all.union(rows.select_columns(&COLUMNS)?)?;
+        let rows = rows.select_columns(&COLUMNS)?;
+        all = Some(match all {
+            Some(others) => others.union(rows)?,
+            None => rows,
+        });
     }
+    let all = match all {
+        Some(all) => all,
+        // Without units and manifests it has no rows.
+        None => context.table("merged_samples").await?.select_columns(&COLUMNS)?,
+    };
     context.register_table("sums", all.into_view())?;
     Ok(())
 }

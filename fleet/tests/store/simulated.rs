@@ -7,12 +7,15 @@ use zwhy_diagnose::Knowledge;
 use zwhy_fleet::{Apart, Picture, Scope, Simulation, Store, compact, hosts, kstat_points, simulate, units};
 use zwhy_profile::Event;
 
+const MINUTE: Simulation =
+    Simulation { hosts: 1, seconds: 60, start_ms: 1_795_370_000_000, unit_s: 20, rate: None, seed: 1 };
+
 async fn made(seed: u64) -> (tempfile::TempDir, Store, zwhy_fleet::Simulated) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(&dir.path().display().to_string()).unwrap();
     let recordings: Vec<Capture> =
         ["gzip", "program"].iter().map(|name| Capture::open(&path(name)).unwrap()).collect();
-    let simulation = Simulation { hosts: 3, seconds: 60, start_ms: 1_795_370_000_000, unit_s: 20, seed };
+    let simulation = Simulation { hosts: 3, seed, ..MINUTE };
     let simulated = simulate(&store, &simulation, &recordings).await.unwrap();
     (dir, store, simulated)
 }
@@ -45,11 +48,21 @@ async fn hosts_are_as_many_as_asked_for_and_hold_what_is_told() {
 }
 
 #[tokio::test]
+async fn a_rate_is_kept_give_or_take_a_tenth() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().display().to_string()).unwrap();
+    let recordings = [Capture::open(&path("gzip")).unwrap()];
+    let simulation = Simulation { hosts: 2, rate: Some(50), ..MINUTE };
+    let simulated = simulate(&store, &simulation, &recordings).await.unwrap();
+    assert!((5_400..=6_600).contains(&simulated.samples), "{} of two hosts' minute", simulated.samples);
+}
+
+#[tokio::test]
 async fn merged_samples_take_less_than_a_byte() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(&dir.path().display().to_string()).unwrap();
     let recording = Capture::open(&path("gzip")).unwrap();
-    let simulation = Simulation { hosts: 1, seconds: 60, start_ms: 1_795_370_000_000, unit_s: 20, seed: 7 };
+    let simulation = Simulation { seed: 7, ..MINUTE };
     let simulated = simulate(&store, &simulation, &[recording]).await.unwrap();
     compact(&store, &keep_replaced(), &Knowledge::embedded()).await.unwrap();
     let bytes = |folder: &str| -> u64 {
