@@ -2,8 +2,9 @@
 """Times queries of zwhy-fleet over a store of simulated hosts, beside DuckDB on the same files, in turn; writes Markdown.
 
 Each figure of zwhy-fleet is a request to a running server, from the question to the last byte of the answer: sums, names, tree and
-text; once of a server that asks by itself, and once of one that asks two executors of one task each (Ballista). DuckDB stops at
-the sums and the names. Needs the Python module duckdb (make setup-fleet, or pip install duckdb).
+text; once of a server that asks by itself, and once of one that asks two executors of one task each (Ballista). DuckDB makes the
+text of the same table by a recursive query, and without it stops at the sums and the names; only the server's answer comes over
+HTTP. Needs the Python module duckdb (make setup-fleet, or pip install duckdb).
 """
 
 import argparse
@@ -126,6 +127,18 @@ class Peer:
         ]:
             self.engine.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
 
+    def folded(self, table, where):
+        """The lines of the flame graph, as the server answers them but for the characters that the format has no room for."""
+        self.sums(table, where)
+        lines = self.engine.execute(
+            "WITH RECURSIVE paths(stack_id, path) AS ("
+            "  SELECT stack_id, function FROM stacks JOIN frames USING (frame_id) WHERE parent_id = 0"
+            "  UNION ALL SELECT s.stack_id, path || ';' || function FROM paths p JOIN stacks s ON s.parent_id = p.stack_id"
+            "  JOIN frames USING (frame_id)) "
+            "SELECT comm || ';' || path || ' ' || sum(n) FROM sums JOIN paths USING (stack_id) "
+            "WHERE event = 'cpu' GROUP BY comm, path ORDER BY comm, path")
+        return "\n".join(line for (line,) in lines.fetchall())
+
     def samples(self):
         return self.engine.execute("SELECT sum(n) FROM sums WHERE event = 'cpu'").fetchone()[0]
 
@@ -144,6 +157,11 @@ def questions(start_ms, host):
         asked = {name: value for name, value in [("from", begin), ("to", end), ("host", one)] if value is not None}
         where = [f"t_ms >= {begin} AND t_ms < {end}"] if begin else []
         yield name, "flame?" + urllib.parse.urlencode(asked), where + ([f"host = '{one}'"] if one else []), table
+
+
+def amount(folded):
+    """Samples of all lines."""
+    return sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines())
 
 
 def milliseconds(work):
@@ -169,27 +187,31 @@ def main():
             print(f"merged {table}: {rows} rows, {size / 1e6:.1f} MB, {size / max(rows, 1):.2f} B a row")
         print(f"\n{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f}; DuckDB {peer.version}; "
               f"median (least) of {args.runs} warm runs in turn, ms\n")
-        print("| flame graph of | zwhy-fleet | two executors | DuckDB, the same table | ratio | DuckDB, every row |")
-        print("|---|---:|---:|---:|---:|---:|")
+        print("| flame graph of | zwhy-fleet | two executors | DuckDB, the same text | ratio | DuckDB, sums and names "
+              "| DuckDB, those of every row |")
+        print("|---|---:|---:|---:|---:|---:|---:|")
         for name, asked, where, table in questions(start * 1000, "sim00001"):
-            ours, theirs, same, rows = [], [], [], []
+            ours, theirs, texts, same, rows = [], [], [], [], []
             folded = server.ask(asked).decode()
             if spread.ask(asked).decode() != folded:
                 sys.exit(f"{name}: two executors answer otherwise")
             for of in {table, "samples"}:
                 peer.sums(of, where)
-                told = sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines())
+                told = amount(folded)
                 if told != peer.samples():
                     sys.exit(f"{name}: {told} samples, and {peer.samples()} in DuckDB")
+            if amount(peer.folded(table, where)) != told:
+                sys.exit(f"{name}: the text of DuckDB has other samples")
             for _ in range(args.runs):
                 ours.append(milliseconds(lambda: server.ask(asked)))
                 theirs.append(milliseconds(lambda: spread.ask(asked)))
+                texts.append(milliseconds(lambda: peer.folded(table, where)))
                 same.append(milliseconds(lambda: peer.sums(table, where)))
                 if table != "samples":
                     rows.append(milliseconds(lambda: peer.sums("samples", where)))
-            ratio = statistics.median(ours) / statistics.median(same)
+            ratio = statistics.median(ours) / statistics.median(texts)
             every = figures(rows) if rows else "the same"
-            print(f"| {name} | {figures(ours)} | {figures(theirs)} | {figures(same)} | {ratio:.2f} | {every} |")
+            print(f"| {name} | {figures(ours)} | {figures(theirs)} | {figures(texts)} | {ratio:.2f} | {figures(same)} | {every} |")
         print("\n| other answers | zwhy-fleet | two executors |\n|---|---:|---:|")
         for asked in ["hosts", "stages", "functions", "stages/steps?step=5m", "stages/steps?step=1m", "findings",
                       "kstat?host=sim00001&source=arcstats&name=size"]:
