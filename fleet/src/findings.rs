@@ -215,7 +215,7 @@ async fn newest(store: &Store, scope: &Scope) -> Result<BTreeMap<UnitKey, String
     let mut best: BTreeMap<UnitKey, ((bool, i64), String)> = BTreeMap::new();
     for root in store.folders(WHAT).await? {
         for table in folders(&root, scope) {
-            for object in store.list(&table).await? {
+            for object in store.list_lately(&table).await?.iter() {
                 let key = object.location.to_string();
                 let Some(place) = Place::of(&root, &key) else { continue };
                 let rank = (root == folder(), object.last_modified.timestamp_millis());

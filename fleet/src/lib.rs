@@ -14,6 +14,7 @@ mod findings;
 mod groups;
 mod ingest;
 mod layout;
+mod listings;
 mod manifest;
 mod merge;
 mod names;

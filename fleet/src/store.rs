@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, runtime};
 use crate::error::FleetError;
+use crate::listings::Listings;
 use crate::s3;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::object_store::local::LocalFileSystem;
@@ -12,6 +13,7 @@ use datafusion::object_store::{
 use futures::TryStreamExt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// A store that is open, and who runs queries over it.
 #[derive(Clone, Debug)]
@@ -19,6 +21,7 @@ pub struct Store {
     objects: Arc<dyn ObjectStore>,
     engine: Engine,
     runtime: Arc<OnceLock<Arc<RuntimeEnv>>>,
+    listings: Arc<Listings>,
 }
 
 impl Store {
@@ -62,13 +65,19 @@ impl Store {
 
     /// A store of any kind.
     pub fn over(objects: Arc<dyn ObjectStore>) -> Store {
-        Store { objects, engine: Engine::Embedded, runtime: Arc::default() }
+        Store { objects, engine: Engine::Embedded, runtime: Arc::default(), listings: Arc::default() }
     }
 
     /// The same store, asked by another engine.
     #[must_use]
     pub fn asked_by(self, engine: Engine) -> Store {
         Store { engine, ..self }
+    }
+
+    /// The same store, for a server: what other processes write is seen up to `kept_for` later.
+    #[must_use]
+    pub fn listed_every(self, kept_for: Duration) -> Store {
+        Store { listings: Arc::new(Listings::kept_for(kept_for)), ..self }
     }
 
     /// Who runs queries over it.
@@ -96,6 +105,7 @@ impl Store {
     /// When it is not known to be there.
     pub async fn put(&self, key: &str, bytes: Vec<u8>) -> Result<(), FleetError> {
         let put = self.objects.put(&parsed(key)?, PutPayload::from(bytes)).await;
+        self.listings.wrote();
         put.map(|_| ()).map_err(FleetError::store("write", key))
     }
 
@@ -105,7 +115,9 @@ impl Store {
     /// When neither is known.
     pub async fn put_new(&self, key: &str, bytes: Vec<u8>) -> Result<bool, FleetError> {
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        match self.objects.put_opts(&parsed(key)?, PutPayload::from(bytes), options).await {
+        let put = self.objects.put_opts(&parsed(key)?, PutPayload::from(bytes), options).await;
+        self.listings.wrote();
+        match put {
             Ok(_) => Ok(true),
             Err(Error::AlreadyExists { .. }) => Ok(false),
             Err(e) => Err(FleetError::store("write", key)(e)),
@@ -130,7 +142,9 @@ impl Store {
     /// # Errors
     /// When it may still be there.
     pub async fn remove(&self, key: &str) -> Result<(), FleetError> {
-        match self.objects.delete(&parsed(key)?).await {
+        let removed = self.objects.delete(&parsed(key)?).await;
+        self.listings.wrote();
+        match removed {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(e) => Err(FleetError::store("remove", key)(e)),
         }
@@ -145,6 +159,14 @@ impl Store {
         let mut found = listed.map_err(FleetError::store("list", folder))?;
         found.sort_by(|a, b| a.location.cmp(&b.location));
         Ok(found)
+    }
+
+    /// As [`Store::list`], for units and findings: a server may answer what it listed a moment ago.
+    ///
+    /// # Errors
+    /// The same.
+    pub async fn list_lately(&self, folder: &str) -> Result<Arc<[ObjectMeta]>, FleetError> {
+        self.listings.of(folder, self.list(folder)).await
     }
 
     /// Folders directly below a folder.

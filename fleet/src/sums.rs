@@ -34,9 +34,11 @@ impl Whole {
         [part(scope.from_ms, self.from_ms.min(scope.to_ms)), part(self.to_ms.max(scope.from_ms), scope.to_ms)]
     }
 
-    /// Rows within; their time is that of the row, or the begin of its step.
-    fn within(self) -> Expr {
-        col("t_ms").gt_eq(lit(self.from_ms)).and(col("t_ms").lt(lit(self.to_ms)))
+    /// Rows within, where not all are; their time is that of the row, or the begin of its step.
+    fn within(self) -> Option<Expr> {
+        let everything = Whole { from_ms: i64::MIN, to_ms: i64::MAX };
+        let within = col("t_ms").gt_eq(lit(self.from_ms)).and(col("t_ms").lt(lit(self.to_ms)));
+        (self != everything).then_some(within)
     }
 
     fn outside(self) -> Expr {
@@ -68,7 +70,7 @@ pub async fn register_sums(
     for (name, table, of, filter) in [
         ("rows_without_sums", "samples", &plain, None),
         ("rows_at_edges", "samples", &at_edges, Some(whole.outside())),
-        ("merged_sums_asked", "sums", &summed, Some(whole.within())),
+        ("merged_sums_asked", "sums", &summed, whole.within()),
     ] {
         if of.is_empty() {
             continue;

@@ -73,7 +73,7 @@ pub fn folders(table: &str, scope: &Scope) -> Vec<String> {
 pub async fn unit_keys(store: &Store, scope: &Scope) -> Result<Vec<UnitKey>, FleetError> {
     let mut keys = Vec::new();
     for folder in folders(FACTS, scope) {
-        for object in store.list(&folder).await? {
+        for object in store.list_lately(&folder).await?.iter() {
             let place = Place::of(FACTS, object.location.as_ref());
             let begins =
                 |p: &Place| p.start_ms < scope.to_ms && p.start_ms > scope.from_ms.saturating_sub(LONGEST_MS);

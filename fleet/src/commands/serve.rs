@@ -6,9 +6,13 @@ use anyhow::{Result, bail};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use zwhy_diagnose::Knowledge;
 use zwhy_fleet::Scheduler;
 use zwhy_fleet::serve::{App, Audit, Role, Token, acceptor, draw, hash, listen, read_tokens, serve};
+
+/// Agents finish a file every five minutes; a page asks several questions within a second.
+const LISTED_EVERY: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -39,7 +43,7 @@ pub struct Args {
 }
 
 pub async fn run(args: &Args) -> Result<()> {
-    let store = super::open(&args.store, args.scheduler.as_ref())?;
+    let store = super::open(&args.store, args.scheduler.as_ref())?.listed_every(LISTED_EVERY);
     let tls = args.certificate.as_deref().zip(args.key.as_deref());
     let tls = tls.map(|(certificate, key)| acceptor(certificate, key)).transpose()?;
     let listener = listen(args.listen, args.tokens.is_some(), tls.is_some()).await?;
