@@ -2,6 +2,7 @@
 //! words alone are worth; kept as data in `knowledge/confidence.toml`, with a reason where it leaves the
 //! documented cases.
 
+use crate::words::PhraseFit;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
@@ -16,13 +17,19 @@ pub struct Calibration {
     pub words: Words,
 }
 
-/// How often words name the cause: of the cause that fits best and of those after it, from 0 to 1.
+/// How often words name the cause, from 0 to 1.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Words {
-    /// Where the report says a phrase of the cause.
-    pub phrase: Vec<f64>,
-    /// Where it has some of its words only.
+    /// Where the report says a phrase of the cause, which comes first, and its other words fit no cause better: much
+    /// of what it says, or little.
+    pub phrase_fits_well: f64,
+    pub phrase_fits_little: f64,
+    /// Where it says a phrase of the cause, and its other words fit another one better.
+    pub phrase_alone: f64,
+    /// Of the causes behind the first of whose phrases it says one, too.
+    pub phrase_after: Vec<f64>,
+    /// Where it has some of the cause's words only: of the cause that fits best and of those after it.
     pub single: Vec<f64>,
     /// Most that words and signs say together.
     pub most_with_signs: f64,
@@ -67,8 +74,19 @@ impl Calibration {
 }
 
 impl Words {
+    /// Of the first cause of which the report says a phrase.
+    pub fn phrase(&self, fit: PhraseFit) -> f64 {
+        match fit {
+            PhraseFit::Well => self.phrase_fits_well,
+            PhraseFit::Little => self.phrase_fits_little,
+            PhraseFit::Other => self.phrase_alone,
+        }
+    }
+
     fn check(&self) -> Result<(), String> {
-        for (name, values) in [("phrase", &self.phrase), ("single", &self.single)] {
+        let phrase = [self.phrase_fits_well, self.phrase_fits_little, self.phrase_alone];
+        let phrases: Vec<f64> = phrase.into_iter().chain(self.phrase_after.iter().copied()).collect();
+        for (name, values) in [("phrase", &phrases), ("single", &self.single)] {
             let falls = values.windows(2).all(|two| two[0] >= two[1]);
             if values.is_empty() || !falls || values.iter().any(|v| !(0.0..1.0).contains(v)) {
                 return Err(format!("[words] {name}: values must fall from first to last within 0 and 1"));
@@ -85,7 +103,10 @@ impl Words {
 fn plain() -> Calibration {
     let line = || Line { points: vec![(0.0, 0.0), (1.0, 1.0)], reason: String::new() };
     let words = Words {
-        phrase: Vec::new(),
+        phrase_fits_well: 0.0,
+        phrase_fits_little: 0.0,
+        phrase_alone: 0.0,
+        phrase_after: Vec::new(),
         single: Vec::new(),
         most_with_signs: 0.0,
         sign_without_words: 0.0,
@@ -126,18 +147,20 @@ mod tests {
 
     #[test]
     fn a_line_that_falls_or_has_no_reason_is_refused() {
-        let text = |points: &str, reason: &str| {
+        let text = |points: &str, reason: &str, alone: f64| {
             format!(
-                "[reports]\npoints = {points}\nreason = '{reason}'\n[recordings]\npoints = [[0,0],[1,1]]\nreason = 'r'\n[words]\nphrase = [0.5]\nsingle = [0.1]\nmost_with_signs = 0.6\nsign_without_words = 0.2\nreason = 'r'"
+                "[reports]\npoints = {points}\nreason = '{reason}'\n[recordings]\npoints = [[0,0],[1,1]]\nreason = 'r'\n[words]\nphrase_fits_well = 0.5\nphrase_fits_little = 0.4\nphrase_alone = {alone}\nphrase_after = []\nsingle = [0.1]\nmost_with_signs = 0.6\nsign_without_words = 0.2\nreason = 'r'"
             )
         };
-        assert!(Calibration::read(&text("[[0, 0], [1, 1]]", "because")).is_ok());
+        assert!(Calibration::read(&text("[[0, 0], [1, 1]]", "because", 0.3)).is_ok());
         for (points, reason, says) in [
             ("[[0, 0.5], [1, 0.4]]", "r", "rise"),
             ("[[0, 0], [1, 2]]", "r", "within"),
             ("[[0, 0], [1, 1]]", "", "reason"),
         ] {
-            assert!(Calibration::read(&text(points, reason)).unwrap_err().contains(says), "{points}");
+            assert!(Calibration::read(&text(points, reason, 0.3)).unwrap_err().contains(says), "{points}");
         }
+        let falls = Calibration::read(&text("[[0, 0], [1, 1]]", "r", 0.45)).unwrap_err();
+        assert!(falls.contains("phrase") && falls.contains("fall"), "{falls}");
     }
 }

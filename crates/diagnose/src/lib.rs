@@ -78,3 +78,4 @@ pub use name::{BareName, bare};
 pub use offload::{Offloaded, offloaded};
 pub use pattern::{Glob, Pattern};
 pub use remedy::general_remedy;
+pub use words::PhraseFit;

@@ -9,7 +9,6 @@
 use crate::asked::Asked;
 use crate::calibration::Calibration;
 use crate::condition::QueryBank;
-use crate::facts::FactBase;
 use crate::knowledge::{Cause, Knowledge};
 use crate::topic::speaks_against;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,6 +22,8 @@ const OF_TITLE: f64 = 3.0;
 const OF_WHY: f64 = 2.0;
 /// Below this score a report and a cause share ordinary words only: four words that every second cause has.
 const ENOUGH: f64 = 10.0;
+/// From this score on a report speaks of a cause at some length: three times what makes a candidate.
+const MUCH: f64 = 3.0 * ENOUGH;
 /// Part of the best score from which a cause is still a candidate.
 const NEAR: f64 = 0.6;
 /// Shorter words are articles and units.
@@ -48,7 +49,7 @@ pub struct Spoken<'k> {
 
 /// The causes that fit best by words, at most three; none where the report says too little.
 pub fn spoken<'k>(knowledge: &'k Knowledge, asked: &Asked<'_>) -> Vec<Spoken<'k>> {
-    let said = said(asked.facts);
+    let said = said(&asked.facts.evidence.text);
     if said.is_empty() {
         return Vec::new();
     }
@@ -74,13 +75,15 @@ pub fn spoken<'k>(knowledge: &'k Knowledge, asked: &Asked<'_>) -> Vec<Spoken<'k>
     spoken
 }
 
-/// The causes of whose phrases the report says one: those that say most, and of equals those that fit by words.
+/// The causes of whose phrases the report says one, those first that fit by all of its words: three words that stand
+/// near each other weigh less than what the rest speaks of.
 fn by_phrases<'k>(
     knowledge: &'k Knowledge,
     asked: &Asked<'_>,
     scores: &[f64],
     possible: impl Fn(&usize) -> bool,
 ) -> Vec<Spoken<'k>> {
+    let of_words = &Calibration::embedded().words;
     let words = crate::said::words(&crate::prose::prose(&asked.facts.evidence.text));
     let mut heard: Vec<(usize, usize, Vec<String>)> = Vec::new();
     for (at, cause) in knowledge.causes.iter().enumerate() {
@@ -89,16 +92,42 @@ fn by_phrases<'k>(
             heard.push((at, parts, words));
         }
     }
-    heard.sort_by(|a, b| b.1.cmp(&a.1).then(scores[b.0].total_cmp(&scores[a.0])).then(a.0.cmp(&b.0)));
+    heard.sort_by(|a, b| scores[b.0].total_cmp(&scores[a.0]).then(b.1.cmp(&a.1)).then(a.0.cmp(&b.0)));
     heard.retain(|(at, _, _)| possible(at));
-    let ranked = heard.into_iter().zip(&Calibration::embedded().words.phrase);
+    let first = heard.first().map(|(at, _, _)| of_words.phrase(PhraseFit::of(*at, scores)));
+    let ranked = heard.into_iter().zip(first.into_iter().chain(of_words.phrase_after.iter().copied()));
     ranked
-        .map(|((at, _, words), confidence)| Spoken {
-            cause: &knowledge.causes[at],
-            confidence: *confidence,
-            words,
-        })
+        .map(|((at, _, words), confidence)| Spoken { cause: &knowledge.causes[at], confidence, words })
         .collect()
+}
+
+/// How a report whose words include a phrase of a cause fits that cause by all of its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhraseFit {
+    /// No cause fits better, and there is much of it.
+    Well,
+    /// No cause fits better, but there is little of it.
+    Little,
+    /// The words speak more of another cause.
+    Other,
+}
+
+impl PhraseFit {
+    fn of(at: usize, scores: &[f64]) -> PhraseFit {
+        match scores[at] {
+            own if scores.iter().any(|other| *other > own) => PhraseFit::Other,
+            own if own >= MUCH => PhraseFit::Well,
+            _ => PhraseFit::Little,
+        }
+    }
+
+    /// Of a cause of this class and a report's text; `None` for a class that there is not.
+    pub fn in_text(knowledge: &Knowledge, class: &str, text: &str) -> Option<PhraseFit> {
+        let at = knowledge.causes.iter().position(|cause| cause.class == class)?;
+        let (library, said) = (Library::of(knowledge), said(text));
+        let scores: Vec<f64> = library.texts.iter().map(|text| library.score(text, &said)).collect();
+        Some(PhraseFit::of(at, &scores))
+    }
 }
 
 /// How often a cause's texts have each stem.
@@ -203,10 +232,10 @@ fn own_words(knowledge: &Knowledge) -> FxHashSet<String> {
 type Said = Vec<(String, String)>;
 
 /// What the report says, each stem once.
-fn said(facts: &FactBase<'_>) -> Said {
+fn said(text: &str) -> Said {
     let mut seen = FxHashSet::default();
     let mut said: Said = Vec::new();
-    for (stem, word) in stems(&crate::prose::prose(&facts.evidence.text)) {
+    for (stem, word) in stems(&crate::prose::prose(text)) {
         if said.len() < MOST_WORDS && seen.insert(stem.clone()) {
             said.push((stem, word));
         }
@@ -277,6 +306,39 @@ mod tests {
         assert_eq!(answer.findings[0].evidence[0].source, "words");
         assert!(answer.why.contains("Too little evidence"), "{}", answer.why);
         assert!(answer.act.is_some_and(|act| act.starts_with("Measure first")));
+    }
+
+    #[test]
+    fn a_phrase_says_more_where_the_other_words_speak_of_the_same() {
+        let words = &Calibration::embedded().words;
+        let first = |text: &str| {
+            let answer = asked(text);
+            (answer.findings[0].class.clone(), answer.findings[0].confidence)
+        };
+        let long = "Listing snapshots is slow: zfs list -t snapshot -o name,used,creation of one dataset with \
+                    thousands of snapshots takes minutes, as the properties of each snapshot are read from disk; \
+                    sorting by name alone is fast, and strace shows ZFS_IOC_OBJSET_STATS for every snapshot";
+        let (class, confidence) = first(long);
+        assert_eq!(
+            (class.as_str(), confidence),
+            ("zfs-list-per-snapshot-properties", words.phrase_fits_well)
+        );
+        let (class, confidence) = first("zfs list -t snapshot takes minutes");
+        assert_eq!(
+            (class.as_str(), confidence),
+            ("zfs-list-per-snapshot-properties", words.phrase_fits_little)
+        );
+    }
+
+    #[test]
+    fn all_words_tell_how_a_report_fits_a_cause() {
+        let knowledge = Knowledge::embedded();
+        let text = "While a scrub runs everything is slow. It is not the scrub: rrw teardown lock \
+                    z_teardown_lock contention of many readers in zfs_enter on one cache line of the lock.";
+        let fit = |class: &str| PhraseFit::in_text(&knowledge, class, text);
+        assert_eq!(fit("rrw-teardown-lock-contention"), Some(PhraseFit::Well));
+        assert_eq!(fit("scrub-running"), Some(PhraseFit::Other));
+        assert_eq!(fit("nothing-of-the-kind"), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How often a confidence was right: curve, Brier score, expected calibration error, and a fit beside them.
 
 use std::path::Path;
-use zwhy_diagnose::{Calibration, Finding, Knowledge, Options, ShareOf, explain};
+use zwhy_diagnose::{Calibration, Finding, Knowledge, Options, PhraseFit, ShareOf, explain};
 use zwhy_evidence::Evidence;
 
 /// Ends of the bins of confidence; the first holds cases for which nothing was found.
@@ -24,6 +24,8 @@ struct Answered {
     rests: Rests,
     /// Phrases of the cause that the report says.
     phrases: Vec<String>,
+    /// How the report fits the cause by all of its words, where a phrase names it.
+    fit: Option<PhraseFit>,
 }
 
 /// What a first finding rests on.
@@ -61,6 +63,7 @@ pub fn calibration(folder: &Path, reports: Option<(&Path, &str)>, knowledge: &Kn
         table(&asked);
         println!("\nBy what the first finding rests on:\n");
         grounds(&asked);
+        phrases_by_fit(&asked);
         all.extend(asked);
     }
     fit(&all);
@@ -82,6 +85,9 @@ fn answered(evidence: &Evidence, class: Option<&str>, source: &str, knowledge: &
     let phrases: Vec<String> =
         cause.into_iter().flat_map(|c| c.phrases_in(&evidence.text)).map(str::to_owned).collect();
     let rests = shown.as_ref().map_or(Rests::Nothing, |f| rests(f, !phrases.is_empty()));
+    let fit = (rests == Rests::Phrase)
+        .then(|| PhraseFit::in_text(knowledge, &shown.as_ref()?.class, &evidence.text))
+        .flatten();
     Answered {
         confidence: shown.as_ref().map_or(0.0, |f| f.confidence),
         by_signs: by_signs.map_or(0.0, |f| f.confidence),
@@ -90,6 +96,7 @@ fn answered(evidence: &Evidence, class: Option<&str>, source: &str, knowledge: &
         source: source.to_owned(),
         rests,
         phrases,
+        fit,
     }
 }
 
@@ -139,6 +146,54 @@ fn grounds(asked: &[Answered]) {
             kept.len(),
         );
     }
+}
+
+/// Reports that a share of few is drawn towards the share of all: as by so many more of them.
+const DRAWN_BY: f64 = 4.0;
+
+/// How often a phrase named the cause, by how the other words fit, and what that makes of one number for all.
+fn phrases_by_fit(asked: &[Answered]) {
+    let named: Vec<&Answered> = asked.iter().filter(|a| a.class.is_some() && a.fit.is_some()).collect();
+    println!("\nFirst findings that a phrase names, by how the report's other words fit the cause:\n");
+    println!(
+        "| words | reports | named right | 95 % | drawn to the share of all | told |\n|---|--:|--:|---|--:|--:|"
+    );
+    for (fit, name) in [
+        (PhraseFit::Well, "fit no cause better, much of it"),
+        (PhraseFit::Little, "fit no cause better, little of it"),
+        (PhraseFit::Other, "fit another cause better"),
+    ] {
+        let of = named.iter().filter(|a| a.fit == Some(fit));
+        let (n, right) = (of.clone().count(), of.filter(|a| a.right).count());
+        let share = ShareOf::counted(right as u64, n as u64);
+        println!(
+            "| {name} | {n} | {right} | {:.0}–{:.0} % | {:.2} | {:.2} |",
+            share.low * 100.0,
+            share.high * 100.0,
+            drawn(&named, Some(fit)),
+            Calibration::embedded().words.phrase(fit),
+        );
+    }
+    let left_out = |by_fit: bool| {
+        brier(named.iter().map(|a| {
+            let rest: Vec<&Answered> = named.iter().copied().filter(|b| b.source != a.source).collect();
+            (drawn(&rest, a.fit.filter(|_| by_fit)), a.right)
+        }))
+    };
+    println!(
+        "\nBrier score: told {:.3}; one number for all, each report left out in turn {:.3}; by fit, likewise {:.3}.",
+        brier(named.iter().map(|a| (a.confidence, a.right))),
+        left_out(false),
+        left_out(true),
+    );
+}
+
+/// The share that was right of those with this fit, drawn towards the share of all; without a fit the latter.
+fn drawn(of: &[&Answered], fit: Option<PhraseFit>) -> f64 {
+    let right = |these: &[&Answered]| these.iter().filter(|a| a.right).count() as f64;
+    let base = right(of) / of.len().max(1) as f64;
+    let these: Vec<&Answered> = of.iter().copied().filter(|a| fit.is_some() && a.fit == fit).collect();
+    (right(&these) + DRAWN_BY * base) / (these.len() as f64 + DRAWN_BY)
 }
 
 fn cases(folder: &Path, knowledge: &Knowledge, apart: bool) -> Vec<Answered> {

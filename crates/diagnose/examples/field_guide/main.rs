@@ -4,7 +4,8 @@
 //! field_guide lint  [CLASS…]          what is misspelt or missing
 //! field_guide test  [CLASS…]          inline tests
 //! field_guide case  FILE…             explain evidence files (evidence JSON, profiles, pasted text)
-//! field_guide calibration DIR [REPORTS HALF]  how often a confidence was right, on documented cases and reports
+//! field_guide calibration DIR [REPORTS HALF [KNOWLEDGE]]  how often a confidence was right, on documented cases and
+//!                               reports; asked with another folder of knowledge, such as that of before they were learnt from
 //! field_guide corpus DIR [CLASS…]     score documented cases, as DIR/score.py does
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr)]
@@ -21,7 +22,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../knowledge");
-    let knowledge = Knowledge::from_texts(&texts(&root.join("anatomy")), &texts(&root.join("causes")));
+    let read =
+        |root: &Path| Knowledge::from_texts(&texts(&root.join("anatomy")), &texts(&root.join("causes")));
+    let knowledge = read(&root);
     let wanted = |list: &[&str], class: &str| list.is_empty() || list.iter().any(|w| class.contains(w));
     let mut bad = 0;
     match arguments.split_first() {
@@ -44,10 +47,14 @@ fn main() -> ExitCode {
         Some((&"calibration", [folder, reports, half])) => {
             calibration::calibration(Path::new(folder), Some((Path::new(reports), half)), &knowledge);
         }
+        Some((&"calibration", [folder, reports, half, before])) => {
+            let reports = Some((Path::new(reports), *half));
+            calibration::calibration(Path::new(folder), reports, &read(Path::new(before)));
+        }
         _ => {
             eprintln!(
                 "usage: field_guide lint|test [CLASS…] | case FILE… | corpus DIR [CLASS…] | \
-                 calibration DIR [REPORTS HALF]"
+                 calibration DIR [REPORTS HALF [KNOWLEDGE]]"
             );
             return ExitCode::from(2);
         }
