@@ -4,6 +4,7 @@
 mod clauses;
 mod command;
 mod ddt_histogram;
+mod figures;
 mod fio;
 mod free;
 mod histograms;

@@ -5,6 +5,7 @@
 //! not be of this host is worse than none.
 
 use super::clauses::{clauses, is_hedged};
+use super::figures::{self, Figure};
 use super::params::is_parameter;
 use super::spoken::{self, Release, is_setting};
 use crate::blocks::{Block, Line, MOST_SAID, Sink, Taken};
@@ -145,7 +146,7 @@ impl Said {
             self.spoken(&words, at);
             self.version(&words, at);
             self.memory(&words, at);
-            self.pool(&words, at);
+            self.figure(&words, at);
             self.functions.extend(spoken::function_share(&words, at));
         }
         self.thread(&words);
@@ -268,31 +269,13 @@ impl Said {
         }
     }
 
-    /// `the pool is 95% full`, `fragmentation 80%`, `5000 snapshots`.
-    fn pool(&mut self, words: &[&str], at: usize) {
-        let word = words[at].to_ascii_lowercase();
-        let percent = |w: &str| w.strip_suffix('%').and_then(numbers::percent).map(|_| w.to_owned());
-        let before = at.checked_sub(1).and_then(|b| words.get(b)).copied().unwrap_or("");
-        match word.trim_end_matches(':') {
-            "capacity"
-                if words.iter().any(|w| matches!(w.to_ascii_lowercase().as_str(), "pool" | "zpool")) =>
-            {
-                let value = percent(before).or_else(|| value_after(words, at).and_then(percent));
-                self.properties.extend(value.map(|p| (None, "capacity".to_owned(), p)));
-            }
-            "full" if words.iter().any(|w| matches!(w.to_ascii_lowercase().as_str(), "pool" | "zpool")) => {
-                self.properties.extend(percent(before).map(|p| (None, "capacity".to_owned(), p)));
-            }
-            "fragmented" | "fragmentation" | "frag" => {
-                let value = percent(before).or_else(|| value_after(words, at).and_then(percent));
-                self.properties.extend(value.map(|p| (None, "fragmentation".to_owned(), p)));
-            }
-            "snapshots" => {
-                let about = before.trim_start_matches(['~', '>', '<']).trim_end_matches('+');
-                let count = cells::count(about).filter(|c| *c >= 2.0 && c.fract() == 0.0);
-                self.properties.extend(count.map(|c| (None, "snapshot_count".to_owned(), cells::show(c))));
-            }
-            _ => {}
+    /// `the pool is 95% full`, `compressratio is 1.00x`, `the ARC is limited to 8 GB`.
+    fn figure(&mut self, words: &[&str], at: usize) {
+        match figures::figure(words, at) {
+            Some(Figure::Property(name, value)) => self.properties.push((None, name.to_owned(), value)),
+            Some(Figure::Kstat(source, name, value)) => self.kstats.push((source, name.to_owned(), value)),
+            Some(Figure::Param(name, value)) => self.params.push((name, value)),
+            None => {}
         }
     }
 
@@ -501,6 +484,11 @@ mod tests {
             ("I had zfs.zfs_arc_max=2147483648 included", "param zfs_arc_max=2147483648"),
             ("deduplication is enabled, with an 8k record size", "dedup=on recordsize=8K"),
             ("The pool is at 94% capacity", "capacity=94%"),
+            ("With zstd the compressratio is 1.00x.", "compressratio=1.00x"),
+            (
+                "The ARC is limited to 8 GB; zfs_txg_timeout is 30",
+                "param zfs_txg_timeout=30 arcstats.c_max=8589934592",
+            ),
             ("a total of 32gb of ram", "meminfo.MemTotal=34359738368"),
             ("[arc_prune] processes are eating up all available cpu", "arc_prune None"),
             ("the CPU is very busy in `arc_evict` and `arc_prune`", "arc_evict None arc_prune None"),
@@ -529,7 +517,7 @@ mod tests {
             "the memory of 50% users",
             "a process using 16GB RAM",
             "zfs is 2.5x slower",
-            "compression ratio 1.5",
+            "the compression ratio was 1.5",
         ] {
             assert_eq!(said(text), "", "{text}");
         }
