@@ -19,7 +19,7 @@ test: setup-test ## all checks and tests; BLESS=1 rewrites golden files
 fleet-test: setup-fleet ## build zwhy-fleet, a workspace of its own, and run its checks and tests
 	@scripts/fleet-test.sh
 
-fleet-bench: setup-fleet ## time queries over simulated hosts beside DuckDB on the same files; HOSTS=100 HOURS=1 RATE=50
+fleet-bench: setup-fleet ## time queries over simulated hosts beside DuckDB on the same files; HOSTS=100 HOURS=1 RATE=51
 	@benches/fleet.sh
 
 fleet-demo: setup ## three simulated hosts, a store of them and its page, in the browser; PORT=9935

@@ -30,6 +30,7 @@ def arguments():
     parser.add_argument("--hosts", type=int, default=100)
     parser.add_argument("--hours", type=int, default=1)
     parser.add_argument("--rate", type=int, help="samples a second of each host; without it as many as the recordings have")
+    parser.add_argument("--interval", type=int, default=5, help="seconds between two readings of a counter")
     parser.add_argument("--runs", type=int, default=9)
     return parser.parse_args()
 
@@ -46,9 +47,9 @@ def timed(command):
 
 def fill(args, start):
     """Makes the hosts and merges their files."""
-    rate = ["--rate", str(args.rate)] if args.rate else []
+    how = ["--interval", str(args.interval), *(["--rate", str(args.rate)] if args.rate else [])]
     made = timed([args.fleet, "simulate", *args.recordings, "--store", args.store, "--hosts", str(args.hosts),
-                  "--hours", str(args.hours), "--start", f"@{start}", *rate])
+                  "--hours", str(args.hours), "--start", f"@{start}", *how])
     print(f"simulate: {made[0]}; {made[1]:.0f} s, {made[2]:.0f} CPU s, {made[3]:.0f} MB")
     size = sum(os.path.getsize(f) for f in glob.glob(f"{args.store}/samples/**/*.parquet", recursive=True))
     rest = sum(os.path.getsize(f) for f in glob.glob(f"{args.store}/**/*.parquet", recursive=True)) - size

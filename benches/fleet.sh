@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Times queries over simulated hosts beside DuckDB on the same files: HOSTS=100 HOURS=1 RATE=50 benches/fleet.sh
+# Times queries over simulated hosts beside DuckDB on the same files: HOSTS=100 HOURS=1 RATE=51 INTERVAL=5 benches/fleet.sh
 # STORE=FOLDER keeps the hosts there for another run; FLEET=PROGRAM is an optimised zwhy-fleet that is built already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -24,4 +24,4 @@ if [[ -z $store ]]; then
     store=$folder/hosts
 fi
 "$python" benches/fleet.py docs/first-hour/*.zwhy --fleet "$fleet" \
-    --store "$store" --hosts "${HOSTS:-100}" --hours "${HOURS:-1}" ${RATE:+--rate "$RATE"}
+    --store "$store" --hosts "${HOSTS:-100}" --hours "${HOURS:-1}" ${RATE:+--rate "$RATE"} --interval "${INTERVAL:-5}"

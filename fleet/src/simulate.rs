@@ -8,6 +8,7 @@ use crate::error::FleetError;
 use crate::ingest::put_capture;
 use crate::layout::UnitKey;
 use crate::store::Store;
+use std::collections::BTreeMap;
 use zwhy_capture::{Capture, Series, SeriesKind};
 use zwhy_profile::{Event, Nanos, Sample};
 
@@ -22,6 +23,8 @@ pub struct Simulation {
     pub unit_s: u32,
     /// Samples a second of each host; without it as many as its recording has.
     pub rate: Option<u32>,
+    /// Seconds between two readings of a counter, at least.
+    pub interval_s: u32,
     pub seed: u64,
 }
 
@@ -76,7 +79,6 @@ pub async fn simulate(
     }
     let unit_ms = i64::from(simulation.unit_s.max(1)) * 1000;
     let of_host = (simulation.seconds * 1000).div_ceil(unit_ms as u64);
-    let rate = simulation.rate.map(u64::from);
     let mut made = Simulated::default();
     for host in 0..simulation.hosts {
         let mut numbers = Numbers(simulation.seed ^ (u64::from(host) << 32));
@@ -89,7 +91,7 @@ pub async fn simulate(
         let load = Load { usual, trouble, from_unit };
         for number in 0..of_host {
             let recording = if number < load.from_unit { load.usual } else { load.trouble };
-            let mut capture = unit(recording, unit_ms, number, rate, &mut numbers);
+            let mut capture = unit(recording, unit_ms, number, simulation, &mut numbers);
             let name = format!("sim{host:05}");
             let start_ms = simulation.start_ms + number as i64 * unit_ms;
             capture.facts.host.name = Some(name.clone());
@@ -111,16 +113,22 @@ fn length_ns(capture: &Capture) -> i64 {
     ((told * 1e9) as i64).max(last + 1)
 }
 
-/// A unit of `unit_ms` of the load that was recorded, of `rate` samples a second where that is told.
-fn unit(recording: &Capture, unit_ms: i64, number: u64, rate: Option<u64>, numbers: &mut Numbers) -> Capture {
+/// A unit of `unit_ms` of the load that was recorded.
+fn unit(
+    recording: &Capture,
+    unit_ms: i64,
+    number: u64,
+    simulation: &Simulation,
+    numbers: &mut Numbers,
+) -> Capture {
     let (length, unit_ns) = (length_ns(recording), unit_ms * 1_000_000);
     let mut capture = Capture { facts: recording.facts.clone(), ..Capture::default() };
     let from = &recording.profile;
     capture.profile = from.clone();
     capture.profile.samples.clear();
     let rows = from.samples.len() as u64;
-    let wanted = match rate {
-        Some(rate) => rate.saturating_mul(unit_ms as u64) / 1000,
+    let wanted = match simulation.rate {
+        Some(rate) => u64::from(rate).saturating_mul(unit_ms as u64) / 1000,
         None => (u128::from(rows) * unit_ns as u128 / length as u128) as u64,
     };
     // As many as there would be, give or take a tenth.
@@ -130,32 +138,41 @@ fn unit(recording: &Capture, unit_ms: i64, number: u64, rate: Option<u64>, numbe
         let t = Nanos(numbers.below(unit_ns as u64) as i64);
         capture.profile.samples.push(Sample { t, ..row });
     }
-    capture.series = tiled(&recording.series, length, unit_ns, number);
+    let every_ns = i64::from(simulation.interval_s) * 1_000_000_000;
+    capture.series = tiled(&recording.series, length, unit_ns, number, every_ns);
     let recorder = &mut capture.facts.recorder;
     recorder.duration_s = Some(unit_ms as f64 / 1e3);
     recorder.samples = Some(capture.profile.samples.total(Event::Cpu));
     capture
 }
 
-/// Readings again and again, every five seconds at most; counters go on from one time to the next.
-fn tiled(from: &Series, length: i64, unit_ns: i64, number: u64) -> Series {
-    const EVERY_NS: i64 = 5_000_000_000;
-    let mut first: std::collections::BTreeMap<(&str, &str), (i64, i64)> = std::collections::BTreeMap::new();
+/// Readings again and again, `every_ns` apart or more; counters go on from one time to the next.
+fn tiled(from: &Series, length: i64, unit_ns: i64, number: u64, every_ns: i64) -> Series {
+    let mut first: BTreeMap<(&str, &str), (i64, i64)> = BTreeMap::new();
     for row in from.iter() {
         let bounds = first.entry((row.source, row.name)).or_insert((row.value, row.value));
         bounds.1 = row.value;
     }
+    let mut newest: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+    let is_due = |t: i64, last: Option<&i64>| last.is_none_or(|last| t - last >= every_ns);
+    let kept = from.iter().filter(|row| {
+        let (key, t) = ((row.source, row.name), row.t.0);
+        let due = is_due(t, newest.get(&key));
+        if due {
+            newest.insert(key, t);
+        }
+        due
+    });
+    let kept: Vec<_> = kept.collect();
+    let length = length.max(1);
+    let turns = unit_ns / length;
+    let before = (number as i64).wrapping_mul(turns);
     let mut out = Series::default();
-    let before = (number as i64).wrapping_mul(unit_ns / length.max(1));
-    for turn in 0..unit_ns / length.max(1) {
-        let mut newest: std::collections::BTreeMap<(&str, &str), i64> = std::collections::BTreeMap::new();
-        for row in from.iter() {
-            let key = (row.source, row.name);
-            if newest.get(&key).is_some_and(|t| row.t.0 - t < EVERY_NS) {
-                continue;
-            }
-            newest.insert(key, row.t.0);
-            let (begin, end) = first.get(&key).copied().unwrap_or_default();
+    // Of an interval that is longer than the recording, whole turns are left out.
+    let step = usize::try_from(every_ns / length).unwrap_or(usize::MAX).max(1);
+    for turn in (0..turns).step_by(step) {
+        for row in &kept {
+            let (begin, end) = first.get(&(row.source, row.name)).copied().unwrap_or_default();
             let grown = end.wrapping_sub(begin).wrapping_mul(before.wrapping_add(turn));
             let value =
                 if row.kind == SeriesKind::Counter { row.value.wrapping_add(grown) } else { row.value };

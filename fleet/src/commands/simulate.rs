@@ -25,6 +25,9 @@ pub struct Args {
     /// Samples a second of each host; without it as many as its recording has.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
+    /// Seconds between two readings of a counter, as near as its recording allows.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=300))]
+    interval: u32,
     /// The same number makes the same hosts.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -33,9 +36,16 @@ pub struct Args {
 pub async fn run(args: &Args) -> Result<()> {
     let store = Store::create(&args.store)?;
     let recordings = args.captures.iter().map(|path| Capture::open(path)).collect::<Result<Vec<_>, _>>()?;
-    let &Args { hosts, hours, start, rate, seed, .. } = args;
-    let simulation =
-        Simulation { hosts, seconds: u64::from(hours) * 3600, start_ms: start, unit_s: 300, rate, seed };
+    let &Args { hosts, hours, start, rate, interval, seed, .. } = args;
+    let simulation = Simulation {
+        hosts,
+        seconds: u64::from(hours) * 3600,
+        start_ms: start,
+        unit_s: 300,
+        rate,
+        interval_s: interval,
+        seed,
+    };
     let made = simulate(&store, &simulation, &recordings).await?;
     print(&format!(
         "{hosts} hosts, {hours} hours: {} files of hosts, {} rows of samples, {} readings of counters\n",

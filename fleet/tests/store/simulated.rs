@@ -7,8 +7,15 @@ use zwhy_diagnose::Knowledge;
 use zwhy_fleet::{Apart, Picture, Scope, Simulation, Store, compact, hosts, kstat_points, simulate, units};
 use zwhy_profile::Event;
 
-const MINUTE: Simulation =
-    Simulation { hosts: 1, seconds: 60, start_ms: 1_795_370_000_000, unit_s: 20, rate: None, seed: 1 };
+const MINUTE: Simulation = Simulation {
+    hosts: 1,
+    seconds: 60,
+    start_ms: 1_795_370_000_000,
+    unit_s: 20,
+    rate: None,
+    interval_s: 5,
+    seed: 1,
+};
 
 async fn made(seed: u64) -> (tempfile::TempDir, Store, zwhy_fleet::Simulated) {
     let dir = tempfile::tempdir().unwrap();
@@ -48,13 +55,18 @@ async fn hosts_are_as_many_as_asked_for_and_hold_what_is_told() {
 }
 
 #[tokio::test]
-async fn a_rate_is_kept_give_or_take_a_tenth() {
+async fn rate_and_interval_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(&dir.path().display().to_string()).unwrap();
     let recordings = [Capture::open(&path("gzip")).unwrap()];
     let simulation = Simulation { hosts: 2, rate: Some(50), ..MINUTE };
     let simulated = simulate(&store, &simulation, &recordings).await.unwrap();
     assert!((5_400..=6_600).contains(&simulated.samples), "{} of two hosts' minute", simulated.samples);
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().display().to_string()).unwrap();
+    let seldom = Simulation { interval_s: 20, ..simulation };
+    let seldom = simulate(&store, &seldom, &recordings).await.unwrap();
+    assert!(seldom.readings > 0 && seldom.readings * 2 < simulated.readings, "{seldom:?}, {simulated:?}");
 }
 
 #[tokio::test]
