@@ -149,8 +149,8 @@ def questions(start_ms, host):
     hour, ten = (None, None), (start_ms + 4 * STEP_MS, start_ms + 6 * STEP_MS)
     odd = (ten[0] + 7_000, ten[1] + 7_000)
     for name, (begin, end), one, table in [
-        ("all hosts, all of the time", hour, None, "sums"),
-        ("all hosts, 10 minutes", ten, None, "sums"),
+        ("all hosts, all of the time", hour, None, "totals"),
+        ("all hosts, 10 minutes", ten, None, "totals"),
         ("all hosts, 10 minutes that begin at an odd second", odd, None, "samples"),
         ("one host, all of the time", hour, host, "sums"),
         ("one host, 10 minutes that begin at an odd second", odd, host, "samples"),

@@ -4,6 +4,7 @@ use crate::columns::{numbers, texts};
 use crate::error::FleetError;
 use crate::manifest::SUM_MS;
 use crate::names::{Names, Placer};
+use crate::scope::Scope;
 use crate::snapshot::Snapshot;
 use datafusion::arrow::datatypes::{Int64Type, UInt64Type};
 use datafusion::functions_aggregate::expr_fn::sum;
@@ -24,10 +25,12 @@ pub enum Apart {
 }
 
 impl Apart {
-    /// The table that answers fastest: sums, unless a step begins or ends within one of theirs.
-    fn table(self) -> &'static str {
+    /// The table that answers fastest: sums, unless a step begins or ends within one of theirs; of all hosts together
+    /// where none is asked for.
+    fn table(self, scope: &Scope) -> &'static str {
         match self {
             Apart::Steps { from_ms, step_ms } if from_ms % SUM_MS != 0 || step_ms % SUM_MS != 0 => "samples",
+            Apart::Nothing if scope.hosts.is_empty() => "totals",
             _ => "sums",
         }
     }
@@ -60,7 +63,7 @@ pub async fn groups(snapshot: &Snapshot, apart: Apart) -> Result<Vec<Group>, Fle
         by.push(((col("t_ms") - lit(from_ms)) / lit(step_ms.max(1))).alias("step"));
     }
     let sums = vec![sum(col("count")).alias("n"), sum(col("weight_ns")).alias("w")];
-    let rows = snapshot.rows(apart.table()).await?.filter(!col("own"))?.aggregate(by, sums)?;
+    let rows = snapshot.rows(apart.table(&snapshot.scope)).await?.filter(!col("own"))?.aggregate(by, sums)?;
     let mut out = Vec::new();
     for batch in snapshot.collect(rows).await? {
         let text = |name| texts(&batch, name);
@@ -165,8 +168,11 @@ mod tests {
 
     #[test]
     fn sums_answer_where_their_steps_are_whole_ones() {
-        let steps = |from_ms, step_ms| Apart::Steps { from_ms, step_ms }.table();
-        assert_eq!((Apart::Nothing.table(), Apart::Hosts.table()), ("sums", "sums"));
+        let all = Scope::default();
+        let steps = |from_ms, step_ms| Apart::Steps { from_ms, step_ms }.table(&all);
+        assert_eq!((Apart::Nothing.table(&all), Apart::Hosts.table(&all)), ("totals", "sums"));
+        let one = Scope { hosts: vec!["db7".to_owned()], ..Scope::default() };
+        assert_eq!(Apart::Nothing.table(&one), "sums");
         assert_eq!((steps(0, SUM_MS), steps(-SUM_MS, 12 * SUM_MS)), ("sums", "sums"));
         assert_eq!(
             (steps(1, SUM_MS), steps(0, SUM_MS + 1), steps(0, 60_000)),

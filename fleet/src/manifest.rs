@@ -15,8 +15,8 @@ use zwhy_capture::day_of;
 pub const MANIFESTS: &str = "manifest";
 pub const MERGED: &str = "merged";
 /// Tables of merged files.
-pub const MERGED_TABLES: [&str; 6] = ["samples", "sums", "stacks", "frames", "series", "marks"];
-/// Length of the steps that samples are added up by in `sums`; each begins at a multiple of it.
+pub const MERGED_TABLES: [&str; 7] = ["samples", "sums", "totals", "stacks", "frames", "series", "marks"];
+/// Length of the steps that samples are added up by in `sums` and `totals`; each begins at a multiple of it.
 pub const SUM_MS: i64 = 300_000;
 const HOUR_MS: i64 = 3_600_000;
 
@@ -84,9 +84,9 @@ impl Manifest {
         )
     }
 
-    /// Whether its samples are there as sums, too.
-    pub fn has_sums(&self) -> bool {
-        self.files.iter().any(|file| file.table == "sums")
+    /// Whether its samples are there as sums, too: `sums`, or `totals`.
+    pub fn has(&self, table: &str) -> bool {
+        self.files.iter().any(|file| file.table == table)
     }
 
     pub fn overlaps(&self, scope: &Scope) -> bool {

@@ -44,8 +44,8 @@ const LEVEL: i32 = 9;
 /// What of a table is kept, and in which order, of every row and as sums of the hour. `samples` has those of one second,
 /// host, thread name and stack as one row: `t_ms` is the begin of a second in all rows of a snapshot, so that merged ones
 /// answer as those of units do. `sums` has the same samples, added up in steps of five minutes (`SUM_MS` of the manifest),
-/// for ranges that are made of such steps.
-const PLANS: [(&str, &str, Option<&str>); 6] = [
+/// for ranges that are made of such steps, and `totals` has the sums of all hosts together.
+const PLANS: [(&str, &str, Option<&str>); 7] = [
     (
         "samples",
         "SELECT host, t_ms, -1 AS pid, -1 AS tid, comm, -1 AS cpu, stack_id, event,
@@ -66,6 +66,14 @@ const PLANS: [(&str, &str, Option<&str>); 6] = [
         FROM (SELECT *, t_ms - (t_ms % 300000 + 300000) % 300000 AS step FROM samples)
         GROUP BY host, step, comm, stack_id, event, own
         ORDER BY step, host, comm, stack_id, event, own",
+        None,
+    ),
+    (
+        "totals",
+        "SELECT '' AS host, step AS t_ms, comm, stack_id, event, sum(count) AS count, sum(weight_ns) AS weight_ns, own
+        FROM (SELECT *, t_ms - (t_ms % 300000 + 300000) % 300000 AS step FROM samples)
+        GROUP BY step, comm, stack_id, event, own
+        ORDER BY step, comm, stack_id, event, own",
         None,
     ),
     (
@@ -418,10 +426,8 @@ mod tests {
         }
         assert!(!is_due(hour, &options(3_600_000 + 899_999)) && is_due(hour, &options(3_600_000 + 900_000)));
         assert_eq!(PLANS.map(|(table, ..)| table), MERGED_TABLES);
-        assert!(
-            PLANS
-                .iter()
-                .any(|(table, rows, _)| *table == "sums" && rows.contains(&format!("% {SUM_MS} AS step")))
-        );
+        let step = format!("% {SUM_MS} AS step");
+        let in_steps = PLANS.iter().filter(|(_, rows, _)| rows.contains(&step)).map(|(table, ..)| *table);
+        assert_eq!(in_steps.collect::<Vec<_>>(), ["sums", "totals"]);
     }
 }

@@ -63,7 +63,7 @@ pub fn of_merged_file(table: &str) -> SchemaRef {
             ("own", Boolean),
         ],
         "stacks" => &[("stack_id", UInt64), ("parent_id", UInt64), ("frame_id", UInt64)],
-        "sums" => &[
+        "sums" | "totals" => &[
             ("host", Utf8),
             ("t_ms", Int64),
             ("comm", Utf8),

@@ -1,8 +1,9 @@
-//! One state of the store, as tables that SQL asks: `samples`, `sums`, `stacks`, `frames`, `series`, `marks`. The rows of
-//! `sums` are those of `samples` that are asked for, or sums of five minutes of them, which are fewer.
+//! One state of the store, as tables that SQL asks: `samples`, `sums`, `totals`, `stacks`, `frames`, `series`, `marks`. The
+//! rows of `sums` are those of `samples` that are asked for, or sums of five minutes of them, which are fewer; those of
+//! `totals` may also be of all hosts together, and have no host then.
 //!
 //! Invariants: a unit is seen when its facts are there, in merged files where a manifest has it and by itself where none
-//! does; a sample is in `sums` once; the files of a snapshot are fixed when it is taken; every query of the fleet is a plan over these tables,
+//! does; a sample is in `sums` once, and in `totals`; the files of a snapshot are fixed when it is taken; every query of the fleet is a plan over these tables,
 //! whatever engine runs it.
 
 use crate::engine::Engine;
@@ -131,7 +132,10 @@ impl Snapshot {
             let files = merged(table, &contents.manifests.iter().collect::<Vec<_>>())?;
             files.register(&context, &format!("merged_{table}"))?;
         }
-        register_sums(&context, &scope, contents, merged).await?;
+        register_sums(&context, "sums", &scope, contents, merged).await?;
+        if scope.hosts.is_empty() {
+            register_sums(&context, "totals", &scope, contents, merged).await?;
+        }
         let units = contents.all_units(&scope);
         let engine = store.engine().clone();
         let (has_units, manifests) = (!contents.units.is_empty(), contents.manifests.len());

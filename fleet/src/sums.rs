@@ -1,5 +1,5 @@
-//! The table `sums`: what is asked for, from sums of five minutes where there are any, and from rows before the first whole
-//! step and after the last one.
+//! The tables `sums` and `totals`: what is asked for, from sums of five minutes where there are any, of each host or of all
+//! together, and from rows before the first whole step and after the last one.
 
 use crate::error::FleetError;
 use crate::manifest::{Manifest, SUM_MS};
@@ -46,19 +46,23 @@ impl Whole {
     }
 }
 
-/// Makes the table; `files` gives the merged files of a table of some manifests.
+/// Makes the table `view`, which is one of the two; `files` gives the merged files of a table of some manifests. Merges of
+/// an earlier version have no totals: then there are the sums of their hosts.
 ///
 /// # Errors
 /// When a name of a file is none, or a table is there already.
 pub async fn register_sums(
     context: &SessionContext,
+    view: &str,
     scope: &Scope,
     contents: &Contents,
     files: impl Fn(&str, &[&Manifest]) -> Result<FilesTable, FleetError>,
 ) -> Result<(), FleetError> {
     let whole = Whole::of(scope);
     let (summed, plain): (Vec<&Manifest>, Vec<&Manifest>) =
-        contents.manifests.iter().partition(|manifest| manifest.has_sums());
+        contents.manifests.iter().partition(|manifest| manifest.has("sums"));
+    let (total, by_host): (Vec<&Manifest>, Vec<&Manifest>) =
+        summed.iter().partition(|manifest| view == "totals" && manifest.has("totals"));
     let edges = whole.edges(scope);
     let has_edge =
         |manifest: &&&Manifest| edges.iter().any(|edge| edge.from_ms < edge.to_ms && manifest.overlaps(edge));
@@ -67,16 +71,18 @@ pub async fn register_sums(
         true => None,
         false => Some(context.table("unit_rows").await?.select_columns(&COLUMNS)?),
     };
-    for (name, table, of, filter) in [
-        ("rows_without_sums", "samples", &plain, None),
-        ("rows_at_edges", "samples", &at_edges, Some(whole.outside())),
-        ("merged_sums_asked", "sums", &summed, whole.within()),
+    for (part, table, of, filter) in [
+        ("plain", "samples", &plain, None),
+        ("edges", "samples", &at_edges, Some(whole.outside())),
+        ("by_host", "sums", &by_host, whole.within()),
+        ("total", "totals", &total, whole.within()),
     ] {
         if of.is_empty() {
             continue;
         }
-        files(table, of)?.register(context, name)?;
-        let mut rows = context.table(name).await?;
+        let name = format!("{view}_{part}");
+        files(table, of)?.register(context, &name)?;
+        let mut rows = context.table(&name).await?;
         if let Some(filter) = filter {
             rows = rows.filter(filter)?;
         }
@@ -91,7 +97,7 @@ pub async fn register_sums(
         // Without units and manifests it has no rows.
         None => context.table("merged_samples").await?.select_columns(&COLUMNS)?,
     };
-    context.register_table("sums", all.into_view())?;
+    context.register_table(view, all.into_view())?;
     Ok(())
 }
 

@@ -70,6 +70,25 @@ async fn rate_and_interval_are_kept() {
 }
 
 #[tokio::test]
+async fn hosts_together_are_the_same_with_totals_without_them_and_before_the_merge() {
+    let (dir, store, _) = made(7).await;
+    let together = async || Picture::take(&store, Scope::default(), Apart::Nothing).await.unwrap().groups;
+    let before = together().await;
+    compact(&store, &keep_replaced(), &Knowledge::embedded()).await.unwrap();
+    assert_eq!(together().await, before);
+    let held = files(dir.path());
+    assert!(held.iter().any(|file| file.starts_with("merged/totals/")), "{held:?}");
+    // As a merge of a version that had none.
+    for manifest in held.iter().filter(|file| file.starts_with("manifest/")) {
+        let path = dir.path().join(manifest);
+        let mut text: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        text["files"].as_array_mut().unwrap().retain(|file| file["table"] != "totals");
+        std::fs::write(&path, text.to_string()).unwrap();
+    }
+    assert_eq!(together().await, before);
+}
+
+#[tokio::test]
 async fn merged_samples_take_less_than_a_byte() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(&dir.path().display().to_string()).unwrap();
