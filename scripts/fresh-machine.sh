@@ -7,6 +7,7 @@
 # PACKAGE="FILE.deb…" installs, uses and removes those packages instead, without sources or Rust; SUITE and AS are the second
 # and third word of scripts/dist/installed.sh: which OpenZFS, and who uses the packages.
 # KEEP=1 leaves the folder for a look. DEBIAN=trixie tries another release. BASE=FOLDER keeps bare ones there for more tries.
+# ARCH=arm64 tries packages for that machine, which QEMU emulates program by program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/path.sh
@@ -15,12 +16,29 @@ cd "$(dirname "$0")/.."
 . scripts/setup/apt.sh
 
 release=${DEBIAN:-bookworm}
+here=$(dpkg --print-architecture)
+arch=${ARCH:-$here}
+
+# programs_run: the kernel starts programs of the other machine by QEMU, which it keeps open (F), so that they run in any root.
+programs_run() {
+    local binfmt=/proc/sys/fs/binfmt_misc name=zwhy-qemu-aarch64
+    [[ $arch == arm64 && $here == amd64 ]] || die "programs for $arch cannot be run here" "ARCH may be arm64, on amd64."
+    has qemu-aarch64-static || die "qemu-aarch64-static is missing" "Try: apt-get install qemu-user-static"
+    [[ -e $binfmt/register ]] || mount -t binfmt_misc none "$binfmt" ||
+        die "this kernel has no binfmt_misc" "Try: modprobe binfmt_misc"
+    if grep -qs '^interpreter .*qemu-aarch64' "$binfmt"/*; then return; fi
+    # The beginning of an ELF file of 64 bits for AArch64 (machine 183), an executable or a library.
+    printf '%s' ":$name:M::"'\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00' \
+        ':\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff' \
+        ":$(command -v qemu-aarch64-static):F" >"$binfmt/register"
+    registered=$binfmt/$name
+}
 
 bootstrap() {
     local root=$1 mirror
     read -r _ mirror <<<"$(configured_source "$release" bookworm)"
-    say "building a minimal Debian $release in $root"
-    debootstrap --variant=minbase --include=git,make "$release" "$root" ${mirror:+"$mirror"} \
+    say "building a minimal Debian $release for $arch in $root"
+    debootstrap --arch="$arch" --variant=minbase --include=git,make "$release" "$root" ${mirror:+"$mirror"} \
         >"$root.log" 2>&1 || die "debootstrap failed" "$(tail -n 5 "$root.log")"
     rm -f "$root.log"
     chmod 755 "$root"
@@ -28,7 +46,7 @@ bootstrap() {
 
 # A copy of the one that is kept, which is made where it is missing; one that was not finished has another name.
 bare_system() {
-    local root=$1 kept=${BASE:-}/$release
+    local root=$1 kept=${BASE:-}/$release-$arch
     if [[ -z ${BASE:-} ]]; then
         bootstrap "$root"
         return
@@ -91,17 +109,25 @@ try_package() {
 rustup_home=${RUSTUP_HOME:-$HOME/.rustup}
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 
+# What this script made goes when it ends: the system, and what the kernel was told of QEMU.
+clean_up() {
+    if [[ ${KEEP:-} != 1 ]]; then rm -rf --one-file-system "$root" "$root.log"; fi
+    if [[ -n $registered ]]; then echo -1 >"$registered"; fi
+}
+
+root=
+registered=
+
 main() {
-    local root target start
+    local target start
     ((EUID == 0)) || die "root is needed to build and enter another system" "Try: sudo make fresh-machine"
     has debootstrap || die "debootstrap is missing" "Try: apt-get install debootstrap"
     [[ -x $cargo_home/bin/rustup ]] || die "no rustup in $cargo_home/bin" "Set CARGO_HOME and RUSTUP_HOME, or install Rust from https://rustup.rs"
 
     root=$(mktemp -d "${TMPDIR:-/tmp}/zwhy-fresh.XXXXXX")
-    # Expanded now, while root is in scope.
-    # shellcheck disable=SC2064
-    if [[ ${KEEP:-} != 1 ]]; then trap "rm -rf --one-file-system '$root' '$root.log'" EXIT; fi
+    trap clean_up EXIT
     trap 'exit 130' INT TERM
+    if [[ $arch != "$here" ]]; then programs_run; fi
     bare_system "$root"
     give_network_settings "$root"
     if [[ -n ${PACKAGE:-} ]]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the packages twice, in two folders with names of different length, and compares every byte.
-# It builds the sources that are committed. DIST_PROFILE=dev tries it out quickly.
+# It builds the sources that are committed, and keeps the packages in target/dist. DIST_PROFILE=dev tries it out quickly.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/dist/stage.sh
@@ -21,5 +21,9 @@ done
 if ! diff --recursive --brief "$base/out-a" "$base/out-name"; then
     die "the two builds differ"
 fi
-say "both builds are equal:"
-cat "$base/out-a/SHA256SUMS"
+kept=$(realpath -m "${CARGO_TARGET_DIR:-target}/dist")
+rm -rf "$kept"
+mkdir -p "$(dirname "$kept")"
+mv "$base/out-a" "$kept"
+say "both builds are equal; one of them is now in $kept:"
+cat "$kept/SHA256SUMS"

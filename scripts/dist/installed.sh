@@ -4,7 +4,8 @@
 # zwhy-fleet.
 #
 # SUITE has the OpenZFS (its component contrib), this release when not said; `none` tries a host without OpenZFS.
-# USER uses the package: root, `nobody`, or `no-capabilities`: root of a container that has none.
+# USER uses the package: root, `nobody`, `no-capabilities`: root of a container that has none, or `emulated`: root of a machine
+# that QEMU emulates in user mode, which has no perf events.
 # The last line says what was found, for `make matrix`.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
@@ -35,7 +36,7 @@ all_files() {
 # with_rights COMMAND…: as the user who tries it.
 with_rights() {
     case $user in
-    root) "$@" ;;
+    root | emulated) "$@" ;;
     nobody) env HOME="$work/home" runuser -u nobody -- "$@" ;;
     no-capabilities) setpriv --bounding-set=-all --inh-caps=-all --ambient-caps=-all --no-new-privs "$@" ;;
     *) fail "no user is called $user" ;;
