@@ -3,6 +3,7 @@
 
 mod architecture;
 mod catalogue;
+mod compared;
 mod cpu;
 mod index;
 mod locks;

@@ -2,6 +2,7 @@
 
 use super::FactBase;
 use super::catalogue::Function;
+use super::compared::compared;
 use super::number::{growth, leading_number};
 use super::query::Query;
 use super::reading::{Quality, Reading};
@@ -11,6 +12,9 @@ use zwhy_evidence::{Bench, CaptureFacts, Table};
 impl FactBase<'_> {
     pub(super) fn table_answer(&self, query: &Query) -> Option<Reading> {
         let tool = query.patterns.first()?;
+        if query.function == Function::Compared {
+            return self.compared_answer(tool);
+        }
         let all = self.evidence.tables.iter().chain(&self.benchmarks);
         let mut tables = all.filter(|t| tool.matches_any_case(&t.tool)).peekable();
         let origin = self.evidence.origin_name(tables.peek()?.origin);
@@ -44,6 +48,15 @@ impl FactBase<'_> {
                 number(tables.find_map(|t| growth(&points(t, second?, third))))
             }
         }
+    }
+}
+
+impl FactBase<'_> {
+    fn compared_answer(&self, setting: &Pattern) -> Option<Reading> {
+        let tables = self.evidence.tables.iter();
+        let found = tables.filter_map(|table| Some((compared(table, setting)?, table.origin)));
+        let (differ, origin) = found.max_by_key(|(differ, _)| *differ)?;
+        Reading::truth(differ, Quality::Figure, self.evidence.origin_name(origin))
     }
 }
 

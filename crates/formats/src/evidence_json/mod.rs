@@ -5,8 +5,11 @@
 //! (objects). A part that is missing, null or of the wrong type never fails the rest: one list entry,
 //! one value of an object or one unknown key is one item of the stats.
 
+mod counters;
+mod printed;
 mod rows;
 mod scalar;
+mod settings;
 
 use crate::{
     Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input, Position,

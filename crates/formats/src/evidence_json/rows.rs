@@ -1,5 +1,8 @@
 //! The parts of evidence JSON, one function each, and the account of what was not taken.
 
+use super::counters::counters;
+use super::printed;
+use super::settings::settings;
 use super::{VERSION, new_stats, scalar};
 use crate::text::names;
 use crate::{ImportStats, Imported};
@@ -8,6 +11,7 @@ use std::collections::BTreeMap;
 use zwhy_evidence::{
     Evidence, FlatRow, Kstat, OriginId, Param, PctKind, PctStack, Property, Table, ThreadCpu,
 };
+use zwhy_paste::blocks;
 
 /// Percentages of all samples cannot exceed 100.
 const ALL_SAMPLES: f64 = 100.0;
@@ -16,6 +20,8 @@ const ALL_CPUS: f64 = 1e6;
 
 pub struct Reader {
     evidence: Evidence,
+    /// What tables say whose cells are a tool's lines; it fills what the rest does not tell.
+    printed: Evidence,
     origin: OriginId,
     stats: ImportStats,
     /// Things inside kept items that were left out: reason → count.
@@ -29,6 +35,7 @@ impl Reader {
         let origin = evidence.origin(name);
         Reader {
             evidence,
+            printed: Evidence::default(),
             origin,
             stats: new_stats(),
             inside: BTreeMap::new(),
@@ -78,6 +85,7 @@ impl Reader {
             let some: Vec<&str> = self.unknown_keys.keys().take(8).map(String::as_str).collect();
             self.stats.warnings.push(format!("{total} unknown keys were not read: {}", some.join(", ")));
         }
+        blocks::fold(&mut self.evidence, self.printed);
         Imported { evidence: self.evidence, stats: self.stats }
     }
 
@@ -268,7 +276,15 @@ impl Reader {
             return self.drop("tables: neither columns nor rows");
         }
         let tool = self.name(row, "tool", PART).unwrap_or_default();
-        self.evidence.tables.push(Table { tool, columns, rows, origin: self.origin });
+        let mut table = Table { tool, columns, rows, origin: self.origin };
+        self.evidence.kstats.extend(counters(&table, self.origin));
+        let (properties, params) = settings(&table, self.origin);
+        blocks::fold(&mut self.printed, Evidence { properties, params, ..Evidence::default() });
+        if let Some(told) = printed::lines(&table, self.evidence.origin_name(self.origin)) {
+            blocks::fold(&mut self.printed, told);
+        }
+        printed::full_headings(&mut table);
+        self.evidence.tables.push(table);
         self.keep();
     }
 

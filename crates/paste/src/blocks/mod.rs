@@ -7,7 +7,7 @@ mod clean;
 mod said;
 
 pub use clean::{clean_lines, command};
-pub use said::MOST as MOST_SAID;
+pub use said::{MOST as MOST_SAID, fold};
 use std::borrow::Cow;
 use zwhy_evidence::{Evidence, ImportStats, Imported, OriginId};
 use zwhy_profile::Profile;
