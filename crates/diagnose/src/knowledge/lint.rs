@@ -32,46 +32,6 @@ pub struct TestOutcome {
     pub what: String,
 }
 
-/// Kstat sources that OpenZFS has had; the last part of a path counts.
-const KSTAT_SOURCES: &[&str] = &[
-    "abdstats",
-    "arcstats",
-    "brtstats",
-    "chksum_bench",
-    "dbufstats",
-    "dbufs",
-    "ddt_stats_sha256",
-    "dmu_tx",
-    "dnodestats",
-    "fletcher_4_bench",
-    "fm",
-    "import_progress",
-    "io",
-    "iostats",
-    "l2arc",
-    "metaslab_stats",
-    "qat",
-    "simd",
-    "state",
-    "txgs",
-    "dmu_tx_assign",
-    "vdev_cache_stats",
-    "vdev_mirror_stats",
-    "vdev_raidz_bench",
-    "xuio_stats",
-    "zfetchstats",
-    "zil",
-    "zil_pmem",
-    "zio_stats",
-    "zone_dataset",
-    "zstd",
-    "zvol",
-    "slab",
-    "taskq",
-    "meminfo",
-    "vmstat",
-];
-
 /// All that is wrong with the knowledge, files in order.
 pub fn lint(knowledge: &Knowledge) -> Vec<LintIssue> {
     let mut issues: Vec<LintIssue> =
@@ -203,7 +163,7 @@ fn names(sign: &Sign, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
                 Argument::Functions => functions(argument, knowledge, say),
                 Argument::KstatSource => {
                     let last = argument.rsplit('/').next().unwrap_or(argument);
-                    if !last.contains('*') && !KSTAT_SOURCES.contains(&last) {
+                    if !last.contains('*') && !zwhy_zfs::is_kstat(last) {
                         say(format!("no kstat is called `{argument}`"));
                     }
                 }
