@@ -48,7 +48,7 @@ pub fn headline(
     }
     let fill = |text: &str| fill_prose(text, names);
     let sure = top.confidence >= CONFIDENT;
-    let word = wording::confidence_word(top.confidence_word);
+    let word = top.confidence_word.word();
     let why = match (cause, &top.share) {
         (Some(cause), Some(share)) if share.value >= WORTH_A_SHARE => {
             wording::sentence(&fill(&cause.why), &Whole::of(facts), share, top.confidence_word)

@@ -24,7 +24,7 @@ mod waits;
 
 pub use defaults::ParameterDefaults;
 pub use histogram::Quantiles;
-pub use iostat::{IOSTAT_NAMES, row_of_iostat};
+pub use iostat::{IOSTAT, IOSTAT_NAMES, row_of_iostat};
 pub use kstat::{Kstat, KstatError, NamedValue, Value, parse_kstat};
 pub use kstats::{Unit, is_kstat, kstat_is_gauge, kstat_unit};
 pub use latency::{LATENCY_GROUPS, LATENCY_NAMES, LatencyHistogram, VdevLatency, parse_latency_report};

@@ -69,11 +69,7 @@ pub fn cost(sides: [&FactBase<'_>; 2], sources: [&Source; 2], work: Option<&Work
 fn spent(facts: &FactBase<'_>, source: &Source, zfs: bool) -> Option<Spent> {
     let (hz, seconds) = (source.hz?, source.duration_s?);
     let cpu = &facts.cpu;
-    let part = if zfs {
-        cpu.stages.all().filter(|(stage, _)| *stage > NOT_ZFS).map(|(_, amount)| amount).sum()
-    } else {
-        cpu.busy
-    };
+    let part = if zfs { cpu.stages.of_zfs() } else { cpu.busy };
     let samples = cpu.sampling.samples_in(part);
     if !cpu.sampling.counted || samples < 1.0 || hz * seconds <= 0.0 {
         return None;

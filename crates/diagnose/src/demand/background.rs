@@ -152,7 +152,7 @@ fn slowed(limit: Option<&Bottleneck>, pool: &str) -> Vec<String> {
 }
 
 /// `90 s`, `25 min`, `3 h`, `4 days`.
-pub(super) fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 120.0 => format!("{s:.0} s"),
         s if s < 7200.0 => format!("{:.0} min", s / 60.0),

@@ -16,7 +16,7 @@ mod traps;
 pub use cause::{Busy, Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
 pub use fixture::{Expectation, Fixture};
 pub use gain::GainRule;
-pub use lint::{LintIssue, Paste, TestOutcome, lint, run_tests};
+pub use lint::{Paste, TestOutcome, lint, run_tests};
 pub use remedy::{Change, Choice, Remedy};
 
 use crate::anatomy::Anatomy;
