@@ -83,9 +83,7 @@ impl ReadArgs {
             ..ImportOptions::default()
         }
     }
-}
 
-impl ReadArgs {
     /// How an input is called in answers; file names tell of hosts, too.
     pub fn name_of(&self, path: &Path) -> String {
         if self.redact { "redacted".to_owned() } else { display_name(path) }
