@@ -130,15 +130,6 @@ pub fn load_told(path: &Path, args: &ReadArgs) -> Result<Imported> {
     Ok(imported)
 }
 
-/// As [`load_told`], with samples made of percentages and printed stacks where there are no real ones: for
-/// drawings and other tools. How they were made is told.
-pub fn load_drawn(path: &Path, args: &ReadArgs) -> Result<Imported> {
-    let mut imported = load(path, args)?;
-    draw(&mut imported);
-    tell(&args.name_of(path), &imported);
-    Ok(imported)
-}
-
 /// Adds samples made of percentages and printed stacks where there are no real ones, and says so in the stats.
 pub fn draw(imported: &mut Imported) {
     let made = zwhy_formats::drawn(&imported.evidence);

@@ -5,7 +5,7 @@
 
 use crate::condition::QueryBank;
 use crate::facts::Query;
-use crate::knowledge::{Cause, Knowledge, KnowledgeError};
+use crate::knowledge::{Cause, Knowledge, KnowledgeError, entries};
 use crate::pattern::Pattern;
 use serde::Deserialize;
 
@@ -45,18 +45,6 @@ pub struct Ranked<'a> {
     pub tells_of: Vec<&'a str>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SymptomFile {
-    symptoms: Vec<Symptom>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CheckFile {
-    checks: Vec<Check>,
-}
-
 /// All symptoms and checks.
 #[derive(Clone, Debug)]
 pub struct Checklist {
@@ -69,9 +57,10 @@ impl Checklist {
     /// When a file that comes with zwhy is not as this build expects it.
     pub fn embedded() -> Result<Checklist, KnowledgeError> {
         let wrong = |file: &str, e: toml::de::Error| KnowledgeError::new(file, e.to_string());
-        let symptoms: SymptomFile = toml::from_str(SYMPTOMS).map_err(|e| wrong("symptoms.toml", e))?;
-        let checks: CheckFile = toml::from_str(CHECKS).map_err(|e| wrong("checks.toml", e))?;
-        Ok(Checklist { symptoms: symptoms.symptoms, checks: checks.checks })
+        Ok(Checklist {
+            symptoms: entries(SYMPTOMS).map_err(|e| wrong("symptoms.toml", e))?,
+            checks: entries(CHECKS).map_err(|e| wrong("checks.toml", e))?,
+        })
     }
 
     pub fn symptom(&self, name: &str) -> Option<&Symptom> {
@@ -159,7 +148,7 @@ mod tests {
         for cause in &knowledge.causes {
             assert!(list.symptoms.iter().any(|s| s.classes.matches(&cause.class)), "{}", cause.class);
         }
-        for symptom in toml::from_str::<SymptomFile>(SYMPTOMS).expect("read above").symptoms {
+        for symptom in &list.symptoms {
             for one in &symptom.classes.globs {
                 let some = knowledge.causes.iter().any(|c| one.matches(&c.class));
                 assert!(some, "`{one}` of {} means no cause", symptom.name);

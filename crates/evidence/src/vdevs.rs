@@ -40,9 +40,7 @@ impl VdevLoad {
     }
 
     fn of(source: &str, lines: &[&Line]) -> VdevLoad {
-        let mut times: Vec<i64> = lines.iter().flat_map(|line| line.points.iter().map(|(t, _)| *t)).collect();
-        times.sort_unstable();
-        times.dedup();
+        let times = Line::times(lines);
         let reported = |name: &str| {
             let line = lines.iter().find(|line| line.name == name)?;
             Some(times.iter().map(|t| value_at(&line.points, *t)).collect::<Vec<f64>>())

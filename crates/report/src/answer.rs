@@ -367,7 +367,7 @@ fn threads(answer: &Answer, verbose: bool, style: Style) -> String {
     let (rows, small) = Small::split(&answer.threads, used);
     for t in rows.iter().take(limit) {
         let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
-        let share = t.cpu_share.map_or(String::new(), |s| percent(s));
+        let share = t.cpu_share.map_or(String::new(), percent);
         let sampled = format!("{:.1} %", t.samples as f64 / all * 100.0);
         let sampled = if answer.source.amount > 0 { sampled } else { String::new() };
         let comm = if t.comm.is_empty() { "(unnamed)" } else { &t.comm };

@@ -117,14 +117,9 @@ fn cause_page(cause: &Cause, knowledge: &Knowledge) -> String {
     if !cause.references.is_empty() {
         out.push_str("\n## References\n\n");
         for reference in &cause.references {
-            match reference.starts_with("https://") {
-                true => {
-                    let _ = writeln!(out, "- <{}>", reference.replace(['<', '>'], ""));
-                }
-                false => {
-                    let _ = writeln!(out, "- {}", text(reference));
-                }
-            }
+            let is_address = reference.starts_with("https://");
+            let address = || format!("<{}>", reference.replace(['<', '>'], ""));
+            let _ = writeln!(out, "- {}", if is_address { address() } else { text(reference) });
         }
     }
     out

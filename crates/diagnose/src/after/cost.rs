@@ -113,11 +113,10 @@ pub fn work(sides: [&FactBase<'_>; 2], done: [Option<Done>; 2]) -> Option<Work> 
     let counted = |side: usize| done[side].filter(|d| d.seconds > 0.0);
     if let (Some(a), Some(b)) = (counted(0), counted(1)) {
         let source = "what the load itself counted";
-        if let Some(work) = made("bytes", source, [(a.bytes, a.seconds), (b.bytes, b.seconds)], BYTES) {
-            return Some(work);
-        }
-        let operations = [(a.operations, a.seconds), (b.operations, b.seconds)];
-        if let Some(work) = made("operations", source, operations, OPERATIONS) {
+        let bytes = made("bytes", source, [(a.bytes, a.seconds), (b.bytes, b.seconds)]);
+        let operations =
+            || made("operations", source, [(a.operations, a.seconds), (b.operations, b.seconds)]);
+        if let Some(work) = bytes.or_else(operations) {
             return Some(work);
         }
     }
@@ -125,12 +124,13 @@ pub fn work(sides: [&FactBase<'_>; 2], done: [Option<Done>; 2]) -> Option<Work> 
         let [a, b] = sides.map(|facts| counters.rates(facts));
         let read = |rates: [f64; 2]| rates[0] / (rates[0] + rates[1]);
         let rates = [a, b].map(|rates| (rates[0] + rates[1], 1.0));
-        let work = made(counters.unit, counters.words, rates, counters.least)?;
+        let work = made(counters.unit, counters.words, rates)?;
         Some(Work { read_before: Some(read(a)), read_after: Some(read(b)), ..work })
     })
 }
 
-fn made(unit: &str, source: &str, [a, b]: [(f64, f64); 2], least: f64) -> Option<Work> {
+fn made(unit: &str, source: &str, [a, b]: [(f64, f64); 2]) -> Option<Work> {
+    let least = if unit == "bytes" { BYTES } else { OPERATIONS };
     let [before, after] = [a.0 / a.1, b.0 / b.1];
     let rate = (before >= least && after >= least).then(|| times(before, after, None))?;
     let (unit, source) = (unit.to_owned(), source.to_owned());
@@ -141,7 +141,6 @@ fn made(unit: &str, source: &str, [a, b]: [(f64, f64); 2], least: f64) -> Option
 struct Counters {
     words: &'static str,
     unit: &'static str,
-    least: f64,
     of: fn(&str) -> bool,
     read: &'static [&'static str],
     written: &'static [&'static str],
@@ -152,7 +151,6 @@ const COUNTERS: [Counters; 4] = [
     Counters {
         words: "what datasets counted (objset kstats)",
         unit: "bytes",
-        least: BYTES,
         of: |source| source.contains("/objset-"),
         read: &["nread"],
         written: &["nwritten"],
@@ -160,7 +158,6 @@ const COUNTERS: [Counters; 4] = [
     Counters {
         words: "what pools counted (iostats)",
         unit: "bytes",
-        least: BYTES,
         of: |source| source.ends_with("/iostats"),
         read: &["arc_read_bytes", "direct_read_bytes"],
         written: &["arc_write_bytes", "direct_write_bytes"],
@@ -168,7 +165,6 @@ const COUNTERS: [Counters; 4] = [
     Counters {
         words: "what disks moved (diskstats)",
         unit: "bytes",
-        least: BYTES,
         of: |source| source.starts_with("disk/"),
         read: &["read_bytes"],
         written: &["write_bytes"],
@@ -176,7 +172,6 @@ const COUNTERS: [Counters; 4] = [
     Counters {
         words: "operations of datasets (objset kstats)",
         unit: "operations",
-        least: OPERATIONS,
         of: |source| source.contains("/objset-"),
         read: &["reads"],
         written: &["writes", "nunlinks"],
