@@ -1,6 +1,5 @@
 //! How a command fails: what went wrong, said once; exit code 2 for wrong usage, 1 for all else.
 
-use std::fmt;
 use std::process::ExitCode;
 use zwhy_capture::CaptureError;
 use zwhy_formats::{ErrorKind, FormatError};
@@ -8,20 +7,13 @@ use zwhy_lab::LabError;
 use zwhy_record::{CountError, RecordError};
 
 /// The call is wrong, whatever the machine holds.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
 pub struct Usage {
     text: String,
     /// Of `zwhy help`.
     topic: Option<&'static str>,
 }
-
-impl fmt::Display for Usage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for Usage {}
 
 /// The error for a call that cannot mean anything.
 pub fn usage(text: impl Into<String>) -> anyhow::Error {

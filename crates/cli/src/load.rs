@@ -83,9 +83,7 @@ impl ReadArgs {
             ..ImportOptions::default()
         }
     }
-}
 
-impl ReadArgs {
     /// How an input is called in answers; file names tell of hosts, too.
     pub fn name_of(&self, path: &Path) -> String {
         if self.redact { "redacted".to_owned() } else { display_name(path) }
@@ -128,15 +126,6 @@ pub fn load(path: &Path, args: &ReadArgs) -> Result<Imported> {
 /// no place for it.
 pub fn load_told(path: &Path, args: &ReadArgs) -> Result<Imported> {
     let imported = load(path, args)?;
-    tell(&args.name_of(path), &imported);
-    Ok(imported)
-}
-
-/// As [`load_told`], with samples made of percentages and printed stacks where there are no real ones: for
-/// drawings and other tools. How they were made is told.
-pub fn load_drawn(path: &Path, args: &ReadArgs) -> Result<Imported> {
-    let mut imported = load(path, args)?;
-    draw(&mut imported);
     tell(&args.name_of(path), &imported);
     Ok(imported)
 }

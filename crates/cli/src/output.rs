@@ -83,12 +83,6 @@ pub fn check(path: &Path, endings: &[&str], writes: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether the name of `path` ends as one of `endings`, in whatever case.
-pub fn ends_as(path: &Path, endings: &[&str]) -> bool {
-    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
-    endings.iter().any(|known| ending.eq_ignore_ascii_case(known))
-}
-
 /// As [`check`] for a capture that is recorded, which is built up in a folder beside its file.
 pub fn check_capture(path: &Path) -> Result<()> {
     if is_stdout(path) {

@@ -14,6 +14,14 @@ pub fn bar(total: u64, template: &str) -> ProgressBar {
     bar
 }
 
+/// A bar over a time in milliseconds, or without an end where there is none.
+pub fn over(doing: &str, duration: Option<Duration>) -> ProgressBar {
+    match duration {
+        Some(d) => bar(d.as_millis() as u64, &format!("{doing} {{bar:30}} {{msg}} · {{eta}} left")),
+        None => bar(0, &format!("{doing} {{elapsed}} · {{msg}} · Ctrl-C ends it")),
+    }
+}
+
 fn target() -> ProgressDrawTarget {
     if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() }
 }

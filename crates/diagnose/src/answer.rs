@@ -6,7 +6,7 @@ use crate::bottleneck::Bottleneck;
 use crate::demand::Demand;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use zwhy_evidence::Itself;
+use zwhy_evidence::{ImportStats, Itself};
 use zwhy_profile::{Interval, Sampling};
 
 /// Version of the answer's layout.
@@ -101,6 +101,15 @@ impl ConfidenceWord {
             _ => ConfidenceWord::Low,
         }
     }
+
+    /// As people read it.
+    pub fn word(self) -> &'static str {
+        match self {
+            ConfidenceWord::High => "high",
+            ConfidenceWord::Medium => "medium",
+            ConfidenceWord::Low => "low",
+        }
+    }
 }
 
 /// How many times everything else would speed up without some work, at most.
@@ -184,7 +193,7 @@ pub struct Figure {
 }
 
 /// One thing that speaks for a finding.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(serde::Deserialize, schemars::JsonSchema))]
 pub struct EvidenceLine {
     pub claim: String,
@@ -410,6 +419,22 @@ pub struct Quality {
     /// CPU samples whose leaf has no name, by reason.
     pub unresolved: BTreeMap<String, u64>,
     pub warnings: Vec<String>,
+}
+
+impl From<&ImportStats> for Quality {
+    fn from(stats: &ImportStats) -> Quality {
+        Quality {
+            read: stats.read,
+            kept: stats.kept,
+            dropped: stats.dropped.clone(),
+            lost: stats.lost_known(),
+            lost_bytes: stats.lost_bytes,
+            cut_at: stats.cut_at,
+            unit: stats.unit.clone(),
+            unresolved: BTreeMap::new(),
+            warnings: stats.warnings.clone(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]

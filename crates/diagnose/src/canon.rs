@@ -4,6 +4,7 @@
 //! `fact('memory.total')` in a condition stands for the sources of that fact, in order: the first that is known
 //! answers. All that is told of the answer (where it comes from, how good it is) is that of the source.
 
+use crate::knowledge::entries;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -47,12 +48,6 @@ pub struct CanonicalFact {
     pub sources: Vec<String>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    facts: Vec<CanonicalFact>,
-}
-
 /// Names that a pattern asks for by `@name`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,12 +55,6 @@ struct Group {
     name: String,
     what: String,
     names: Vec<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Groups {
-    groups: Vec<Group>,
 }
 
 /// Both tables, with what is wrong with them.
@@ -89,10 +78,10 @@ impl Canon {
 
     fn parse(facts: &str, groups: &str) -> Canon {
         let mut problems = Vec::new();
-        let file: File =
-            toml::from_str(facts).unwrap_or_else(|error| told(&error, "facts.toml", &mut problems));
-        let Groups { groups } =
-            toml::from_str(groups).unwrap_or_else(|error| told(&error, "groups.toml", &mut problems));
+        let facts: Vec<CanonicalFact> =
+            entries(facts).unwrap_or_else(|error| told(&error, "facts.toml", &mut problems));
+        let groups: Vec<Group> =
+            entries(groups).unwrap_or_else(|error| told(&error, "groups.toml", &mut problems));
         let mut by_group = FxHashMap::default();
         for Group { name, what, names } in groups {
             if what.trim().is_empty() || names.is_empty() {
@@ -103,7 +92,7 @@ impl Canon {
             }
         }
         let mut by_name = FxHashMap::default();
-        for (at, fact) in file.facts.iter().enumerate() {
+        for (at, fact) in facts.iter().enumerate() {
             let CanonicalFact { name, what, sources, .. } = fact;
             if by_name.insert(name.clone(), at).is_some() {
                 problems.push(format!("`{name}` is there twice"));
@@ -119,7 +108,7 @@ impl Canon {
                 problems.push(format!("`{name}` does not say what it is, or has no source"));
             }
         }
-        Canon { facts: file.facts, groups: by_group, by_name, problems }
+        Canon { facts, groups: by_group, by_name, problems }
     }
 
     pub fn get(&self, name: &str) -> Option<&CanonicalFact> {

@@ -5,20 +5,19 @@
 
 use crate::condition::QueryBank;
 use crate::facts::Query;
-use crate::knowledge::{Cause, Knowledge, KnowledgeError};
+use crate::knowledge::{Cause, Knowledge, KnowledgeError, entries};
 use crate::pattern::Pattern;
 use serde::Deserialize;
 
-mod embedded {
-    pub const SYMPTOMS: &str = include_str!("../knowledge/checklist/symptoms.toml");
-    pub const CHECKS: &str = include_str!("../knowledge/checklist/checks.toml");
-}
+const SYMPTOMS: &str = include_str!("../knowledge/checklist/symptoms.toml");
+const CHECKS: &str = include_str!("../knowledge/checklist/checks.toml");
 
 /// Typing a command and reading its output takes people about this long, in seconds.
 const EFFORT: f64 = 20.0;
 
 /// Something people notice.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Symptom {
     pub name: String,
     pub title: String,
@@ -46,26 +45,6 @@ pub struct Ranked<'a> {
     pub tells_of: Vec<&'a str>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SymptomEntry {
-    name: String,
-    title: String,
-    classes: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SymptomFile {
-    symptoms: Vec<SymptomEntry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CheckFile {
-    checks: Vec<Check>,
-}
-
 /// All symptoms and checks.
 #[derive(Clone, Debug)]
 pub struct Checklist {
@@ -78,14 +57,9 @@ impl Checklist {
     /// When a file that comes with zwhy is not as this build expects it.
     pub fn embedded() -> Result<Checklist, KnowledgeError> {
         let wrong = |file: &str, e: toml::de::Error| KnowledgeError::new(file, e.to_string());
-        let symptoms: SymptomFile =
-            toml::from_str(embedded::SYMPTOMS).map_err(|e| wrong("symptoms.toml", e))?;
-        let checks: CheckFile = toml::from_str(embedded::CHECKS).map_err(|e| wrong("checks.toml", e))?;
-        let symptom =
-            |s: SymptomEntry| Symptom { name: s.name, title: s.title, classes: Pattern::new(&s.classes) };
         Ok(Checklist {
-            symptoms: symptoms.symptoms.into_iter().map(symptom).collect(),
-            checks: checks.checks,
+            symptoms: entries(SYMPTOMS).map_err(|e| wrong("symptoms.toml", e))?,
+            checks: entries(CHECKS).map_err(|e| wrong("checks.toml", e))?,
         })
     }
 
@@ -174,10 +148,9 @@ mod tests {
         for cause in &knowledge.causes {
             assert!(list.symptoms.iter().any(|s| s.classes.matches(&cause.class)), "{}", cause.class);
         }
-        for symptom in toml::from_str::<SymptomFile>(embedded::SYMPTOMS).expect("read above").symptoms {
-            for one in symptom.classes.split('|').map(str::trim) {
-                let pattern = Pattern::new(one);
-                let some = knowledge.causes.iter().any(|c| pattern.matches(&c.class));
+        for symptom in &list.symptoms {
+            for one in &symptom.classes.globs {
+                let some = knowledge.causes.iter().any(|c| one.matches(&c.class));
                 assert!(some, "`{one}` of {} means no cause", symptom.name);
             }
         }

@@ -65,12 +65,9 @@ pub fn coverage(profile: &Profile, anatomy: &Anatomy) -> Coverage {
         })
         .collect();
     out.unknown.sort_by(|a, b| {
-        (b.samples, &a.function, &a.module, &a.counted_as).cmp(&(
-            a.samples,
-            &b.function,
-            &b.module,
-            &b.counted_as,
-        ))
+        let by_name =
+            || (&a.function, &a.module, &a.counted_as).cmp(&(&b.function, &b.module, &b.counted_as));
+        b.samples.cmp(&a.samples).then_with(by_name)
     });
     out
 }

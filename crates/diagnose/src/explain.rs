@@ -216,9 +216,8 @@ fn words_line(words: &[String]) -> EvidenceLine {
     EvidenceLine {
         claim: "The report speaks of what belongs to this cause.".to_owned(),
         measure: words.join(", "),
-        figures: Vec::new(),
         source: "words".to_owned(),
-        frames: Vec::new(),
+        ..EvidenceLine::default()
     }
 }
 
@@ -232,9 +231,8 @@ fn against_lines(verdict: &Verdict<'_>, knowledge: &Knowledge, asked: &Asked<'_>
         lines.push(EvidenceLine {
             claim: format!("This release has the fix of {fixed_in}."),
             measure: format!("OpenZFS {release}"),
-            figures: Vec::new(),
             source: "host".to_owned(),
-            frames: Vec::new(),
+            ..EvidenceLine::default()
         });
     }
     lines
@@ -252,13 +250,7 @@ fn with_truth<'v>(verdict: &'v Verdict<'_>, truth: Truth) -> impl Iterator<Item 
 }
 
 fn evidence_line(sign: &Sign, knowledge: &Knowledge, asked: &Asked<'_>) -> EvidenceLine {
-    let mut line = EvidenceLine {
-        claim: sign.claim.clone(),
-        measure: String::new(),
-        figures: Vec::new(),
-        source: String::new(),
-        frames: Vec::new(),
-    };
+    let mut line = EvidenceLine { claim: sign.claim.clone(), ..EvidenceLine::default() };
     let mut measures: Vec<String> = Vec::new();
     let reasons = sign.when.reasons(asked);
     for id in &reasons {
@@ -327,20 +319,9 @@ fn quality(facts: &FactBase<'_>, stats: Option<&ImportStats>) -> Quality {
             *unresolved.entry(reason.to_owned()).or_default() += own;
         }
     }
-    let stats = stats.cloned().unwrap_or_else(|| {
+    let quality = stats.map(Quality::from).unwrap_or_else(|| {
         let kept = Event::ALL.into_iter().map(|e| profile.samples.total(e)).sum();
-        ImportStats { read: kept, kept, ..ImportStats::default() }
+        Quality { read: kept, kept, lost: Some(0), ..Quality::default() }
     });
-    let lost = stats.lost_known();
-    Quality {
-        read: stats.read,
-        kept: stats.kept,
-        dropped: stats.dropped,
-        lost,
-        lost_bytes: stats.lost_bytes,
-        cut_at: stats.cut_at,
-        unit: stats.unit,
-        unresolved,
-        warnings: stats.warnings,
-    }
+    Quality { unresolved, ..quality }
 }

@@ -48,7 +48,7 @@ pub fn headline(
     }
     let fill = |text: &str| fill_prose(text, names);
     let sure = top.confidence >= CONFIDENT;
-    let word = wording::confidence_word(top.confidence_word);
+    let word = top.confidence_word.word();
     let why = match (cause, &top.share) {
         (Some(cause), Some(share)) if share.value >= WORTH_A_SHARE => {
             wording::sentence(&fill(&cause.why), &Whole::of(facts), share, top.confidence_word)
@@ -272,14 +272,12 @@ fn seen(facts: &FactBase<'_>) -> String {
         .map(|t| format!("a table of {}", t.tool));
     let kstats = evidence.kstats.iter().filter(|k| !is_told(&k.source));
     let kstats = kstats.map(|k| format!("the kstat {}", k.source));
-    let properties = evidence.properties.len();
-    let properties = (properties > 0).then(|| counted(properties, "property", "properties"));
-    let params = evidence.params.len();
-    let params = (params > 0).then(|| counted(params, "parameter", "parameters"));
+    let properties = counted(evidence.properties.len(), "property", "properties");
+    let params = counted(evidence.params.len(), "parameter", "parameters");
     let mut all: Vec<String> = Vec::new();
     let sentences = read.sentences.iter().cloned();
     let named = threads.chain(rows).chain(leaves);
-    let listed = tables.chain(kstats).chain(properties).chain(params);
+    let listed = tables.chain(kstats).chain([properties, params]);
     for item in named.chain(sentences).chain(listed) {
         if all.len() < MOST && !item.is_empty() && !all.contains(&item) {
             all.push(item);
@@ -311,8 +309,13 @@ fn busy_threads(evidence: &Evidence) -> Vec<String> {
     found.into_iter().map(told).collect()
 }
 
+/// `1 property`, `3 properties`; empty of none.
 fn counted(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
+    match n {
+        0 => String::new(),
+        1 => format!("1 {one}"),
+        n => format!("{n} {many}"),
+    }
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ mod observations;
 mod offload;
 mod paths;
 mod pattern;
+mod properties;
 mod prose;
 mod remedy;
 mod rows;
@@ -65,14 +66,16 @@ pub use checklist::{Check, Checklist, Ranked, Symptom};
 pub use classify::{Classified, StackOrigin, classify, classify_alone};
 pub use condition::{Condition, QueryBank};
 pub use coverage::{Coverage, UnknownFunction, coverage};
-pub use demand::{BackgroundWork, CallPart, DatasetDemand, Demand, ProgramDemand};
+pub use demand::{
+    BackgroundWork, CallPart, DatasetDemand, Demand, ProgramDemand, duration as duration_words,
+};
 pub use explain::{Options, explain, explain_classified};
 pub use facts::{Argument, CATALOGUE, Family, Query, ResultKind, Signature};
 pub use gain::gain_words;
 pub use knowledge::{
     Cause, Change, Choice, CpuOf, DIGEST as KNOWLEDGE_DIGEST, Expectation, Fixture, GainRule, IfFalse,
-    Knowledge, KnowledgeError, LintIssue, LookAlike, Paste, Remedy, Sign, SourceText, TestCase, TestOutcome,
-    Weight, lint, run_tests,
+    Knowledge, KnowledgeError, LookAlike, Paste, Remedy, Sign, SourceText, TestCase, TestOutcome, Weight,
+    lint, run_tests,
 };
 pub use name::{BareName, bare};
 pub use offload::{Offloaded, offloaded};

@@ -4,10 +4,11 @@
 //! algorithm a stage runs is taken from properties, and only where they leave no doubt.
 
 use crate::answer::MachineLimit;
-use crate::facts::{FactBase, leading_number};
+use crate::facts::{FactBase, chosen as chosen_word, leading_number};
 use crate::knowledge::Cause;
 use crate::pattern::Pattern;
 use zwhy_evidence::{MeasuredLimits, Table};
+use zwhy_profile::grouped;
 use zwhy_zfs::Vdev;
 
 /// Fewer samples of a stage say too little of its rate.
@@ -86,12 +87,10 @@ fn instead(work: &str) -> Option<String> {
 fn said(work: &str, verb: &str, mb_s: f64, source: String, achieved: Option<f64>) -> MachineLimit {
     let limit = thousands(mb_s);
     let text = match achieved {
-        Some(rate) if rate <= mb_s => {
-            format!(
-                "{} MB/s of the {limit} MB/s that one CPU here {verb} ({work}, {source})",
-                thousands(rate)
-            )
-        }
+        Some(rate) if rate <= mb_s => format!(
+            "{} MB/s of the {limit} MB/s that one CPU here {verb} ({work}, {source})",
+            thousands(rate)
+        ),
         Some(rate) => format!(
             "{} MB/s a CPU, more than the {limit} MB/s known of this machine ({work}, {source})",
             thousands(rate)
@@ -102,15 +101,7 @@ fn said(work: &str, verb: &str, mb_s: f64, source: String, achieved: Option<f64>
 }
 
 fn thousands(n: f64) -> String {
-    let digits = format!("{n:.0}");
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    grouped(n.round_ties_even() as u64)
 }
 
 /// MB of data for each second of CPU that the stage took, where the whole host was recorded and
@@ -246,11 +237,6 @@ fn benchmark(work: &str, facts: &FactBase<'_>) -> Option<(f64, String)> {
 /// `fastest` and `cycle` are no implementations but ways to pick one.
 fn picks_itself(name: &str) -> bool {
     matches!(name, "fastest" | "cycle" | "auto")
-}
-
-fn chosen_word(value: &str) -> String {
-    let selected = zwhy_zfs::parse_implementation(value).and_then(|i| i.selected);
-    selected.unwrap_or_else(|| value.trim().to_owned())
 }
 
 /// Implementation and figure in a column: of the chosen one, else of the one that the row `fastest`

@@ -102,7 +102,12 @@ impl<'a> Rows<'a> {
 
     /// The row with the largest figure in a column, and the figure.
     fn most(&self, column: &str) -> Option<(&'a Vec<String>, f64)> {
-        let figures = self.rows().filter_map(|row| Some((row, self.number(row, column)?)));
+        self.largest(|row| self.number(row, column))
+    }
+
+    /// As [`Rows::most`], of any figure of a row; of equals the first.
+    fn largest(&self, figure: impl Fn(&[String]) -> Option<f64>) -> Option<(&'a Vec<String>, f64)> {
+        let figures = self.rows().filter_map(|row| Some((row, figure(row)?)));
         figures.reduce(|best, next| if next.1 > best.1 { next } else { best })
     }
 }
@@ -135,8 +140,7 @@ fn errors(t: &Rows) -> Option<String> {
 
 /// The row that moves most; the first row of a report is the mean since the pool was imported.
 fn rates(t: &Rows) -> Option<String> {
-    let figures = t.rows().filter_map(|row| Some((row, t.number(row, "r bw")? + t.number(row, "w bw")?)));
-    let (row, _) = figures.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+    let (row, _) = t.largest(|row| Some(t.number(row, "r bw")? + t.number(row, "w bw")?))?;
     let most = if t.table.rows.len() > 1 { " at most" } else { "" };
     let (read, written) = (t.text(row, "r bw")?, t.text(row, "w bw")?);
     Some(format!("{} reads {read} and writes {written} a second{most}", row.first()?))
@@ -160,28 +164,20 @@ fn events(t: &Rows) -> Option<String> {
 
 /// The longest wait, and how much of it was on the device.
 fn waits(t: &Rows) -> Option<String> {
-    let of = |(what, total, disk): (&str, &str, &str)| {
-        let (row, all) = t.most(total).filter(|(_, ns)| *ns > 0.0)?;
-        Some((
-            what.to_owned(),
-            t.table.rows.iter().position(|r| std::ptr::eq(r, row))?,
-            all,
-            t.number(row, disk)?,
-        ))
+    let of = |what| {
+        let (row, all) = t.most(&format!("total_wait {what} ns")).filter(|(_, ns)| *ns > 0.0)?;
+        Some((what, row, all, t.number(row, &format!("disk_wait {what} ns"))?))
     };
-    let kinds = [
-        ("reads", "total_wait read ns", "disk_wait read ns"),
-        ("writes", "total_wait write ns", "disk_wait write ns"),
-    ];
-    let (what, at, all, disk) = kinds.into_iter().filter_map(of).max_by(|a, b| a.2.total_cmp(&b.2))?;
-    let name = t.table.rows.get(at)?.first()?;
-    Some(format!("{what} of {name} take {} on average, of which {} on the device", time(all), time(disk)))
+    let both = ["read", "write"].into_iter().filter_map(of);
+    let (what, row, all, disk) = both.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let name = row.first()?;
+    Some(format!("{what}s of {name} take {} on average, of which {} on the device", time(all), time(disk)))
 }
 
 /// What waits in the queues of ZFS.
 fn queues(t: &Rows) -> Option<String> {
-    let pending: Vec<&String> = t.table.columns.iter().filter(|c| c.ends_with(" pend")).collect();
-    let most = pending.iter().filter_map(|c| Some((*c, t.most(c)?.1)));
+    let pending = t.table.columns.iter().filter(|c| c.ends_with(" pend"));
+    let most = pending.filter_map(|c| Some((c, t.most(c)?.1)));
     let (column, n) = most.reduce(|best, next| if next.1 > best.1 { next } else { best })?;
     Some(match n {
         n if n <= 0.0 => "no request waits in a queue of the pool".to_owned(),
@@ -191,13 +187,9 @@ fn queues(t: &Rows) -> Option<String> {
 
 /// A histogram in two figures: that of the devices where there are several.
 fn quantiles(t: &Rows) -> Option<String> {
-    let is_disk = |row: &&Vec<String>| t.text(row, "of").is_some_and(|of| of.contains("disk_wait"));
-    let slow = |rows: Vec<&'_ Vec<String>>| {
-        rows.into_iter()
-            .filter_map(|row| Some((row.clone(), t.number(row, "p99")?)))
-            .reduce(|best, next| if next.1 > best.1 { next } else { best })
-    };
-    let (row, p99) = slow(t.rows().filter(is_disk).collect()).or_else(|| slow(t.rows().collect()))?;
+    let is_disk = |row: &[String]| t.text(row, "of").is_some_and(|of| of.contains("disk_wait"));
+    let of_disks = t.largest(|row| t.number(row, "p99").filter(|_| is_disk(row)));
+    let (row, p99) = of_disks.or_else(|| t.most("p99"))?;
     let at = |column: &str| t.table.columns.iter().position(|c| c == column).and_then(|at| row.get(at));
     let (of, unit) = (at("of")?, at("unit").map_or("", String::as_str));
     let p50 = leading_number(at("p50")?)?;

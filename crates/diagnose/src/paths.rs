@@ -5,6 +5,7 @@
 
 use crate::answer::{PathRow, PathStep, ShareOf};
 use crate::facts::{FactBase, Span, StackIndex};
+use crate::knowledge::entries;
 use crate::pattern::Pattern;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -12,12 +13,6 @@ use zwhy_profile::Sampling;
 
 /// Paths below this share of busy CPU are left out.
 const MATERIAL: f64 = 0.05;
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    paths: Vec<PathEntry>,
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,10 +34,8 @@ struct StepEntry {
 }
 
 /// The file comes with zwhy and a test reads it, so a broken one never gets here.
-static PATHS: LazyLock<Vec<PathEntry>> = LazyLock::new(|| {
-    let text = include_str!("../knowledge/paths.toml");
-    toml::from_str::<File>(text).map(|file| file.paths).unwrap_or_default()
-});
+static PATHS: LazyLock<Vec<PathEntry>> =
+    LazyLock::new(|| entries(include_str!("../knowledge/paths.toml")).unwrap_or_default());
 
 /// The operations that matter in this profile, the largest first.
 pub fn paths(facts: &FactBase<'_>) -> Vec<PathRow> {

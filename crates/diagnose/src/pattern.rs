@@ -3,6 +3,9 @@
 //! A function of the kernel that had other names in other releases is written once, by its present
 //! name; the pattern matches the others too.
 
+use serde::Deserialize;
+use zwhy_zfs::thread_base;
+
 /// One alternative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Glob {
@@ -42,7 +45,8 @@ fn matches_pieces(pieces: &[String], name: &str) -> bool {
 }
 
 /// Alternatives of [`Glob`]s: `ccm_*|aes_xor_block`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
 pub struct Pattern {
     pub globs: Vec<Glob>,
 }
@@ -85,6 +89,12 @@ fn synonyms(name: &str) -> &'static [&'static str] {
     SYNONYMS.iter().find(|(present, _)| *present == name).map_or(&[], |(_, others)| others)
 }
 
+impl From<String> for Pattern {
+    fn from(text: String) -> Pattern {
+        Pattern::new(&text)
+    }
+}
+
 impl Pattern {
     pub fn new(text: &str) -> Pattern {
         let written = || text.split('|').map(str::trim).filter(|t| !t.is_empty());
@@ -94,6 +104,11 @@ impl Pattern {
 
     pub fn matches(&self, name: &str) -> bool {
         self.globs.iter().any(|g| g.matches(name))
+    }
+
+    /// Whether a thread is called so, with or without its number.
+    pub fn matches_thread(&self, comm: &str) -> bool {
+        self.matches(thread_base(comm)) || self.matches(comm)
     }
 
     /// As [`Pattern::matches`], upper and lower case alike.

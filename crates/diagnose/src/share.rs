@@ -3,7 +3,6 @@
 use crate::answer::ShareOf;
 use crate::facts::{FactBase, Query, Value};
 use crate::knowledge::CpuOf;
-use crate::pattern::Pattern;
 use crate::rows::Chosen;
 use zwhy_profile::StackId;
 
@@ -60,13 +59,12 @@ impl Claims {
     }
 
     fn claim_figure(&mut self, cpu: &CpuOf, facts: &FactBase<'_>) -> Option<ShareOf> {
-        let query = |name: &str, arguments: Vec<String>| Query::new(name, arguments).ok();
-        let text = |pattern: &Pattern| pattern.to_string();
-        let query = match (&cpu.functions, &cpu.within, &cpu.stage) {
-            (Some(functions), _, _) => query("share", vec![text(functions)]),
-            (None, _, Some(stage)) => query("stage", vec![stage.clone()]),
-            _ => None,
-        }?;
+        let (name, argument) = match (&cpu.functions, &cpu.stage) {
+            (Some(functions), _) => ("share", functions.to_string()),
+            (None, Some(stage)) => ("stage", stage.clone()),
+            _ => return None,
+        };
+        let query = Query::new(name, vec![argument]).ok()?;
         let Value::Number(share) = facts.answer(&query)?.value else { return None };
         let free = share.min(1.0 - self.figures);
         if free < LEFT_OVER * share || free <= 0.0 {

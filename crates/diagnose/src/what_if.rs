@@ -4,7 +4,6 @@
 //! A bound, not a forecast: it holds if the CPU is what limits, and if nothing has to be done in
 //! place of the work that is left out.
 
-use crate::anatomy::NOT_ZFS;
 use crate::answer::{Answer, ShareOf, SpeedUp, WhatIf};
 use crate::facts::FactBase;
 use crate::gain::{Shares, gain};
@@ -51,12 +50,11 @@ pub fn bounds(answer: &mut Answer, facts: &FactBase<'_>, knowledge: &Knowledge) 
 fn of_zfs(of_busy: &ShareOf, facts: &FactBase<'_>) -> ShareOf {
     let cpu = &facts.cpu;
     let part = (of_busy.value * cpu.busy as f64).round() as u64;
-    let zfs: u64 = cpu.stages.all().filter(|(stage, _)| *stage > NOT_ZFS).map(|(_, amount)| amount).sum();
     if part == 0 || cpu.busy == 0 {
         return *of_busy;
     }
     // What a cause makes others do may count as no work of ZFS.
-    ShareOf::sampled(&cpu.sampling, part, zfs.max(part))
+    ShareOf::sampled(&cpu.sampling, part, cpu.stages.of_zfs().max(part))
 }
 
 impl SpeedUp {

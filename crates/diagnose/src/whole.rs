@@ -171,22 +171,8 @@ fn has_idle_task(facts: &FactBase<'_>) -> bool {
 }
 
 /// Options of `perf record` that take a value, perf-record(1).
-const LONG_WITH_VALUE: [&str; 14] = [
-    "cpu",
-    "pid",
-    "tid",
-    "uid",
-    "cgroup",
-    "event",
-    "freq",
-    "count",
-    "output",
-    "call-graph",
-    "mmap-pages",
-    "delay",
-    "filter",
-    "max-size",
-];
+const LONG_WITH_VALUE: &str =
+    "cpu pid tid uid cgroup event freq count output call-graph mmap-pages delay filter max-size";
 const SHORT_WITH_VALUE: &str = "CptuGeFcomDkj";
 
 /// What the command line of `perf record` says was recorded; `None` when it is another command.
@@ -211,7 +197,7 @@ fn perf_scope(command: &str) -> Option<Scope> {
                 "cpu" | "pid" | "tid" | "uid" | "cgroup" => others = true,
                 _ => {}
             }
-            if !value && LONG_WITH_VALUE.contains(&name) {
+            if !value && LONG_WITH_VALUE.split(' ').any(|option| option == name) {
                 words.next();
             }
             continue;

@@ -10,7 +10,7 @@ use zwhy_zfs::{Unit, format_bytes, kstat_unit};
 ///
 /// Causes speak of the host; in its place stands what the share is of.
 pub fn sentence(template: &str, whole: &Whole, share: &ShareOf, confidence: ConfidenceWord) -> String {
-    let word = confidence_word(confidence);
+    let word = confidence.word();
     let value = percent(share.value, is_exact(share));
     let range = (share.low < share.value || share.value < share.high).then(|| range(share));
     let template = template.trim_end_matches('.');
@@ -39,15 +39,7 @@ pub fn short_sentence(template: &str, whole: &Whole, share: &ShareOf, confidence
     let text = text.replace("{share}", &value);
     match confidence {
         ConfidenceWord::High => format!("{text}."),
-        word => format!("{text}, confidence {}.", confidence_word(word)),
-    }
-}
-
-pub fn confidence_word(word: ConfidenceWord) -> &'static str {
-    match word {
-        ConfidenceWord::High => "high",
-        ConfidenceWord::Medium => "medium",
-        ConfidenceWord::Low => "low",
+        word => format!("{text}, confidence {}.", word.word()),
     }
 }
 

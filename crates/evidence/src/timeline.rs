@@ -15,6 +15,16 @@ pub struct Line {
     pub points: Vec<(i64, i64)>,
 }
 
+impl Line {
+    /// When any of some lines was read, in order.
+    pub fn times(lines: &[&Line]) -> Vec<i64> {
+        let mut times: Vec<i64> = lines.iter().flat_map(|line| line.points.iter().map(|(t, _)| *t)).collect();
+        times.sort_unstable();
+        times.dedup();
+        times
+    }
+}
+
 /// A moment: what a trigger saw, a module that was loaded, a phase of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moment {

@@ -10,7 +10,7 @@
 
 use crate::{Line, OriginId, Table, Timeline};
 use std::collections::BTreeMap;
-use zwhy_zfs::IOSTAT_NAMES;
+use zwhy_zfs::{IOSTAT, IOSTAT_NAMES};
 
 /// Means over all reports of one pool (`disk` is empty) or one disk of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,9 +40,7 @@ impl VdevLoad {
     }
 
     fn of(source: &str, lines: &[&Line]) -> VdevLoad {
-        let mut times: Vec<i64> = lines.iter().flat_map(|line| line.points.iter().map(|(t, _)| *t)).collect();
-        times.sort_unstable();
-        times.dedup();
+        let times = Line::times(lines);
         let reported = |name: &str| {
             let line = lines.iter().find(|line| line.name == name)?;
             Some(times.iter().map(|t| value_at(&line.points, *t)).collect::<Vec<f64>>())
@@ -93,34 +91,13 @@ impl VdevLoad {
             let names = [load.pool.clone(), load.disk.clone()].into_iter();
             names.chain(IOSTAT_NAMES.iter().map(|name| cell(load, name))).collect()
         };
-        let columns = ["pool", "vdev"].into_iter().chain(COLUMNS).map(str::to_owned).collect();
+        let columns =
+            ["pool", "vdev"].into_iter().chain(IOSTAT.map(|(_, column)| column)).map(str::to_owned).collect();
         let rows: Vec<Vec<String>> = loads.iter().map(row).collect();
         (!rows.is_empty()).then(|| Table { tool: "zpool iostat -lqv".to_owned(), columns, rows, origin })
     }
 }
 
-/// Queues of reads and of writes that programs and ZFS ask for, the rate of all reads or writes, and their times.
-struct Direction {
-    rate: &'static str,
-    total: &'static str,
-    disk: &'static str,
-    queues: [&'static str; 2],
-}
-
-const DIRECTIONS: [Direction; 2] = [
-    Direction {
-        rate: "reads_s",
-        total: "total_read_ns",
-        disk: "disk_read_ns",
-        queues: ["syncq_read_ns", "asyncq_read_ns"],
-    },
-    Direction {
-        rate: "writes_s",
-        total: "total_write_ns",
-        disk: "disk_write_ns",
-        queues: ["syncq_write_ns", "asyncq_write_ns"],
-    },
-];
 /// Queues through which go both reads and writes.
 const MIXED: [&str; 2] = ["scrubq_ns", "rebuildq_ns"];
 /// Two times in a queue are told apart from this ratio on: they are means of histograms by powers of two.
@@ -129,20 +106,23 @@ const APART: f64 = 1.25;
 /// The mean length of queue `name` (`syncq_read_pending` and the like) in each interval, by Little's law; `None` where
 /// it cannot be told how many operations were of this queue, and nothing of a name that is no such queue.
 fn lengths(name: &str, reported: &impl Fn(&str) -> Option<Vec<f64>>) -> Vec<Option<f64>> {
-    let Some((queue, state)) = name.rsplit_once('_') else { return Vec::new() };
-    let own = format!("{queue}_ns");
-    let direction = DIRECTIONS.iter().find(|direction| direction.queues.contains(&own.as_str()));
-    let Some(direction) = direction.filter(|_| matches!(state, "pending" | "active")) else {
+    let parts: Vec<&str> = name.split('_').collect();
+    let [queue @ ("syncq" | "asyncq"), direction @ ("read" | "write"), state @ ("pending" | "active")] =
+        parts[..]
+    else {
         return Vec::new();
     };
+    // The queues of what programs and ZFS ask for: those of reads, and those of writes, share the disks' operations.
+    let other = if queue == "syncq" { "asyncq" } else { "syncq" };
+    let time_of = |what: &str| format!("{what}_{direction}_ns");
     let (Some(rates), Some(disks), Some(waits)) =
-        (reported(direction.rate), reported(direction.disk), reported(&own))
+        (reported(&format!("{direction}s_s")), reported(&time_of("disk")), reported(&time_of(queue)))
     else {
         return Vec::new();
     };
     let at = |name: &str| reported(name).unwrap_or_else(|| vec![0.0; rates.len()]);
-    let other = direction.queues.iter().find(|name| **name != own).map(|name| at(name)).unwrap_or_default();
-    let (totals, mixed) = (at(direction.total), MIXED.map(at));
+    let other = at(&time_of(other));
+    let (totals, mixed) = (at(&time_of("total")), MIXED.map(at));
     let length = |i: usize| {
         let alone = mixed.iter().all(|times| times[i] == 0.0) && waits[i] > 0.0;
         let part = if alone { part_of(waits[i], other[i], totals[i] - disks[i])? } else { return None };
@@ -161,37 +141,6 @@ fn part_of(own: f64, other: f64, mean: f64) -> Option<f64> {
     let apart = own.max(other) >= APART * own.min(other) && mean > 0.0;
     apart.then(|| ((mean - other) / (own - other)).clamp(0.0, 1.0))
 }
-
-/// [`IOSTAT_NAMES`] as pasted tables call them (`knowledge/tools/zpool-iostat.toml`).
-const COLUMNS: [&str; IOSTAT_NAMES.len()] = [
-    "r op",
-    "w op",
-    "total_wait read ns",
-    "total_wait write ns",
-    "disk_wait read ns",
-    "disk_wait write ns",
-    "syncq_wait read ns",
-    "syncq_wait write ns",
-    "asyncq_wait read ns",
-    "asyncq_wait write ns",
-    "scrub wait ns",
-    "trim wait ns",
-    "rebuild wait ns",
-    "syncq_read pend",
-    "syncq_read activ",
-    "syncq_write pend",
-    "syncq_write activ",
-    "asyncq_read pend",
-    "asyncq_read activ",
-    "asyncq_write pend",
-    "asyncq_write activ",
-    "scrubq_read pend",
-    "scrubq_read activ",
-    "trimq_write pend",
-    "trimq_write activ",
-    "rebuildq_write pend",
-    "rebuildq_write activ",
-];
 
 /// On the straight line between two readings; before the first one there was nothing.
 fn value_at(points: &[(i64, i64)], t: i64) -> f64 {

@@ -2,10 +2,10 @@
 
 use crate::escape::markdown_text as text;
 use crate::escape::plain;
-use crate::figures::grouped;
+use crate::figures::{grouped, percent};
 use crate::layout::{Align, Grid, INDENT, labelled};
+use crate::markdown::table;
 use crate::style::Style;
-use crate::words::word;
 use std::fmt::Write;
 use zwhy_diagnose::{
     AfterAnswer, FindingChange, Outcome, Seen, SettingChange, ShareOf, Source, State, Times, change_words,
@@ -35,7 +35,7 @@ pub fn after_text(answer: &AfterAnswer, verbose: bool, style: Style) -> String {
     for row in &answer.findings {
         grid.row(finding_cells(row));
     }
-    out.push_str(&table(&grid, !answer.findings.is_empty(), style));
+    out.push_str(&grid.titled("", style));
     if is_marked(answer) {
         out.push_str(&style.dim(&labelled("", 2, MARK, style.prose())));
     }
@@ -43,12 +43,12 @@ pub fn after_text(answer: &AfterAnswer, verbose: bool, style: Style) -> String {
     grid.header(["Cost", "before", "after", "95 %"]);
     let costs = costs(answer);
     costs.iter().for_each(|row| grid.row(row));
-    out.push_str(&table(&grid, !costs.is_empty(), style));
+    out.push_str(&grid.titled("", style));
     let limit = if verbose { usize::MAX } else { SETTINGS };
     let mut grid = Grid::new(2, &[Align::Left, Align::Left, Align::Left, Align::Left]);
     grid.header(["Settings changed", "", "before", "after"]);
     answer.settings.iter().take(limit).for_each(|s| grid.row(setting_cells(s)));
-    out.push_str(&table(&grid, !answer.settings.is_empty(), style));
+    out.push_str(&grid.titled("", style));
     let rest = answer.settings.len().saturating_sub(limit);
     if rest > 0 {
         out.push_str(&style.dim(&format!("  and {rest} more settings (-v)\n")));
@@ -61,17 +61,6 @@ pub fn after_text(answer: &AfterAnswer, verbose: bool, style: Style) -> String {
     out.push('\n');
     out.push_str(&style.dim(&labelled("", 0, &answer.note, style.prose())));
     out
-}
-
-fn table(grid: &Grid, any: bool, style: Style) -> String {
-    if !any {
-        return String::new();
-    }
-    let mut lines = grid.lines(style.table());
-    if let Some(first) = lines.first_mut() {
-        *first = style.bold(first);
-    }
-    format!("\n{}\n", lines.join("\n"))
 }
 
 fn label(outcome: Outcome) -> &'static str {
@@ -115,11 +104,7 @@ fn state(state: State) -> &'static str {
 }
 
 fn seen(seen: Option<Seen>) -> String {
-    seen.map_or("–".to_owned(), |s| format!("{} ({:.2})", word(s.confidence_word), s.confidence))
-}
-
-fn percent(share: Option<&ShareOf>) -> String {
-    share.map_or(String::new(), |s| format!("{:.1} %", s.value * 100.0))
+    seen.map_or("–".to_owned(), |s| format!("{} ({:.2})", s.confidence_word.word(), s.confidence))
 }
 
 /// Whether a share bears the mark that has to be explained.
@@ -141,7 +126,8 @@ fn shares(row: &FindingChange) -> String {
         return String::new();
     }
     let real = if is_real(row) { " *" } else { "" };
-    format!("{} → {}{real}", percent(row.share_before.as_ref()), percent(row.share_after.as_ref()))
+    let shown = |share: Option<ShareOf>| share.map_or(String::new(), |s| percent(s.value));
+    format!("{} → {}{real}", shown(row.share_before), shown(row.share_after))
 }
 
 fn finding_cells(row: &FindingChange) -> [String; 5] {
@@ -182,15 +168,13 @@ fn setting_cells(s: &SettingChange) -> [String; 4] {
 /// For an issue thread. Names are escaped, so they cannot be markup.
 pub fn after_markdown(answer: &AfterAnswer) -> String {
     let mut out = format!("**{}**\n\n{}\n\n", text(&answer.verdict), text(&sources(answer)));
-    let rows: Vec<Vec<String>> = answer.findings.iter().map(|f| finding_cells(f).to_vec()).collect();
-    markdown_table(&mut out, &["finding", "before", "after", "of CPU", ""], &rows);
+    let head = ["finding", "before", "after", "of CPU", ""];
+    markdown_table(&mut out, head, answer.findings.iter().map(finding_cells));
     if is_marked(answer) {
         let _ = writeln!(out, "{}\n", text(MARK));
     }
-    let rows: Vec<Vec<String>> = costs(answer).into_iter().map(|r| r.to_vec()).collect();
-    markdown_table(&mut out, &["cost", "before", "after", "95 %"], &rows);
-    let rows: Vec<Vec<String>> = answer.settings.iter().map(|s| setting_cells(s).to_vec()).collect();
-    markdown_table(&mut out, &["setting", "of", "before", "after"], &rows);
+    markdown_table(&mut out, ["cost", "before", "after", "95 %"], costs(answer));
+    markdown_table(&mut out, ["setting", "of", "before", "after"], answer.settings.iter().map(setting_cells));
     for doubt in &answer.doubts {
         let _ = writeln!(out, "- {}", text(&doubt.text));
     }
@@ -198,15 +182,13 @@ pub fn after_markdown(answer: &AfterAnswer) -> String {
     out
 }
 
-fn markdown_table(out: &mut String, head: &[&str], rows: &[Vec<String>]) {
-    if rows.is_empty() {
-        return;
-    }
-    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-    out.push_str(&line(head.iter().map(|h| (*h).to_owned()).collect()));
-    out.push_str(&format!("|{}\n", "---|".repeat(head.len())));
-    for row in rows {
-        out.push_str(&line(row.iter().map(|cell| text(cell)).collect()));
-    }
-    out.push('\n');
+/// A table with an empty line after it; nothing without rows.
+fn markdown_table<const N: usize>(
+    out: &mut String,
+    head: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) {
+    let before = out.len();
+    table(out, "", head, rows.into_iter().map(|row| row.map(|cell| text(&cell))));
+    out.push_str(if out.len() > before { "\n" } else { "" });
 }

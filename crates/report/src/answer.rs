@@ -1,14 +1,14 @@
 //! The answer on a terminal: why, what to do, the figures, in one screen of 80 columns.
 
 use crate::escape::{plain, shell_word};
-use crate::figures::{grouped, itself_text, sampled};
-use crate::layout::{Align, Grid, INDENT, labelled, width, wrap};
+use crate::figures::{grouped, itself_text, percent, sampled};
+use crate::layout::{Align, Grid, INDENT, labelled, titled, width, wrap};
 use crate::remedy;
-use crate::stats::Account;
+use crate::stats;
 use crate::style::Style;
 use crate::words::{
     NO_POOL, Small, affected, assumption, confidence, is_small, measured, not_named, speed_up, times,
-    whole_text, word,
+    whole_text,
 };
 use zwhy_diagnose::{
     Answer, ConfidenceWord, EvidenceLine, Finding, PathRow, PathStep, SpeedUp, StageRow, ThreadRow,
@@ -73,8 +73,7 @@ fn source_line(answer: &Answer) -> String {
         (Some(d), None) => parts.push(seconds(d)),
         _ => {}
     }
-    let lost = Account::from(&answer.quality).lost();
-    parts.push(format!("{}, {lost}", sampled(s)));
+    parts.push(format!("{}, {}", sampled(s), stats::lost(&answer.quality)));
     parts.join(" · ")
 }
 
@@ -250,8 +249,8 @@ fn others(answer: &Answer, style: Style) -> String {
     }
     let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Left]);
     for f in &answer.findings[1..] {
-        let share = f.share.as_ref().map_or(String::new(), |s| format!("{:.1} %", s.value * 100.0));
-        grid.row([f.title.as_str(), &share, word(f.confidence_word)]);
+        let share = f.share.as_ref().map_or(String::new(), |s| percent(s.value));
+        grid.row([f.title.as_str(), &share, f.confidence_word.word()]);
     }
     format!("\n{}\n{}\n", style.bold("Also seen"), grid.lines(style.table()).join("\n"))
 }
@@ -271,7 +270,7 @@ fn stages(answer: &Answer, verbose: bool, style: Style) -> String {
         let least = if verbose { 0.0 } else { LABEL_SHOWN };
         for label in row.labels.iter().filter(|l| !is_small(l.share.value) && l.share.value >= least).take(3)
         {
-            let share = format!("{:.1} %", label.share.value * 100.0);
+            let share = percent(label.share.value);
             grid.row([format!("  of which {}", label.label), share, measured(&label.share)]);
             marked.push(None);
         }
@@ -285,7 +284,7 @@ fn stages(answer: &Answer, verbose: bool, style: Style) -> String {
     }
     let rest = rows.len().saturating_sub(limit);
     let more = if rest > 0 { left_out(rest + small.count, "stages") } else { small.text("stage", "stages") };
-    let mut out = finished(lines, &more, style);
+    let mut out = titled(lines, &more, style);
     if verbose {
         out.push_str(&stage_notes(answer, style));
     }
@@ -305,7 +304,7 @@ fn stage_notes(answer: &Answer, style: Style) -> String {
     let cells: Vec<[String; 2]> = rows.map(|(row, bound)| [row.stage.clone(), times(&bound)]).collect();
     let Some(what_if) = answer.what_if.as_ref().filter(|_| !cells.is_empty()) else { return out };
     cells.iter().for_each(|row| grid.row(row));
-    out.push_str(&table(grid, 0, "", style));
+    out.push_str(&grid.titled("", style));
     out.push_str(&labelled("", 2, &assumption(what_if), style.prose()));
     out
 }
@@ -318,7 +317,7 @@ fn stage_cells(row: &StageRow) -> [String; 4] {
         .take(2)
         .map(|w| format!("{} {:.0} %", w.thread, w.share * 100.0))
         .collect();
-    [row.stage.clone(), format!("{:.1} %", row.share.value * 100.0), measured(&row.share), who.join(", ")]
+    [row.stage.clone(), percent(row.share.value), measured(&row.share), who.join(", ")]
 }
 
 /// Operations by their parts; one that dominates is shown even in the short form.
@@ -329,7 +328,6 @@ fn paths(answer: &Answer, verbose: bool, style: Style) -> String {
 }
 
 fn path(row: &PathRow, style: Style) -> String {
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Right, Align::Left]);
     let head = format!("{} ({})", row.name, row.root);
     let range = match measured(&row.share) {
@@ -348,7 +346,7 @@ fn path(row: &PathRow, style: Style) -> String {
     let narrow: u64 = row.steps.iter().filter(|s| s.of_path < STEP_SHOWN).map(|s| s.samples).sum();
     let rest = (row.rest + narrow) as f64 / row.samples.max(1) as f64;
     grid.row(["all else", &percent(row.share.value * rest), &percent(rest), ""]);
-    table(grid, 0, "", style)
+    grid.titled("", style)
 }
 
 fn what_for(step: &PathStep) -> String {
@@ -369,7 +367,7 @@ fn threads(answer: &Answer, verbose: bool, style: Style) -> String {
     let (rows, small) = Small::split(&answer.threads, used);
     for t in rows.iter().take(limit) {
         let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
-        let share = t.cpu_share.map_or(String::new(), |s| format!("{:.1} %", s * 100.0));
+        let share = t.cpu_share.map_or(String::new(), percent);
         let sampled = format!("{:.1} %", t.samples as f64 / all * 100.0);
         let sampled = if answer.source.amount > 0 { sampled } else { String::new() };
         let comm = if t.comm.is_empty() { "(unnamed)" } else { &t.comm };
@@ -381,7 +379,7 @@ fn threads(answer: &Answer, verbose: bool, style: Style) -> String {
     } else {
         small.text("thread", "threads by name")
     };
-    finished(grid.lines(style.table()), &more, style)
+    grid.titled(&more, style)
 }
 
 fn itself(answer: &Answer, style: Style) -> String {
@@ -397,36 +395,21 @@ fn origins(answer: &Answer, style: Style) -> String {
     let mut grid = Grid::new(2, &[Align::Left, Align::Right, Align::Left, Align::Right]);
     grid.header(["CPU by origin", "share", "95 %", "samples"]);
     for row in &answer.origins {
-        let share = format!("{:.1} %", row.share.value * 100.0);
+        let share = percent(row.share.value);
         grid.row([row.origin.as_str(), &share, &measured(&row.share), &grouped(row.samples)]);
     }
-    table(grid, 0, "", style)
-}
-
-fn table(grid: Grid, rest: usize, what: &str, style: Style) -> String {
-    let more = if rest > 0 { left_out(rest, what) } else { String::new() };
-    finished(grid.lines(style.table()), &more, style)
+    grid.titled("", style)
 }
 
 fn left_out(rest: usize, what: &str) -> String {
     format!("and {rest} more {what} (-v)")
 }
 
-/// The lines of a table with its heading, and what was left out of it.
-fn finished(mut lines: Vec<String>, more: &str, style: Style) -> String {
-    lines[0] = style.bold(&lines[0]);
-    if !more.is_empty() {
-        let text = labelled("", 2, more, style.prose());
-        lines.extend(text.lines().map(|line| style.dim(line)));
-    }
-    format!("\n{}\n", lines.join("\n"))
-}
-
 fn quality(answer: &Answer, verbose: bool, style: Style) -> String {
-    let account = Account::from(&answer.quality);
-    let mut text: String = account.notes().iter().map(|l| labelled("  !", 4, l, style.prose())).collect();
+    let mut text: String =
+        stats::notes(&answer.quality).iter().map(|l| labelled("  !", 4, l, style.prose())).collect();
     if verbose {
-        let figures = std::iter::once(account.read()).chain(not_named(&answer.quality));
+        let figures = std::iter::once(stats::read(&answer.quality)).chain(not_named(&answer.quality));
         text.extend(figures.map(|line| labelled("  ·", 4, &line, style.prose())));
     }
     if text.is_empty() {

@@ -1,7 +1,9 @@
 //! What limits the load: who waits for what, and how busy the disks are, on a terminal and in Markdown.
 
 use crate::escape::{markdown_code as code, markdown_text as text};
+use crate::figures::percent;
 use crate::layout::{Align, Grid, labelled};
+use crate::markdown::table;
 use crate::style::Style;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -56,10 +58,6 @@ fn waits(program: &ProgramTime) -> String {
     program.waits.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
 fn ms(time: Option<f64>) -> String {
     let text = |ms: f64| match ms {
         ms if ms < 1.0 => format!("{ms:.2} ms"),
@@ -100,7 +98,7 @@ fn programs(limit: &Bottleneck, verbose: bool, style: Style) -> String {
         let cpu = row.on_cpu.map_or(String::new(), percent);
         grid.row([row.program.as_str(), &row.threads.to_string(), &time, &cpu, &waits(row)]);
     }
-    headed(&grid, limit.programs.is_empty(), style)
+    grid.titled("", style)
 }
 
 fn disks(limit: &Bottleneck, verbose: bool, style: Style) -> String {
@@ -109,8 +107,7 @@ fn disks(limit: &Bottleneck, verbose: bool, style: Style) -> String {
     grid.header(["Disks", "busy", "reads/s", "each", "writes/s", "each", "queue", "B/s"]);
     let shown = |row: &&DiskRow| verbose || row.busy >= WORTH_A_LINE;
     let most = if verbose { usize::MAX } else { DISKS };
-    let rows: Vec<&DiskRow> = limit.disks.iter().filter(shown).take(most).collect();
-    for row in &rows {
+    for row in limit.disks.iter().filter(shown).take(most) {
         grid.row([
             disk_name(row).as_str(),
             &format!("{:.0} %", row.busy * 100.0),
@@ -122,7 +119,7 @@ fn disks(limit: &Bottleneck, verbose: bool, style: Style) -> String {
             &bytes(row.read_bytes_s + row.written_bytes_s),
         ]);
     }
-    headed(&grid, rows.is_empty(), style)
+    grid.titled("", style)
 }
 
 /// Queues in which requests wait longer than they take on the disk.
@@ -136,7 +133,7 @@ fn queues(limit: &Bottleneck, verbose: bool, style: Style) -> String {
         let name = format!("{} of {}", row.queue, queue_disk(row));
         grid.row([name.as_str(), &waiting, &wait, &at_disk(row), &disk]);
     }
-    headed(&grid, limit.queues.is_empty(), style)
+    grid.titled("", style)
 }
 
 fn queue_disk(row: &QueueRow) -> String {
@@ -149,15 +146,6 @@ fn at_disk(row: &QueueRow) -> String {
     format!("{:.1}{limit}", row.active)
 }
 
-fn headed(grid: &Grid, empty: bool, style: Style) -> String {
-    if empty {
-        return String::new();
-    }
-    let mut lines = grid.lines(style.table());
-    lines[0] = style.bold(&lines[0]);
-    format!("\n{}\n", lines.join("\n"))
-}
-
 /// The same in Markdown.
 pub(crate) fn markdown(out: &mut String, answer: &Answer) {
     let Some(limit) = &answer.bottleneck else { return };
@@ -165,40 +153,34 @@ pub(crate) fn markdown(out: &mut String, answer: &Answer) {
         let _ = writeln!(out, "{}\n", text(&line));
     }
     let _ = writeln!(out, "- limit: {}\n", text(&figures(limit)));
-    if !limit.programs.is_empty() {
-        out.push_str("| program that waits | threads | s | on a CPU | waits for |\n|---|--:|--:|--:|---|\n");
-    }
-    for row in &limit.programs {
-        let cpu = row.on_cpu.map_or(String::new(), percent);
-        let (name, waits) = (code(&row.program), text(&waits(row)));
-        let _ = writeln!(out, "| {name} | {} | {:.1} | {cpu} | {waits} |", row.threads, row.wall_s);
-    }
-    if !limit.disks.is_empty() {
-        out.push_str(
-            "\n| disk | busy | reads/s | each | writes/s | each | queue | read/s | written/s |\n\
-             |---|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-        );
-    }
-    for row in &limit.disks {
-        let (name, busy) = (code(&disk_name(row)), percent(row.busy));
-        let (read, write) = (ms(row.read_ms), ms(row.write_ms));
-        let (reads, writes, queue) = (row.reads_s, row.writes_s, row.queue);
-        let (moved_in, moved_out) = (bytes(row.read_bytes_s), bytes(row.written_bytes_s));
-        let _ = writeln!(
-            out,
-            "| {name} | {busy} | {reads:.0} | {read} | {writes:.0} | {write} | {queue:.1} | {moved_in} | {moved_out} |"
-        );
-    }
-    if !limit.queues.is_empty() {
-        out.push_str(
-            "\n| queue of ZFS | of | waiting | each | at the disk | each |\n|---|---|--:|--:|--:|--:|\n",
-        );
-    }
-    for row in &limit.queues {
-        let (name, disk) = (text(&row.queue), code(&queue_disk(row)));
-        let (wait, on_disk) = (ms(Some(row.wait_ms)), ms(row.disk_ms));
-        let _ =
-            writeln!(out, "| {name} | {disk} | {:.1} | {wait} | {} | {on_disk} |", row.waiting, at_disk(row));
-    }
+    let program = |row: &ProgramTime| {
+        let (threads, time) = (row.threads.to_string(), format!("{:.1}", row.wall_s));
+        [code(&row.program), threads, time, row.on_cpu.map_or(String::new(), percent), text(&waits(row))]
+    };
+    let head = ["program that waits", ">threads", ">s", ">on a CPU", "waits for"];
+    table(out, "", head, limit.programs.iter().map(program));
+    let disk = |row: &DiskRow| {
+        let whole = |n: f64| format!("{n:.0}");
+        [
+            code(&disk_name(row)),
+            percent(row.busy),
+            whole(row.reads_s),
+            ms(row.read_ms),
+            whole(row.writes_s),
+            ms(row.write_ms),
+            format!("{:.1}", row.queue),
+            bytes(row.read_bytes_s),
+            bytes(row.written_bytes_s),
+        ]
+    };
+    let head =
+        ["disk", ">busy", ">reads/s", ">each", ">writes/s", ">each", ">queue", ">read/s", ">written/s"];
+    table(out, "\n", head, limit.disks.iter().map(disk));
+    let queue = |row: &QueueRow| {
+        let (waiting, wait) = (format!("{:.1}", row.waiting), ms(Some(row.wait_ms)));
+        [text(&row.queue), code(&queue_disk(row)), waiting, wait, at_disk(row), ms(row.disk_ms)]
+    };
+    let head = ["queue of ZFS", "of", ">waiting", ">each", ">at the disk", ">each"];
+    table(out, "\n", head, limit.queues.iter().map(queue));
     out.push('\n');
 }

@@ -7,13 +7,14 @@ use crate::escape::plain;
 use crate::figures::grouped;
 use crate::layout::wrap;
 use crate::style::Style;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use zwhy_profile::{Profile, Share, StackId, StringId};
 
 /// A function that was counted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct CountRow {
     pub function: String,
     pub module: String,
@@ -106,13 +107,8 @@ impl CountReport<'_> {
     /// `{functions, calls, duration_s, calls_per_s, under, per, lost, one_in, call_cost_ns, overhead,
     /// notes, stacks: [{calls, under, frames: [{function, module}]}]}`, frames root first.
     pub fn json(&self) -> serde_json::Result<String> {
-        let functions: Vec<Value> = self
-            .functions
-            .iter()
-            .map(|f| json!({ "function": f.function, "module": f.module, "calls": f.calls }))
-            .collect();
         let value = json!({
-            "functions": functions,
+            "functions": self.functions,
             "calls": self.calls(),
             "duration_s": self.seconds,
             "calls_per_s": self.calls() as f64 / self.seconds.max(1e-9),
@@ -144,7 +140,7 @@ impl CountReport<'_> {
 
     fn tree(&self, out: &mut String, width: usize, style: Style) {
         let only_under = self.under.is_some();
-        let mut tree = Tree::default();
+        let mut tree = Tree { nodes: vec![Node::default()], ids: BTreeMap::new() };
         for (stack, count, under) in self.stacks {
             if *under || !only_under {
                 tree.add(self.profile, *stack, *count);
@@ -201,12 +197,6 @@ struct Node {
 struct Tree {
     nodes: Vec<Node>,
     ids: BTreeMap<(usize, StringId, StringId), usize>,
-}
-
-impl Default for Tree {
-    fn default() -> Tree {
-        Tree { nodes: vec![Node::default()], ids: BTreeMap::new() }
-    }
 }
 
 impl Tree {

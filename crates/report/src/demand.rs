@@ -1,10 +1,12 @@
 //! Who asks ZFS for work: programs, datasets and what runs in the background, on a terminal and in Markdown.
 
 use crate::escape::{markdown_code as code, markdown_text as text};
+use crate::figures::percent;
 use crate::layout::{Align, Grid};
+use crate::markdown::table;
 use crate::style::Style;
 use std::fmt::Write;
-use zwhy_diagnose::{Answer, BackgroundWork, DatasetDemand, Demand, ProgramDemand};
+use zwhy_diagnose::{Answer, BackgroundWork, DatasetDemand, Demand, ProgramDemand, duration_words};
 use zwhy_zfs::format_bytes;
 
 /// Rows of each kind that are shown where not all are.
@@ -17,10 +19,6 @@ fn named(name: &str, owner: Option<&String>) -> String {
 
 fn bytes(n: Option<f64>) -> String {
     n.map_or(String::new(), |n| format_bytes(n.max(0.0) as u64))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
 }
 
 /// `reads 67.0 %, commits 33.0 %`
@@ -37,18 +35,9 @@ fn per_second(n: Option<f64>) -> String {
 fn progress(work: &BackgroundWork) -> String {
     let done = work.done.map(|done| format!("{} done", percent(done)));
     let left = work.left_bytes.map(|n| format!("{} left", bytes(Some(n))));
-    let time = work.left_s.map(|s| format!("about {} to go", duration(s)));
+    let time = work.left_s.map(|s| format!("about {} to go", duration_words(s)));
     let share = work.disk_share.map(|share| format!("{} of what its disks work on", percent(share)));
     [done, left, time, share].into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 120.0 => format!("{s:.0} s"),
-        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
-        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
-        s => format!("{:.0} days", s / 86_400.0),
-    }
 }
 
 /// `slows postgres, rsync`
@@ -64,17 +53,13 @@ fn work_name(work: &BackgroundWork) -> String {
 pub(crate) fn tables(answer: &Answer, verbose: bool, style: Style) -> String {
     let Some(demand) = &answer.demand else { return String::new() };
     let most = if verbose { usize::MAX } else { SHOWN };
-    let calls = Some(demand).filter(|_| verbose).and_then(calls_of);
-    let tables = [programs(demand, most), calls, datasets(demand, most), background(demand)];
-    let shown = tables.into_iter().flatten().map(|grid| {
-        let mut lines = grid.lines(style.table());
-        lines[0] = style.bold(&lines[0]);
-        format!("\n{}\n", lines.join("\n"))
-    });
-    shown.collect()
+    let calls = if verbose { Some(calls_of(demand)) } else { None };
+    let tables =
+        [Some(programs(demand, most)), calls, Some(datasets(demand, most)), Some(background(demand))];
+    tables.iter().flatten().map(|grid| grid.titled("", style)).collect()
 }
 
-fn programs(demand: &Demand, most: usize) -> Option<Grid> {
+fn programs(demand: &Demand, most: usize) -> Grid {
     let right = Align::Right;
     let mut grid = Grid::new(2, &[Align::Left, right, right, right, right, right]);
     grid.header(["Who asks", "processes", "of ZFS calls", "read/s", "written/s", "memory"]);
@@ -88,21 +73,21 @@ fn programs(demand: &Demand, most: usize) -> Option<Grid> {
             &bytes(row.memory_bytes),
         ]);
     }
-    (!demand.programs.is_empty()).then_some(grid)
+    grid
 }
 
 /// What the calls are, and where the programs run.
-fn calls_of(demand: &Demand) -> Option<Grid> {
+fn calls_of(demand: &Demand) -> Grid {
     let mut grid = Grid::new(2, &[Align::Left; 3]);
     grid.header(["Calls of", "in", "are"]);
     let rows = demand.programs.iter().filter(|row| row.owner.is_some() || !row.calls.is_empty());
-    for row in rows.clone() {
+    for row in rows {
         grid.row([row.program.as_str(), row.owner.as_deref().unwrap_or_default(), &calls(row)]);
     }
-    (rows.count() > 0).then_some(grid)
+    grid
 }
 
-fn datasets(demand: &Demand, most: usize) -> Option<Grid> {
+fn datasets(demand: &Demand, most: usize) -> Grid {
     let right = Align::Right;
     let mut grid = Grid::new(2, &[Align::Left, right, right, right, right, right]);
     grid.header(["Asked of dataset", "reads/s", "read/s", "writes/s", "written/s", "commits/s"]);
@@ -117,52 +102,37 @@ fn datasets(demand: &Demand, most: usize) -> Option<Grid> {
             &per_second(row.commits_s),
         ]);
     }
-    (!demand.datasets.is_empty()).then_some(grid)
+    grid
 }
 
-fn background(demand: &Demand) -> Option<Grid> {
+fn background(demand: &Demand) -> Grid {
     let mut grid = Grid::new(2, &[Align::Left, Align::Left]);
     grid.header(["In the background", ""]);
     for work in &demand.background {
         grid.row([work_name(work), progress(work)]);
         slows(work).into_iter().for_each(|slows| grid.row([String::new(), slows]));
     }
-    (!demand.background.is_empty()).then_some(grid)
+    grid
 }
 
 /// The same in Markdown.
 pub(crate) fn markdown(out: &mut String, answer: &Answer) {
     let Some(demand) = &answer.demand else { return };
-    if !demand.programs.is_empty() {
-        out.push_str(
-            "| who asks | processes | of ZFS calls | read/s | written/s | memory | calls |\n\
-             |---|--:|--:|--:|--:|--:|---|\n",
-        );
-    }
-    for row in &demand.programs {
-        let name = code(&named(&row.program, row.owner.as_ref()));
+    let program = |row: &ProgramDemand| {
+        let (name, processes) = (named(&row.program, row.owner.as_ref()), row.processes.to_string());
+        let [read, written, memory] = [row.read_bytes_s, row.written_bytes_s, row.memory_bytes].map(bytes);
         let part = row.zfs_part.map_or(String::new(), percent);
-        let (read, written) = (bytes(row.read_bytes_s), bytes(row.written_bytes_s));
-        let (memory, calls) = (bytes(row.memory_bytes), calls(row));
-        let _ = writeln!(
-            out,
-            "| {name} | {} | {part} | {read} | {written} | {memory} | {calls} |",
-            row.processes
-        );
-    }
-    if !demand.datasets.is_empty() {
-        out.push_str(
-            "\n| asked of dataset | reads/s | read/s | writes/s | written/s | commits/s |\n\
-             |---|--:|--:|--:|--:|--:|\n",
-        );
-    }
-    for row in &demand.datasets {
-        let name = code(&named(&row.dataset, row.owner.as_ref()));
-        let (reads, writes) = (per_second(Some(row.reads_s)), per_second(Some(row.writes_s)));
+        [code(&name), processes, part, read, written, memory, calls(row)]
+    };
+    let head = ["who asks", ">processes", ">of ZFS calls", ">read/s", ">written/s", ">memory", "calls"];
+    table(out, "", head, demand.programs.iter().map(program));
+    let dataset = |row: &DatasetDemand| {
         let (read, written) = (bytes(Some(row.read_bytes_s)), bytes(Some(row.written_bytes_s)));
-        let commits = per_second(row.commits_s);
-        let _ = writeln!(out, "| {name} | {reads} | {read} | {writes} | {written} | {commits} |");
-    }
+        let [reads, writes, commits] = [Some(row.reads_s), Some(row.writes_s), row.commits_s].map(per_second);
+        [code(&named(&row.dataset, row.owner.as_ref())), reads, read, writes, written, commits]
+    };
+    let head = ["asked of dataset", ">reads/s", ">read/s", ">writes/s", ">written/s", ">commits/s"];
+    table(out, "\n", head, demand.datasets.iter().map(dataset));
     out.push('\n');
     for work in &demand.background {
         let all = [progress(work)].into_iter().chain(slows(work)).filter(|part| !part.is_empty());

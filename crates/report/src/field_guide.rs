@@ -3,7 +3,9 @@
 //! Generated from the same files that the diagnosis reads, so the two never disagree.
 
 use crate::escape::markdown_text as text;
+use serde::Deserialize;
 use std::fmt::Write;
+use std::sync::LazyLock;
 use zwhy_diagnose::{Cause, IfFalse, Knowledge, Sign, Weight};
 
 /// One file of the book, by its path below the book's folder.
@@ -12,110 +14,26 @@ pub struct GuidePage {
     pub text: String,
 }
 
-/// Chapters and how the classes in them begin.
-const CHAPTERS: [(&str, &[&str]); 9] = [
-    (
-        "The ARC and its memory",
-        &[
-            "abd-",
-            "aggsum-",
-            "arc-",
-            "init-on-alloc",
-            "kmem-",
-            "kswapd-",
-            "l2arc-",
-            "large-record-",
-            "mglru-",
-            "page-cache-",
-            "pseudo-random-",
-            "spl-slab-",
-            "swap-on-",
-            "vmalloc-",
-        ],
-    ),
-    (
-        "Compression, checksums, encryption and parity",
-        &["checksum-", "compression-", "crypto-", "raidz-", "simd-", "zstd-"],
-    ),
-    (
-        "Dbufs, dnodes and prefetch",
-        &["dbuf-", "dn-", "dnode-", "lock-array-", "metadata-read-", "object-alloc-", "prefetch-", "zfetch-"],
-    ),
-    (
-        "Allocating and freeing",
-        &[
-            "async-destroy-",
-            "autotrim-",
-            "brt-",
-            "ddt-",
-            "dedup-",
-            "dsl-dir-",
-            "fat-zap-",
-            "free-",
-            "gang-",
-            "ganging-",
-            "log-spacemap-",
-            "metaslab-",
-            "unlinked-",
-        ],
-    ),
-    (
-        "Transaction groups, the intent log and devices",
-        &[
-            "ashift-",
-            "direct-io-",
-            "dirty-data-",
-            "near-full-",
-            "one-slow-disk",
-            "partial-block-",
-            "per-record-",
-            "reads-one-at-a-time",
-            "shingled-",
-            "spa-",
-            "sync-always-",
-            "taskq-",
-            "vdev-",
-            "zil-",
-            "zvol-",
-        ],
-    ),
-    (
-        "Files, quotas and locks above the DMU",
-        &[
-            "atime-",
-            "mapped-file-",
-            "mappedread-",
-            "msync-",
-            "project-quota-",
-            "quota-",
-            "rangelock-",
-            "recordsize-",
-            "rrw-",
-            "sa-",
-            "seek-hole-",
-            "userquota-",
-            "xattr-",
-            "zfs-acl-",
-        ],
-    ),
-    (
-        "Snapshots, send, receive and administration",
-        &["import-", "nvlist-", "objset-", "recv-", "send-limited-", "snapshot-", "zfs-"],
-    ),
-    (
-        "Work in the background",
-        &[
-            "initialize-running",
-            "receive-running",
-            "resilver-running",
-            "scan-yields-",
-            "scrub-running",
-            "send-running",
-            "trim-running",
-        ],
-    ),
-    ("The machine and the build", &["debug-", "idle-threads-", "slow-clocksource"]),
-];
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chapters<'a> {
+    #[serde(borrow)]
+    chapters: Vec<Chapter<'a>>,
+}
+
+/// A chapter, and how the classes in it begin.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Chapter<'a> {
+    title: &'a str,
+    classes: Vec<&'a str>,
+}
+
+/// Where they could not be read all causes would stand in the last chapter.
+static CHAPTERS: LazyLock<Vec<Chapter>> = LazyLock::new(|| {
+    let read: Result<Chapters, _> = toml::from_str(include_str!("../chapters.toml"));
+    read.unwrap_or_default().chapters
+});
 const OTHERS: &str = "Others";
 
 /// The whole book: `book.toml`, a summary by chapter, an index of what people see, a page a cause.
@@ -138,10 +56,10 @@ const BOOK: &str = "[book]\ntitle = \"The field guide of ZFS performance\"\nlang
 /// Chapters with the causes in them; a chapter without causes is left out.
 fn chapters(knowledge: &Knowledge) -> Vec<(&'static str, Vec<&Cause>)> {
     let chapter_of = |class: &str| {
-        let found = CHAPTERS.iter().find(|(_, starts)| starts.iter().any(|s| class.starts_with(s)));
-        found.map_or(OTHERS, |(title, _)| title)
+        let found = CHAPTERS.iter().find(|c| c.classes.iter().any(|begin| class.starts_with(begin)));
+        found.map_or(OTHERS, |chapter| chapter.title)
     };
-    let titles = CHAPTERS.iter().map(|(title, _)| *title).chain([OTHERS]);
+    let titles = CHAPTERS.iter().map(|chapter| chapter.title).chain([OTHERS]);
     titles
         .map(|title| (title, knowledge.causes.iter().filter(|c| chapter_of(&c.class) == title).collect()))
         .filter(|(_, causes): &(_, Vec<&Cause>)| !causes.is_empty())
@@ -199,14 +117,9 @@ fn cause_page(cause: &Cause, knowledge: &Knowledge) -> String {
     if !cause.references.is_empty() {
         out.push_str("\n## References\n\n");
         for reference in &cause.references {
-            match reference.starts_with("https://") {
-                true => {
-                    let _ = writeln!(out, "- <{}>", reference.replace(['<', '>'], ""));
-                }
-                false => {
-                    let _ = writeln!(out, "- {}", text(reference));
-                }
-            }
+            let is_address = reference.starts_with("https://");
+            let address = || format!("<{}>", reference.replace(['<', '>'], ""));
+            let _ = writeln!(out, "- {}", if is_address { address() } else { text(reference) });
         }
     }
     out

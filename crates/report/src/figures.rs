@@ -6,6 +6,11 @@ use zwhy_evidence::Itself;
 use zwhy_profile::Unit;
 pub use zwhy_profile::grouped;
 
+/// `63.0 %`
+pub fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
 /// What was sampled: `1,234 samples`, `14.7 s in 1,472 samples`.
 pub fn sampled(source: &Source) -> String {
     let unit = Unit::from_name(&source.unit);

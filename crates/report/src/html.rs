@@ -80,19 +80,14 @@ impl Block {
 /// Smaller blocks, in bytes, are not worth a request of their own.
 const PIECE: usize = 4096;
 
-/// One of several inputs that a page holds.
+/// One of several inputs that a page holds; name and first line are told before it is chosen.
+#[derive(serde::Serialize)]
 pub struct Input {
     pub name: String,
     /// The first line of its answer.
     pub why: String,
+    #[serde(skip)]
     pub blocks: Vec<Block>,
-}
-
-/// What the page tells of each of its inputs before it is chosen.
-#[derive(serde::Serialize)]
-struct Listed<'a> {
-    name: &'a str,
-    why: &'a str,
 }
 
 /// The page of one input, as text to write to a file.
@@ -122,8 +117,7 @@ pub fn page_in_pieces(blocks: &[Block], beside: &str) -> Result<String, PageErro
 
 /// The page of several inputs, of which the reader chooses one; of one, the same as [`page`].
 pub fn page_of_all(inputs: &[Input]) -> Result<String, PageError> {
-    let listed: Vec<Listed<'_>> = inputs.iter().map(|i| Listed { name: &i.name, why: &i.why }).collect();
-    let list = if listed.len() > 1 { vec![Block::json("inputs", &listed)?] } else { Vec::new() };
+    let list = if inputs.len() > 1 { vec![Block::json("inputs", &inputs)?] } else { Vec::new() };
     let mut blocks = numbered(0, &list);
     for (at, input) in inputs.iter().enumerate() {
         blocks.extend(numbered(at, &input.blocks));

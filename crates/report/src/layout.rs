@@ -1,6 +1,7 @@
 //! Text in columns and paragraphs, measured in terminal cells.
 
 use crate::escape::plain;
+use crate::style::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How far text stands in below a label.
@@ -108,6 +109,16 @@ pub fn labelled(label: &str, indent: usize, text: &str, total: usize) -> String 
     out
 }
 
+/// As [`Grid::titled`], of lines that are made already.
+pub(crate) fn titled(mut lines: Vec<String>, more: &str, style: Style) -> String {
+    lines[0] = style.bold(&lines[0]);
+    if !more.is_empty() {
+        let text = labelled("", 2, more, style.prose());
+        lines.extend(text.lines().map(|line| style.dim(line)));
+    }
+    format!("\n{}\n", lines.join("\n"))
+}
+
 /// No column of text is cut to less.
 const NARROWEST: usize = 12;
 
@@ -140,6 +151,12 @@ impl Grid {
 
     pub fn row<S: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.rows.push(cells.into_iter().map(|c| plain(c.as_ref()).into_owned()).collect());
+    }
+
+    /// As it stands in an answer: after an empty line, its heading emphasised, and what was left out below it; nothing of
+    /// a table that has only a heading.
+    pub(crate) fn titled(&self, more: &str, style: Style) -> String {
+        if self.rows.len() > 1 { titled(self.lines(style.table()), more, style) } else { String::new() }
     }
 
     pub fn is_empty(&self) -> bool {

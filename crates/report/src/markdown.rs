@@ -1,15 +1,15 @@
 //! The answer as Markdown, ready for an issue thread.
 
 use crate::escape::{markdown_code as code, markdown_text as text, plain};
-use crate::figures::{grouped, itself_text, sampled};
-use crate::stats::Account;
+use crate::figures::{grouped, itself_text, percent, sampled};
+use crate::stats;
 use crate::words::{
     NO_POOL, Small, affected, assumption, confidence, is_small, measured, not_named, speed_up, times,
     whole_text,
 };
 use std::fmt::Write;
 use zwhy_diagnose::{
-    Answer, EvidenceLine, Finding, PathRow, PathStep, ShareOf, StageRow, ThreadRow, WaitRow,
+    Answer, EvidenceLine, Finding, OriginRow, PathRow, PathStep, ShareOf, StageRow, ThreadRow, WaitRow,
 };
 
 /// All of the answer. Names are put in code spans, so they cannot be markup.
@@ -60,7 +60,7 @@ fn source(out: &mut String, answer: &Answer) {
         (Some(d), None) => format!("{d:.1} s, "),
         _ => String::new(),
     };
-    let lost = Account::from(&answer.quality).lost();
+    let lost = stats::lost(&answer.quality);
     let _ = writeln!(out, "- {how_long}{}, {lost} (zwhy {})", sampled(s), text(&answer.zwhy));
     if let Some(whole) = &answer.whole {
         let _ = writeln!(out, "- {}", text(&whole_text(whole)));
@@ -169,10 +169,6 @@ fn share_cells(share: &ShareOf) -> String {
     format!("{} | {}", percent(share.value), measured(share))
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
-}
-
 fn who(row: &StageRow) -> String {
     let named = row.who.iter().filter(|w| !w.thread.is_empty()).take(2);
     named.map(|w| format!("{} {:.0} %", code(&w.thread), w.share * 100.0)).collect::<Vec<_>>().join(", ")
@@ -204,56 +200,65 @@ fn threads(out: &mut String, answer: &Answer) {
     if answer.threads.iter().all(|t| t.comm.is_empty()) {
         return;
     }
-    out.push_str("| thread | number | CPU s | of a CPU | samples | role |\n|---|--:|--:|--:|--:|---|\n");
     let all = answer.source.amount.max(1) as f64;
     let used = |t: &ThreadRow| t.cpu_share.unwrap_or(0.0).max(t.samples as f64 / all);
     let (rows, small) = Small::split(&answer.threads, used);
-    for t in rows.into_iter().filter(|t| !t.comm.is_empty()) {
+    let row = |t: &ThreadRow| {
         let cpu = t.cpu_s.map_or(String::new(), |s| format!("{s:.2}"));
         let share = t.cpu_share.map_or(String::new(), percent);
-        let (comm, role) = (code(&t.comm), text(&t.role));
-        let _ =
-            writeln!(out, "| {comm} | {} | {cpu} | {share} | {} | {role} |", t.threads, grouped(t.samples));
-    }
+        [code(&t.comm), t.threads.to_string(), cpu, share, grouped(t.samples), text(&t.role)]
+    };
+    let named = rows.into_iter().filter(|t| !t.comm.is_empty()).map(row);
+    table(out, "", ["thread", ">number", ">CPU s", ">of a CPU", ">samples", "role"], named);
     out.push('\n');
     folded(out, &small.text("thread", "threads by name"));
 }
 
 /// Where threads wait, for what, and who ends it.
 fn waiting(out: &mut String, rows: &[WaitRow]) {
-    if rows.is_empty() {
-        return;
-    }
-    out.push_str("| waiting (not CPU) | for | on | s | samples | thread | role | stage |\n|---|---|---|--:|--:|---|---|---|\n");
-    for row in rows {
+    let row = |row: &WaitRow| {
         let time = if row.wait_s > 0.0 { format!("{:.2}", row.wait_s) } else { String::new() };
+        let [waits_for, on, role, stage] = [&row.waits_for, &row.on, &row.role, &row.stage].map(|t| text(t));
         let (inside, thread) = (code(&row.inside), code(&row.thread));
-        let (samples, role, stage) = (grouped(row.samples), text(&row.role), text(&row.stage));
-        let (waits_for, on) = (text(&row.waits_for), text(&row.on));
-        let _ = writeln!(
-            out,
-            "| {inside} | {waits_for} | {on} | {time} | {samples} | {thread} | {role} | {stage} |"
-        );
-    }
-    out.push('\n');
+        [inside, waits_for, on, time, grouped(row.samples), thread, role, stage]
+    };
+    let head = ["waiting (not CPU)", "for", "on", ">s", ">samples", "thread", "role", "stage"];
+    table(out, "", head, rows.iter().map(row));
+    out.push_str(if rows.is_empty() { "" } else { "\n" });
 }
 
 fn origins(out: &mut String, answer: &Answer) {
-    if answer.origins.is_empty() {
+    let row = |row: &OriginRow| {
+        [text(&row.origin), percent(row.share.value), measured(&row.share), grouped(row.samples)]
+    };
+    table(out, "", ["origin", ">share", "95 %", ">samples"], answer.origins.iter().map(row));
+    out.push_str(if answer.origins.is_empty() { "" } else { "\n" });
+}
+
+/// A table of cells that are harmless already, after `before`; nothing without rows. A heading that begins with `>` is of
+/// a column of figures.
+pub(crate) fn table<const N: usize>(
+    out: &mut String,
+    before: &str,
+    head: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) {
+    let mut rows = rows.into_iter().peekable();
+    if rows.peek().is_none() {
         return;
     }
-    out.push_str("| origin | share | 95 % | samples |\n|---|--:|---|--:|\n");
-    for row in &answer.origins {
-        let (origin, samples) = (text(&row.origin), grouped(row.samples));
-        let _ = writeln!(out, "| {origin} | {} | {samples} |", share_cells(&row.share));
+    let names = head.map(|name| name.trim_start_matches('>'));
+    let lines = head.map(|name| if name.starts_with('>') { "--:|" } else { "---|" });
+    let _ = writeln!(out, "{before}| {} |\n|{}", names.join(" | "), lines.concat());
+    for row in rows {
+        let _ = writeln!(out, "| {} |", row.join(" | "));
     }
-    out.push('\n');
 }
 
 fn quality(out: &mut String, answer: &Answer) {
-    let account = Account::from(&answer.quality);
     out.push_str("### Data quality\n\n");
-    let lines = std::iter::once(account.read()).chain(account.notes()).chain(not_named(&answer.quality));
+    let of = &answer.quality;
+    let lines = std::iter::once(stats::read(of)).chain(stats::notes(of)).chain(not_named(of));
     lines.for_each(|line| {
         let _ = writeln!(out, "- {}", text(&line));
     });

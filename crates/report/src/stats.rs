@@ -2,110 +2,63 @@
 
 use crate::escape::plain;
 use crate::figures::grouped;
-use std::collections::BTreeMap;
 use zwhy_diagnose::Quality;
 use zwhy_evidence::ImportStats;
 
-/// The figures of one reading, of an import or of an answer.
-#[derive(Clone, Copy)]
-pub struct Account<'a> {
-    unit: &'a str,
-    read: u64,
-    kept: u64,
-    lost: Option<u64>,
-    lost_bytes: u64,
-    cut_at: Option<u64>,
-    dropped: &'a BTreeMap<String, u64>,
-    warnings: &'a [String],
-}
-
-impl<'a> From<&'a ImportStats> for Account<'a> {
-    fn from(s: &'a ImportStats) -> Self {
-        Account {
-            unit: &s.unit,
-            read: s.read,
-            kept: s.kept,
-            lost: s.lost_known(),
-            lost_bytes: s.lost_bytes,
-            cut_at: s.cut_at,
-            dropped: &s.dropped,
-            warnings: &s.warnings,
-        }
+/// `2 lost`, `unknown number lost (cut at byte 12,345)`: never "0" of what nobody could count.
+pub fn lost(quality: &Quality) -> String {
+    let place = place(quality);
+    match quality.lost {
+        Some(lost) => format!("{} lost{place}", grouped(lost)),
+        None => format!("unknown number lost{place}"),
     }
 }
 
-impl<'a> From<&'a Quality> for Account<'a> {
-    fn from(q: &'a Quality) -> Self {
-        Account {
-            unit: &q.unit,
-            read: q.read,
-            kept: q.kept,
-            lost: q.lost,
-            lost_bytes: q.lost_bytes,
-            cut_at: q.cut_at,
-            dropped: &q.dropped,
-            warnings: &q.warnings,
-        }
+fn place(quality: &Quality) -> String {
+    match (quality.cut_at, quality.lost_bytes) {
+        (Some(byte), _) => format!(" (cut at byte {})", grouped(byte)),
+        (None, 0) => String::new(),
+        (None, bytes) => format!(" ({} bytes)", grouped(bytes)),
     }
 }
 
-impl Account<'_> {
-    /// `2 lost`, `unknown number lost (cut at byte 12,345)`: never "0" of what nobody could count.
-    pub fn lost(&self) -> String {
-        let place = self.place();
-        match self.lost {
-            Some(lost) => format!("{} lost{place}", grouped(lost)),
-            None => format!("unknown number lost{place}"),
-        }
-    }
+/// `1,204 samples read, 1,190 kept, 312 bytes not readable`
+pub fn read(quality: &Quality) -> String {
+    let bytes = match quality.lost_bytes {
+        0 => String::new(),
+        bytes => format!(", {} bytes not readable", grouped(bytes)),
+    };
+    format!("{} {} read, {} kept{bytes}", grouped(quality.read), unit(quality), grouped(quality.kept))
+}
 
-    fn place(&self) -> String {
-        match (self.cut_at, self.lost_bytes) {
-            (Some(byte), _) => format!(" (cut at byte {})", grouped(byte)),
-            (None, 0) => String::new(),
-            (None, bytes) => format!(" ({} bytes)", grouped(bytes)),
-        }
-    }
+fn unit(quality: &Quality) -> &str {
+    if quality.unit.is_empty() { "samples" } else { &quality.unit }
+}
 
-    /// `1,204 samples read, 1,190 kept, 312 bytes not readable`
-    pub fn read(&self) -> String {
-        let bytes = match self.lost_bytes {
-            0 => String::new(),
-            bytes => format!(", {} bytes not readable", grouped(bytes)),
-        };
-        format!("{} {} read, {} kept{bytes}", grouped(self.read), self.unit(), grouped(self.kept))
+/// Sentences on all that was lost, left out, scaled or taken for something else; empty where nothing was.
+pub fn notes(quality: &Quality) -> Vec<String> {
+    let unit = unit(quality);
+    let mut notes = Vec::new();
+    match quality.lost {
+        None => notes.push(format!("an unknown number of {unit} was lost{}", place(quality))),
+        Some(0) => {}
+        Some(lost) => notes.push(format!("{} of {} {unit} were lost", grouped(lost), grouped(quality.read))),
     }
+    let dropped = quality.dropped.iter().filter(|(reason, _)| !says_nothing(reason, &quality.warnings));
+    notes.extend(dropped.map(|(reason, n)| format!("{} dropped: {reason}", grouped(*n))));
+    notes.extend(quality.warnings.iter().cloned());
+    notes
+}
 
-    fn unit(&self) -> &str {
-        if self.unit.is_empty() { "samples" } else { self.unit }
-    }
-
-    /// Sentences on all that was lost, left out, scaled or taken for something else; empty where nothing was.
-    pub fn notes(&self) -> Vec<String> {
-        let unit = self.unit();
-        let mut notes = Vec::new();
-        match self.lost {
-            None => notes.push(format!("an unknown number of {unit} was lost{}", self.place())),
-            Some(0) => {}
-            Some(lost) => notes.push(format!("{} of {} {unit} were lost", grouped(lost), grouped(self.read))),
-        }
-        let dropped = self.dropped.iter().filter(|(reason, _)| !self.says_nothing(reason));
-        notes.extend(dropped.map(|(reason, n)| format!("{} dropped: {reason}", grouped(*n))));
-        notes.extend(self.warnings.iter().cloned());
-        notes
-    }
-
-    /// Lines that cannot say anything are no loss, and lines that were not recognised may have a warning.
-    fn says_nothing(&self, reason: &str) -> bool {
-        matches!(reason, "blank line" | "command line" | "comment")
-            || (reason == "line not recognised"
-                && self.warnings.iter().any(|w| w.contains("were not recognised")))
-    }
+/// Lines that cannot say anything are no loss, and lines that were not recognised may have a warning.
+fn says_nothing(reason: &str, warnings: &[String]) -> bool {
+    matches!(reason, "blank line" | "command line" | "comment")
+        || (reason == "line not recognised" && warnings.iter().any(|w| w.contains("were not recognised")))
 }
 
 /// What an import lost, left out, scaled or took for something else; empty where nothing was.
 pub fn stats_notes(stats: &ImportStats) -> Vec<String> {
-    Account::from(stats).notes()
+    notes(&Quality::from(stats))
 }
 
 /// One line with the counts, one more for each reason and warning.
@@ -118,7 +71,7 @@ pub fn stats_text(name: &str, stats: &ImportStats) -> String {
         plain(&stats.unit),
         grouped(stats.kept),
         grouped(stats.dropped_total()),
-        Account::from(stats).lost()
+        lost(&Quality::from(stats))
     );
     for (reason, count) in &stats.dropped {
         out.push_str(&format!("\n  dropped {}: {}", grouped(*count), plain(reason)));

@@ -81,14 +81,6 @@ impl Style {
         self.wrap("33", text)
     }
 
-    pub fn less(self, text: &str) -> String {
-        self.wrap("34", text)
-    }
-
-    pub fn more(self, text: &str) -> String {
-        self.wrap("33", text)
-    }
-
     fn wrap(self, code: &str, text: &str) -> String {
         if self.colour { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }

@@ -89,9 +89,7 @@ impl Timeline {
 
 /// The sum of lines of one kind at all their times: of counters as rates in units of `scale`.
 fn summed(lines: &[&Line], scale: f64) -> (Vec<f64>, Vec<f64>) {
-    let mut times: Vec<i64> = lines.iter().flat_map(|line| line.points.iter().map(|(t, _)| *t)).collect();
-    times.sort_unstable();
-    times.dedup();
+    let times = Line::times(lines);
     let seconds = |t: i64| t as f64 / NANOS;
     let gauges = lines.iter().any(|line| !line.counter);
     let mut sums = vec![0.0; times.len()];

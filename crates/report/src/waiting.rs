@@ -1,7 +1,7 @@
 //! Where threads wait, on a terminal: apart from CPU time.
 
 use crate::figures::grouped;
-use crate::layout::{Align, Grid};
+use crate::layout::{Align, Grid, titled};
 use crate::style::Style;
 use zwhy_diagnose::{Answer, WaitRow};
 
@@ -21,13 +21,12 @@ pub(crate) fn waiting(answer: &Answer, verbose: bool, style: Style) -> String {
         grid.row([row.inside.clone(), time(row), row.thread.clone(), waits_for(row, verbose)]);
     }
     let mut lines = grid.lines(style.table());
-    lines[0] = style.bold(&lines[0]);
     let rest = rows.len().saturating_sub(limit);
     if rest > 0 {
         let all = if verbose { "--json" } else { "-v" };
         lines.push(style.dim(&format!("  and {rest} more places of waiting ({all})")));
     }
-    format!("\n{}\n", lines.join("\n"))
+    titled(lines, "", style)
 }
 
 /// `disk reads: disk sda`; in full with the stage.

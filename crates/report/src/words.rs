@@ -1,7 +1,7 @@
 //! Parts of the answer in words that terminal and Markdown share.
 
 use crate::figures::grouped;
-use zwhy_diagnose::{ConfidenceWord, Finding, Quality, ShareOf, SpeedUp, WhatIf, WholeAnswer};
+use zwhy_diagnose::{Finding, Quality, ShareOf, SpeedUp, WhatIf, WholeAnswer};
 
 /// Rows below this share are told together.
 const SMALL: f64 = 0.001;
@@ -85,16 +85,7 @@ pub(crate) fn affected(f: &Finding) -> String {
 
 pub(crate) fn confidence(f: &Finding) -> String {
     let share = f.share.as_ref().map(|s| format!("{}, ", interval(s))).unwrap_or_default();
-    format!("{share}confidence {} ({:.2})", word(f.confidence_word), f.confidence)
-}
-
-/// The confidence as people read it.
-pub fn word(confidence: ConfidenceWord) -> &'static str {
-    match confidence {
-        ConfidenceWord::High => "high",
-        ConfidenceWord::Medium => "medium",
-        ConfidenceWord::Low => "low",
-    }
+    format!("{share}confidence {} ({:.2})", f.confidence_word.word(), f.confidence)
 }
 
 pub(crate) fn interval(s: &ShareOf) -> String {

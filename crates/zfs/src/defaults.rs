@@ -3,6 +3,7 @@
 //! Each table was read from a real, unconfigured module right after it was loaded. A release without
 //! a table of its own is judged only where the nearest older and newer table agree.
 
+use crate::params::parse_implementation;
 use crate::version::Version;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -63,8 +64,15 @@ impl ParameterDefaults {
     /// is worked out by the module, or is not in the tables.
     pub fn differs(&self, name: &str, value: &str) -> Option<&str> {
         let default = self.defaults.get(name)?;
+        // Which other choices there are depends on the CPU.
+        let chosen = |value| parse_implementation(value).and_then(|choices| choices.selected);
         let same = default == value || chosen(default).is_some_and(|c| chosen(value) == Some(c));
         (!same && !self.computed.iter().any(|c| c == name)).then_some(default)
+    }
+
+    /// Whether the tables know a parameter.
+    pub fn knows(&self, name: &str) -> bool {
+        self.defaults.contains_key(name)
     }
 
     /// Parameters that the tables know.
@@ -75,12 +83,6 @@ impl ParameterDefaults {
     pub fn is_empty(&self) -> bool {
         self.defaults.is_empty()
     }
-}
-
-/// Of a list of choices the one in brackets: which others there are depends on the CPU.
-fn chosen(value: &str) -> Option<&str> {
-    let (_, rest) = value.split_once('[')?;
-    Some(rest.split_once(']')?.0)
 }
 
 fn series_of(text: &str) -> Option<(u32, u32)> {

@@ -5,36 +5,48 @@
 //! (`-` without any I/O), and how many requests are waiting and under way when it is printed. OpenZFS 0.7 has no trim,
 //! and no release before 2.2 the queue of rebuilds; which there are is told by how many numbers there are.
 
-/// What a row tells, in the order of [`row_of_iostat`]: operations a second, nanoseconds, requests.
-pub const IOSTAT_NAMES: [&str; 27] = [
-    "reads_s",
-    "writes_s",
-    "total_read_ns",
-    "total_write_ns",
-    "disk_read_ns",
-    "disk_write_ns",
-    "syncq_read_ns",
-    "syncq_write_ns",
-    "asyncq_read_ns",
-    "asyncq_write_ns",
-    "scrubq_ns",
-    "trimq_ns",
-    "rebuildq_ns",
-    "syncq_read_pending",
-    "syncq_read_active",
-    "syncq_write_pending",
-    "syncq_write_active",
-    "asyncq_read_pending",
-    "asyncq_read_active",
-    "asyncq_write_pending",
-    "asyncq_write_active",
-    "scrubq_pending",
-    "scrubq_active",
-    "trimq_pending",
-    "trimq_active",
-    "rebuildq_pending",
-    "rebuildq_active",
+/// What a row tells, in the order of [`row_of_iostat`]: operations a second, nanoseconds, requests; each with the column of
+/// pasted tables that it stands in (`knowledge/tools/zpool-iostat.toml`).
+pub const IOSTAT: [(&str, &str); 27] = [
+    ("reads_s", "r op"),
+    ("writes_s", "w op"),
+    ("total_read_ns", "total_wait read ns"),
+    ("total_write_ns", "total_wait write ns"),
+    ("disk_read_ns", "disk_wait read ns"),
+    ("disk_write_ns", "disk_wait write ns"),
+    ("syncq_read_ns", "syncq_wait read ns"),
+    ("syncq_write_ns", "syncq_wait write ns"),
+    ("asyncq_read_ns", "asyncq_wait read ns"),
+    ("asyncq_write_ns", "asyncq_wait write ns"),
+    ("scrubq_ns", "scrub wait ns"),
+    ("trimq_ns", "trim wait ns"),
+    ("rebuildq_ns", "rebuild wait ns"),
+    ("syncq_read_pending", "syncq_read pend"),
+    ("syncq_read_active", "syncq_read activ"),
+    ("syncq_write_pending", "syncq_write pend"),
+    ("syncq_write_active", "syncq_write activ"),
+    ("asyncq_read_pending", "asyncq_read pend"),
+    ("asyncq_read_active", "asyncq_read activ"),
+    ("asyncq_write_pending", "asyncq_write pend"),
+    ("asyncq_write_active", "asyncq_write activ"),
+    ("scrubq_pending", "scrubq_read pend"),
+    ("scrubq_active", "scrubq_read activ"),
+    ("trimq_pending", "trimq_write pend"),
+    ("trimq_active", "trimq_write activ"),
+    ("rebuildq_pending", "rebuildq_write pend"),
+    ("rebuildq_active", "rebuildq_write activ"),
 ];
+
+/// The names of [`IOSTAT`].
+pub const IOSTAT_NAMES: [&str; IOSTAT.len()] = {
+    let mut names = [""; IOSTAT.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = IOSTAT[at].0;
+        at += 1;
+    }
+    names
+};
 
 /// Columns before the latencies: the name, capacity, operations and bandwidth.
 const BEFORE: usize = 7;

@@ -3,11 +3,12 @@
 //!
 //! Invariant: no I/O, no clock, no panic on any text.
 
+mod data;
 mod defaults;
-mod gauges;
 mod histogram;
 mod iostat;
 mod kstat;
+mod kstats;
 mod latency;
 mod moves;
 mod params;
@@ -16,24 +17,22 @@ mod size;
 mod sleep;
 mod status_json;
 mod threads;
-mod units;
 mod vdev_work;
 mod vdevs;
 mod version;
 mod waits;
 
 pub use defaults::ParameterDefaults;
-pub use gauges::kstat_is_gauge;
 pub use histogram::Quantiles;
-pub use iostat::{IOSTAT_NAMES, row_of_iostat};
+pub use iostat::{IOSTAT, IOSTAT_NAMES, row_of_iostat};
 pub use kstat::{Kstat, KstatError, NamedValue, Value, parse_kstat};
+pub use kstats::{Unit, is_kstat, kstat_is_gauge, kstat_unit};
 pub use latency::{LATENCY_GROUPS, LATENCY_NAMES, LatencyHistogram, VdevLatency, parse_latency_report};
 pub use params::{Implementation, parse_implementation};
 pub use properties::{PoolRow, PropertyRow, Source, parse_pool_list, parse_properties};
 pub use size::format_bytes;
 pub use sleep::{leaves_the_cpu, puts_to_sleep};
-pub use threads::{Area, Role, thread_base, thread_role, waits_for_work};
-pub use units::{Unit, kstat_unit};
+pub use threads::{Role, thread_base, thread_role, waits_for_work};
 pub use vdev_work::VdevWork;
 pub use vdevs::{PoolStatus, StatusError, Vdev, parse_pool_status, parse_pool_status_json};
 pub use version::{Version, parse_version};

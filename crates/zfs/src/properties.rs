@@ -1,48 +1,18 @@
 //! Output of `zfs get -Hp`, `zpool get -Hp` and `zpool list -Hp`: fields separated by tabs.
 
-/// Where a property's value comes from.
+/// Where a property's value comes from, as `zfs get` prints it: `local`, `inherited from tank`, `-`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    Local,
-    Default,
-    Received,
-    Temporary,
-    /// From this ancestor.
-    Inherited(String),
-    /// Read-only properties have no source.
-    None,
-    Other(String),
-}
+pub struct Source(String);
 
 impl Source {
-    pub fn parse(text: &str) -> Source {
-        match text {
-            "local" => Source::Local,
-            "default" => Source::Default,
-            "received" => Source::Received,
-            "temporary" => Source::Temporary,
-            "-" | "" => Source::None,
-            other => match other.strip_prefix("inherited from ") {
-                Some(from) => Source::Inherited(from.to_owned()),
-                None => Source::Other(other.to_owned()),
-            },
-        }
-    }
-
     /// Where the value comes from, where somebody chose it; `None` for defaults and read-only properties.
     pub fn as_set(&self) -> Option<String> {
-        match self {
-            Source::Local => Some("local".to_owned()),
-            Source::Received => Some("received".to_owned()),
-            Source::Temporary => Some("temporary".to_owned()),
-            Source::Inherited(from) => Some(format!("inherited from {from}")),
-            Source::Default | Source::None | Source::Other(_) => None,
-        }
+        self.is_set().then(|| self.0.clone())
     }
 
     /// Somebody chose this value.
     pub fn is_set(&self) -> bool {
-        matches!(self, Source::Local | Source::Received | Source::Temporary | Source::Inherited(_))
+        matches!(self.0.as_str(), "local" | "received" | "temporary") || self.0.starts_with("inherited from ")
     }
 }
 
@@ -80,7 +50,7 @@ fn property_row(line: &str) -> Option<PropertyRow> {
         name: name.to_owned(),
         property: property.to_owned(),
         value: value.to_owned(),
-        source: Source::parse(source.trim_end()),
+        source: Source(source.trim_end().to_owned()),
     })
 }
 
@@ -131,7 +101,7 @@ mod tests {
         let (rows, odd) = parse_properties(text);
         assert_eq!((rows.len(), odd), (3, 1));
         assert_eq!((rows[1].name.as_str(), rows[1].value.as_str()), ("tank/a b", "a\tb"));
-        assert_eq!(rows[1].source, Source::Inherited("tank".into()));
+        assert_eq!(rows[1].source.as_set().as_deref(), Some("inherited from tank"));
         assert!(rows[0].source.is_set() && !rows[2].source.is_set());
     }
 

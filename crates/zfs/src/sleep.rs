@@ -1,48 +1,28 @@
-//! Functions that put a thread to sleep for others: who called them says why it waits.
-//!
-//! Linux `kernel/sched`, OpenZFS `module/os/linux/spl/spl-condvar.c`, and FreeBSD `kern/kern_synch.c`,
-//! `kern/kern_condvar.c`, illumos `disp/disp.c`.
+//! Functions that put a thread to sleep for others (`knowledge/threads/sleep.toml`): who called them says why it waits.
 
-/// By their whole name.
-const NAMES: [&str; 7] =
-    ["_switch", "schedule", "__schedule", "io_schedule", "prepare_to_wait", "_sleep", "pause_sbt"];
+use crate::data::{is_listed, table};
+use serde::Deserialize;
+use std::sync::LazyLock;
 
-/// By how their names begin: each comes in several forms.
-const BEGINS: [&str; 20] = [
-    "__switch_to",
-    "schedule_",
-    "io_schedule_",
-    "prepare_to_wait_",
-    "do_nanosleep",
-    "hrtimer_nanosleep",
-    "wait_for_completion",
-    "__wait_for_common",
-    "bit_wait",
-    "wait_on_bit",
-    "__wait_on_bit",
-    "out_of_line_wait_on_bit",
-    "cv_wait",
-    "cv_timedwait",
-    "cv_reltimedwait",
-    "__cv_wait",
-    "__cv_timedwait",
-    "_cv_wait",
-    "_cv_timedwait",
-    "sleepq_",
-];
+/// Functions by name; a star at the end stands for any ending.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table<'a> {
+    #[serde(borrow)]
+    sleep: Vec<&'a str>,
+    switch: Vec<&'a str>,
+}
 
-/// The switch to another thread, which a thread also makes that is only made to pause.
-const SWITCHES: [&str; 6] =
-    ["mi_switch", "sched_switch", "preempt_schedule", "__preempt_schedule", "critical_exit", "swtch"];
+static TABLE: LazyLock<Table> = LazyLock::new(|| table(include_str!("../threads/sleep.toml")));
 
 /// Whether a thread in this function sleeps.
 pub fn puts_to_sleep(function: &str) -> bool {
-    NAMES.contains(&function) || BEGINS.iter().any(|begin| function.starts_with(begin))
+    is_listed(function, &TABLE.sleep)
 }
 
 /// Whether a function only leads away from the CPU, asleep or not: its caller is what the thread was about.
 pub fn leaves_the_cpu(function: &str) -> bool {
-    puts_to_sleep(function) || SWITCHES.iter().any(|begin| function.starts_with(begin))
+    puts_to_sleep(function) || is_listed(function, &TABLE.switch)
 }
 
 #[cfg(test)]

@@ -1,176 +1,48 @@
-//! Threads of OpenZFS by their names: what each does.
+//! Threads of OpenZFS by their names: what each does (`knowledge/threads/roles.toml`).
 //!
-//! Names are those that OpenZFS 0.7 to 2.4 gives its threads and taskqs (`module/zfs/spa.c`
-//! `zio_taskqs`, `arc.c`, `dbuf.c`, `txg.c`, …), cut at 15 characters by Linux. The SPL adds `_N`
-//! to threads of a taskq, priorities and batches add `/N`, `-N` or a letter.
+//! Linux cuts names at 15 characters. The SPL adds `_N` to threads of a taskq, priorities and batches add `/N`, `-N`
+//! or a letter.
 
-/// Part of OpenZFS that a thread works for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Area {
-    Read,
-    Write,
-    Free,
-    Txg,
-    Arc,
-    Dbuf,
-    L2arc,
-    Zvol,
-    Scan,
-    Vdev,
-    SendReceive,
-    Memory,
-    Maintenance,
-}
+use crate::data::table;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// What a thread is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Role {
     /// The whole name without numbers, also where Linux shows it cut: `z_rd_int`, `spl_system_taskq`.
     pub name: &'static str,
-    pub area: Area,
     /// A phrase that can follow "this thread".
     pub what: &'static str,
     /// Gone from current OpenZFS; names the last line that has it.
     pub until: Option<&'static str>,
 }
 
-const fn role(name: &'static str, area: Area, what: &'static str) -> Role {
-    Role { name, area, what, until: None }
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table<'a> {
+    #[serde(borrow)]
+    idle: Vec<&'a str>,
+    roles: BTreeMap<&'a str, &'a str>,
+    gone: BTreeMap<&'a str, &'a str>,
 }
 
-const fn old(name: &'static str, area: Area, what: &'static str, until: &'static str) -> Role {
-    Role { name, area, what, until: Some(until) }
-}
+static TABLE: LazyLock<Table> = LazyLock::new(|| table(include_str!("../threads/roles.toml")));
 
-/// Longer names stand before those they begin with.
-const ROLES: &[Role] = &[
-    role("z_rd_int", Area::Read, "finishes reads: verifies checksums, decrypts, decompresses, reconstructs"),
-    role("z_rd_iss", Area::Read, "starts reads that a caller did not start itself"),
-    role(
-        "z_wr_iss_h",
-        Area::Write,
-        "compresses, encrypts and checksums urgent writes (intent log, metadata)",
-    ),
-    role("z_wr_iss", Area::Write, "compresses, encrypts, checksums and allocates blocks being written"),
-    role("z_wr_int_h", Area::Write, "finishes urgent writes"),
-    role("z_wr_int", Area::Write, "finishes writes"),
-    role("z_fr_iss_h", Area::Free, "frees urgent blocks"),
-    role("z_fr_iss", Area::Free, "frees blocks (destroy, overwrite, delete)"),
-    role("z_fr_int", Area::Free, "finishes frees"),
-    role("z_cl_iss", Area::Maintenance, "starts claims of intent log blocks at import"),
-    role("z_cl_int", Area::Maintenance, "finishes claims of intent log blocks"),
-    role("z_null_iss", Area::Maintenance, "runs empty parents of I/O trees"),
-    role("z_null_int", Area::Maintenance, "finishes empty parents of I/O trees"),
-    role("z_ioctl_iss", Area::Vdev, "starts cache flushes of devices"),
-    role("z_ioctl_int", Area::Vdev, "finishes cache flushes of devices"),
-    role("z_flush_iss", Area::Vdev, "starts cache flushes of devices"),
-    role("z_flush_int", Area::Vdev, "finishes cache flushes of devices"),
-    role("z_trim_iss", Area::Vdev, "starts trims of freed space"),
-    role("z_trim_int", Area::Vdev, "finishes trims of freed space"),
-    role("z_upgrade", Area::Maintenance, "upgrades on-disk accounting of datasets"),
-    role("z_unlinked_drain", Area::Free, "deletes files that were unlinked while open"),
-    role("z_zrele", Area::Maintenance, "releases inodes asynchronously"),
-    role("z_iput", Area::Maintenance, "releases inodes asynchronously"),
-    role("z_prefetch", Area::Read, "runs asynchronous prefetch of metadata"),
-    role("z_vdev_file", Area::Vdev, "reads and writes vdevs that are files"),
-    role("z_metaslab", Area::Write, "loads and condenses space maps"),
-    role("zvol_tq", Area::Zvol, "serves reads and writes of zvols"),
-    role("zvol", Area::Zvol, "serves reads and writes of zvols, or creates their devices"),
-    role("zil_clean", Area::Txg, "frees intent log records that are synced"),
-    role(
-        "zthr_procedure",
-        Area::Maintenance,
-        "a helper thread: evicts ARC buffers, ages dbufs, or a background job",
-    ),
-    role("txg_sync", Area::Txg, "writes transaction groups to disk, one at a time"),
-    role("txg_quiesce", Area::Txg, "closes transaction groups"),
-    role("dp_sync_taskq", Area::Txg, "syncs dirty datasets of a transaction group in parallel"),
-    role("dp_zil_clean_taskq", Area::Txg, "frees intent log records that are synced"),
-    role("arc_prune", Area::Arc, "asks file systems to drop inodes and dentries that pin metadata"),
-    role("arc_evict", Area::Arc, "evicts buffers when the ARC is over its target"),
-    role("arc_flush", Area::Arc, "drops the ARC buffers of an exported pool"),
-    role("arc_reap", Area::Arc, "gives ARC memory back to the kernel under memory pressure"),
-    old("arc_reclaim", Area::Arc, "evicts buffers and gives memory back (0.7 and earlier)", "0.7"),
-    old("arc_user_evicts", Area::Arc, "evicts buffers of user callbacks (0.6)", "0.6"),
-    old("arc_adapt", Area::Arc, "adapts the ARC's size and evicts (0.6)", "0.6"),
-    old("arc_adjust", Area::Arc, "evicts buffers when the ARC is over its target (0.8)", "0.8"),
-    role("dbuf_evict", Area::Dbuf, "evicts from the dbuf cache; there is one such thread"),
-    role("dbu_evict", Area::Dbuf, "runs eviction callbacks of dbufs"),
-    role("l2arc_feed", Area::L2arc, "writes ARC buffers to the cache devices"),
-    role("l2arc_rebuild", Area::L2arc, "reads cache device headers after import"),
-    role("mmp", Area::Maintenance, "writes the multihost heartbeat"),
-    role("dsl_scan_iss", Area::Scan, "issues scrub and resilver reads"),
-    role("dsl_scan_tq", Area::Scan, "issues scrub and resilver reads"),
-    role("raidz_expand", Area::Scan, "moves data of a RAID-Z vdev that is being widened"),
-    role("vdev_autotrim", Area::Vdev, "trims freed space continuously"),
-    role("vdev_trim", Area::Vdev, "trims free space on request"),
-    role("vdev_initialize", Area::Vdev, "writes all free space of a device"),
-    role("vdev_rebuild", Area::Scan, "rebuilds a device sequentially"),
-    role("vdev_open", Area::Vdev, "opens devices at import"),
-    role("vdev_load", Area::Vdev, "loads vdev metadata at import"),
-    role("vdev_validate", Area::Vdev, "reads vdev labels at import"),
-    role("spl_kmem_cache", Area::Memory, "grows and ages the SPL's memory caches"),
-    role("spl_delay_taskq", Area::Maintenance, "runs delayed jobs"),
-    role("spl_dynamic_taskq", Area::Maintenance, "starts and stops taskq threads"),
-    role("spl_system_taskq", Area::Maintenance, "runs jobs without a queue of their own"),
-    role("metaslab_group_taskq", Area::Write, "loads space maps before they are needed"),
-    role("send_traverse", Area::SendReceive, "walks block pointers for zfs send"),
-    role("send_merge", Area::SendReceive, "merges block ranges for zfs send"),
-    role("send_reader", Area::SendReceive, "reads data for zfs send"),
-    role("receive_writer", Area::SendReceive, "writes what zfs receive reads"),
-    role("redact_traverse", Area::SendReceive, "walks block pointers for redaction"),
-    role("redact_merge", Area::SendReceive, "merges redaction lists"),
-    role("redact_list", Area::SendReceive, "reads redaction lists"),
-    role("livelist_delete", Area::Free, "frees blocks of destroyed clones"),
-    role("livelist_condense", Area::Free, "condenses lists of clone blocks"),
-    role("spa_async", Area::Maintenance, "handles device changes and other deferred pool work"),
-    role("checkpoint_discard", Area::Free, "frees the blocks of a discarded checkpoint"),
-    role("indirect_condense", Area::Maintenance, "condenses mappings of removed vdevs"),
-    role("brt_sync", Area::Txg, "writes block cloning reference counts"),
-    role("ddt_prefetch", Area::Read, "loads dedup tables"),
-    role("zfs_zrele", Area::Maintenance, "releases inodes asynchronously"),
-    role("null_iss", Area::Maintenance, "runs empty parents of I/O trees"),
-];
-
-/// Functions in which threads of ZFS and of the kernel wait until there is work: `spl-taskq.c`, `txg.c`,
-/// `zthr.c`, `dbuf.c`, `arc.c`, `mmp.c`; Linux `kernel/workqueue.c`, `kthread.c`, `hung_task.c`, `rcu/tree.c`,
-/// `mm/compaction.c`, `mm/vmscan.c`, `mm/khugepaged.c`, `mm/oom_kill.c`; FreeBSD `kern/subr_taskqueue.c`,
-/// `kern/kern_intr.c`.
-const IDLE: [&str; 28] = [
-    "taskq_thread",
-    "txg_thread_wait",
-    "taskq_thread_wait",
-    "zthr_wait_cv",
-    "zthr_procedure",
-    "dbuf_evict_thread",
-    "l2arc_feed_thread",
-    "mmp_thread",
-    "vdev_autotrim_thread",
-    "spa_async_thread",
-    "arc_reclaim_thread",
-    "worker_thread",
-    "rescuer_thread",
-    "kthreadd",
-    "smpboot_thread_fn",
-    "kcompactd",
-    "kswapd",
-    "khugepaged",
-    "rcu_gp_kthread",
-    "rcu_gp_fqs_loop",
-    "rcu_nocb_cb_kthread",
-    "watchdog",
-    "oom_reaper",
-    "arc_reap_cb",
-    "kthread_worker_fn",
-    "taskqueue_thread_loop",
-    "ithread_loop",
-    "kproc_suspend_check",
-];
+static ROLES: LazyLock<Vec<Role>> = LazyLock::new(|| {
+    let role = |(name, what): (&&'static str, &&'static str)| Role {
+        name,
+        what,
+        until: TABLE.gone.get(name).copied(),
+    };
+    TABLE.roles.iter().map(role).collect()
+});
 
 /// Whether a thread that sleeps right below this function has nothing to do. Compiler suffixes
 /// (`taskq_thread.isra.0`) do not count.
 pub fn waits_for_work(function: &str) -> bool {
-    function.split('.').next().is_some_and(|name| IDLE.contains(&name))
+    function.split('.').next().is_some_and(|name| TABLE.idle.contains(&name))
 }
 
 /// The name of a thread without its number: `z_wr_iss/3`, `z_wr_iss_3` and `zvol_tq-0` are

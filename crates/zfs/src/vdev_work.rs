@@ -85,15 +85,11 @@ fn unix_time(text: &str) -> Option<u64> {
     {
         return None;
     }
-    let is_leap =
-        |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let of_month = |m: u64| match m {
-        1 => 28 + u64::from(is_leap(year)),
-        3 | 5 | 8 | 10 => 30,
-        _ => 31,
-    };
-    let years: u64 = (1970..year).map(|year| 365 + u64::from(is_leap(year))).sum();
-    let days = years + (0..month).map(of_month).sum::<u64>() + day - 1;
+    // Days since 1970, in years that begin in March, so that a leap day is the last of its year (Howard Hinnant,
+    // "chrono-Compatible Low-Level Date Algorithms").
+    let (year, month) = if month < 2 { (year - 1, month + 10) } else { (year, month - 2) };
+    let of_years = year * 365 + year / 4 - year / 100 + year / 400;
+    let days = of_years + (153 * month + 2) / 5 + day - 1 - 719_468;
     Some(days * 86_400 + hours * 3600 + minutes * 60 + seconds)
 }
 

@@ -146,20 +146,10 @@ fn exact_kind(name: &str, kind: &str) -> String {
 
 /// `raidz2-0` is a raidz2; a path or a bare name is a disk, a path outside of /dev a file.
 fn kind_of_name(name: &str) -> String {
-    const KINDS: [&str; 10] = [
-        "mirror",
-        "raidz1",
-        "raidz2",
-        "raidz3",
-        "draid1",
-        "draid2",
-        "draid3",
-        "spare",
-        "replacing",
-        "indirect",
-    ];
     let head = name.split([':', '-']).next().unwrap_or(name);
-    if KINDS.contains(&head) && name.contains('-') {
+    let has_parity = |kind| head.strip_prefix(kind).is_some_and(|level| matches!(level, "1" | "2" | "3"));
+    let known = matches!(head, "mirror" | "spare" | "replacing" | "indirect");
+    if name.contains('-') && (known || has_parity("raidz") || has_parity("draid")) {
         head.to_owned()
     } else if name.starts_with('/') && !name.starts_with("/dev/") {
         "file".to_owned()

@@ -1,15 +1,15 @@
-//! What a sleeping thread waits for, told by the functions that it sleeps in.
-//!
-//! OpenZFS: `zio.c` `zio_wait`, `dbuf.c` `dbuf_read`, `zil.c` `zil_commit_impl`, `txg.c` `txg_wait_synced_impl`,
-//! `dmu_tx.c` `dmu_tx_wait`, `arc.c` `arc_wait_for_eviction`, `zfs_rlock.c`, `rrwlock.c`, `bqueue.c`, `taskq.c`;
-//! Linux `mm/page-writeback.c`, `mm/vmscan.c`, `mm/memcontrol.c`, `kernel/locking`, `block/blk-rq-qos.c`,
-//! `fs/select.c`, `kernel/futex`; FreeBSD `kern/kern_sx.c`, `kern_rwlock.c`, `kern_mutex.c`.
+//! What a sleeping thread waits for, told by the functions that it sleeps in
+//! (`knowledge/threads/waits.toml`).
 
+use crate::data::{is_listed, table};
 use crate::sleep::leaves_the_cpu;
 use crate::threads::waits_for_work;
+use serde::Deserialize;
+use std::sync::LazyLock;
 
 /// What is waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WaitsFor {
     /// Data that is read from a disk.
     Read,
@@ -37,198 +37,42 @@ pub enum WaitsFor {
 impl WaitsFor {
     /// Of all of them the plain words that follow "waits for".
     pub fn words(self) -> &'static str {
-        match self {
-            WaitsFor::Read => "disk reads",
-            WaitsFor::Write => "disk writes",
-            WaitsFor::Disk => "disk I/O",
-            WaitsFor::IntentLog => "synchronous writes",
-            WaitsFor::Txg => "a transaction group to be on disk",
-            WaitsFor::DirtyData => "room for changed data",
-            WaitsFor::Throttle => "its share of I/O",
-            WaitsFor::Memory => "memory",
-            WaitsFor::Lock => "a lock",
-            WaitsFor::Queue => "a queue",
-            WaitsFor::Work => "work",
-        }
+        self.place().map_or("", |place| place.words)
     }
 
     /// Whether a disk ends it.
     pub fn is_disk(self) -> bool {
-        matches!(
-            self,
-            WaitsFor::Read
-                | WaitsFor::Write
-                | WaitsFor::Disk
-                | WaitsFor::IntentLog
-                | WaitsFor::Txg
-                | WaitsFor::DirtyData
-        )
+        self.place().is_some_and(|place| place.disk)
+    }
+
+    fn place(self) -> Option<&'static Place<'static>> {
+        TABLE.waits.iter().find(|place| place.waits == self)
     }
 }
 
-/// Functions by what is waited for in them; a star at the end stands for any ending. Of a stack the innermost one
-/// that is listed decides.
-const PLACES: &[(WaitsFor, &[&str])] = &[
-    (
-        WaitsFor::Read,
-        &[
-            "dbuf_read*",
-            "dmu_buf_hold_array*",
-            "arc_read",
-            "dmu_read*",
-            "dmu_buf_hold*",
-            "zvol_read",
-            "dnode_hold*",
-            "dbuf_hold*",
-            "zfs_getpage",
-            "mappedread*",
-            "vdev_probe",
-        ],
-    ),
-    (
-        WaitsFor::Write,
-        &[
-            "spa_sync*",
-            "dsl_pool_sync*",
-            "vdev_config_sync*",
-            "vdev_uberblock_sync*",
-            "vdev_label_sync*",
-            "dmu_sync*",
-        ],
-    ),
-    (
-        WaitsFor::Disk,
-        &[
-            "vdev_trim_*",
-            "vdev_autotrim_*",
-            "vdev_initialize_*",
-            "vdev_rebuild_*",
-            "dsl_scan_*",
-            "zio_flush",
-            "submit_bio_wait",
-            "blkdev_issue_*",
-            "bio_await*",
-            "folio_wait_*",
-            "wait_on_page_*",
-            "__wait_on_buffer",
-            "blk_mq_get_tag",
-            "jbd2_*",
-            "ext4_*",
-            "xfs_*",
-            "btrfs_*",
-            "zio_wait",
-        ],
-    ),
-    (WaitsFor::IntentLog, &["zil_*"]),
-    (WaitsFor::Txg, &["txg_wait_synced*", "txg_wait_open*", "txg_quiesce"]),
-    (WaitsFor::DirtyData, &["dmu_tx_wait", "dmu_tx_delay*", "dmu_tx_assign", "dsl_pool_wait_*", "txg_delay"]),
-    (
-        WaitsFor::Throttle,
-        &[
-            "balance_dirty_pages*",
-            "rq_qos_wait*",
-            "wbt_wait*",
-            "ioc_rqos_throttle*",
-            "blkcg_maybe_throttle*",
-            "blk_throtl*",
-            "throttle_cfs_rq*",
-        ],
-    ),
-    (
-        WaitsFor::Memory,
-        &[
-            "arc_wait_for_eviction*",
-            "arc_get_data_*",
-            "arc_tempreserve_space",
-            "__alloc_pages_slowpath*",
-            "__alloc_frozen_pages_slowpath*",
-            "try_to_free_*",
-            "do_try_to_free_pages",
-            "throttle_direct_reclaim",
-            "reclaim_throttle",
-            "mem_cgroup_handle_over_high",
-            "__mem_cgroup_handle_over_high",
-            "try_charge_memcg",
-            "do_swap_page",
-            "swap_read*",
-            "shrink_node*",
-            "shrink_slab*",
-            "compact_zone*",
-            "spl_cache_grow*",
-            "spl_kmem_cache_alloc",
-        ],
-    ),
-    (
-        WaitsFor::Lock,
-        &[
-            "zfs_rangelock_enter*",
-            "rrw_enter*",
-            "rrm_enter*",
-            "spa_config_enter*",
-            "mutex_lock*",
-            "__mutex_lock*",
-            "rwsem_down_*",
-            "down_read*",
-            "down_write*",
-            "rt_mutex_*",
-            "_sx_xlock_hard",
-            "_sx_slock_hard",
-            "__rw_wlock_hard",
-            "__rw_rlock_hard",
-            "__mtx_lock_sleep",
-            "turnstile_wait",
-        ],
-    ),
-    (WaitsFor::Queue, &["taskq_wait*", "bqueue_*", "zio_taskq_*", "pipe_write", "anon_pipe_write"]),
-    (
-        WaitsFor::Work,
-        &[
-            "poll_schedule_timeout*",
-            "do_poll*",
-            "do_sys_poll",
-            "do_select",
-            "ep_poll",
-            "futex_wait*",
-            "__futex_wait*",
-            "do_wait",
-            "kernel_wait4",
-            "pipe_read",
-            "anon_pipe_read",
-            "unix_stream_*",
-            "inet_csk_accept",
-            "tcp_recvmsg*",
-            "sk_wait_data",
-            "__skb_wait_for_more_packets",
-            "do_sigtimedwait",
-            "sigsuspend",
-            "wait_woken",
-            "n_tty_read",
-            "io_cqring_wait",
-            "svc_recv",
-            "svc_get_next_xprt",
-            "txg_sync_thread",
-            "txg_quiesce_thread",
-            "common_nsleep*",
-            "__do_sys_clock_nanosleep",
-            "__x64_sys_clock_nanosleep",
-            "__x64_sys_nanosleep",
-            "__arm64_sys_nanosleep",
-            "__arm64_sys_clock_nanosleep",
-        ],
-    ),
-];
+/// Functions by what is waited for in them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Place<'a> {
+    #[serde(rename = "for")]
+    waits: WaitsFor,
+    words: &'a str,
+    #[serde(default)]
+    disk: bool,
+    #[serde(default)]
+    callers: Vec<&'a str>,
+    functions: Vec<&'a str>,
+}
 
-/// Callers that say more than the lock or queue that they wait in: one of the intent log is held by who writes it.
-const CALLERS: &[(&str, WaitsFor)] = &[
-    ("zil_commit*", WaitsFor::IntentLog),
-    ("spa_sync", WaitsFor::Write),
-    ("txg_wait_synced*", WaitsFor::Txg),
-];
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table<'a> {
+    #[serde(borrow)]
+    preempted: Vec<&'a str>,
+    waits: Vec<Place<'a>>,
+}
 
-/// Functions in which the kernel takes the CPU from a thread that could go on: it waits for a CPU, not for what its
-/// callers are about (Linux `kernel/sched/core.c`, `kernel/entry/common.c`).
-const PREEMPTED: &[&str] =
-    &["__cond_resched*", "preempt_schedule*", "__preempt_schedule*", "exit_to_user_mode*", "irqentry_exit*"];
+static TABLE: LazyLock<Table> = LazyLock::new(|| table(include_str!("../threads/waits.toml")));
 
 /// What a thread waits for with these functions, innermost first; `None` where they do not say.
 pub fn waits_for(names: &[&str]) -> Option<WaitsFor> {
@@ -236,7 +80,7 @@ pub fn waits_for(names: &[&str]) -> Option<WaitsFor> {
         names.iter().map(|name| plain(name)).filter(|n| !n.starts_with('[') && !leaves_the_cpu(n));
     let first = inside.next()?;
     let leads_away = names.iter().map(|name| plain(name)).take_while(|name| *name != first);
-    let preempted = |name: &str| PREEMPTED.iter().any(|of| like(name, of));
+    let preempted = |name: &str| is_listed(name, &TABLE.preempted);
     if preempted(first) || leads_away.into_iter().any(preempted) {
         return None;
     }
@@ -245,7 +89,7 @@ pub fn waits_for(names: &[&str]) -> Option<WaitsFor> {
         return Some(WaitsFor::Work);
     }
     let known = |name: &str| place(name).filter(|waits| *waits != WaitsFor::Work);
-    let narrow = |name: &str| CALLERS.iter().find(|(of, _)| like(name, of)).map(|(_, waits)| *waits);
+    let narrow = |name: &str| kind_of(|of| is_listed(name, &of.callers));
     let found = known(first).or_else(|| inside.clone().find_map(known))?;
     Some(match found {
         // A wait for some I/O: whose it is, is told by the nearest caller that is listed.
@@ -256,16 +100,16 @@ pub fn waits_for(names: &[&str]) -> Option<WaitsFor> {
 }
 
 fn place(name: &str) -> Option<WaitsFor> {
-    PLACES.iter().find(|(_, names)| names.iter().any(|of| like(name, of))).map(|(waits, _)| *waits)
+    kind_of(|of| is_listed(name, &of.functions))
+}
+
+fn kind_of(fits: impl Fn(&Place<'_>) -> bool) -> Option<WaitsFor> {
+    TABLE.waits.iter().find(|place| fits(place)).map(|place| place.waits)
 }
 
 /// Without what a compiler adds: `.isra.0`, `.constprop.0`.
 fn plain(name: &str) -> &str {
     name.split('.').next().filter(|n| !n.is_empty()).unwrap_or(name)
-}
-
-fn like(name: &str, pattern: &str) -> bool {
-    pattern.strip_suffix('*').map_or(name == pattern, |begin| name.starts_with(begin))
 }
 
 #[cfg(test)]
@@ -330,7 +174,8 @@ mod tests {
 
     #[test]
     fn every_place_is_listed_once() {
-        let mut all: Vec<&str> = PLACES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut all: Vec<&str> =
+            TABLE.waits.iter().flat_map(|place| place.functions.iter().copied()).collect();
         let count = all.len();
         all.sort_unstable();
         all.dedup();

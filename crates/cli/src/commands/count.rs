@@ -77,10 +77,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     options.out.clone_from(&args.output);
     let stop = stop::flag()?;
     let mut counting = Counting::start(options)?;
-    let bar = match args.duration {
-        Some(d) => progress::bar(d.as_millis() as u64, "counting {bar:30} {msg} · {eta} left"),
-        None => progress::bar(0, "counting {elapsed} · {msg} · Ctrl-C ends it"),
-    };
+    let bar = progress::over("counting", args.duration);
     let ran = counting.run(&stop, |elapsed, calls| {
         bar.set_position(elapsed.as_millis() as u64);
         bar.set_message(format!("{calls} calls"));

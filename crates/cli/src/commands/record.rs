@@ -77,6 +77,14 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A time between two looks, of at least so many seconds and at most a minute.
+pub fn interval(text: &str, least: f64) -> Result<Duration, String> {
+    let value = seconds(text)?;
+    let range = Duration::from_secs_f64(least)..=Duration::from_secs(60);
+    let wrong = || format!("{text} is out of range; give {least} to 60 seconds");
+    range.contains(&value).then_some(value).ok_or_else(wrong)
+}
+
 /// `60`, `60s` or `5m`.
 fn span(text: &str) -> Result<Duration, String> {
     match text.strip_suffix('m') {
@@ -117,7 +125,7 @@ pub fn run(args: &Args) -> Result<ExitCode> {
     options.keep_last = keep_last(args)?;
     let stop = stop::flag()?;
     let mut recording = Recording::start(options)?;
-    let mut shown = Shown::new(args.duration);
+    let mut shown = Shown { bar: progress::over("recording", args.duration) };
     let ran = recording.run(&stop, &mut shown);
     shown.bar.finish_and_clear();
     // Whatever ended the run, what was recorded is kept before the error is told.
@@ -187,16 +195,6 @@ fn own_cost(s: &Summary) -> String {
 /// Elapsed time, samples and losses while recording.
 struct Shown {
     bar: ProgressBar,
-}
-
-impl Shown {
-    fn new(duration: Option<Duration>) -> Shown {
-        let bar = match duration {
-            Some(d) => progress::bar(d.as_millis() as u64, "recording {bar:30} {msg} · {eta} left"),
-            None => progress::bar(0, "recording {elapsed} · {msg} · Ctrl-C ends it"),
-        };
-        Shown { bar }
-    }
 }
 
 impl zwhy_record::Progress for Shown {

@@ -58,7 +58,7 @@ fn check(args: &Args) -> Result<PathBuf> {
     }
     output::check(&args.output, &output::CAPTURE, "this writes a capture: name it X.zwhy")?;
     // Strangers get the file: they, and what they open it with, know it by its name only.
-    if !output::ends_as(&args.output, &output::CAPTURE) {
+    if !zwhy_place::ending(&args.output).is_some_and(|e| output::CAPTURE.contains(&e.as_str())) {
         let name = args.output.with_extension("zwhy");
         let said =
             format!("{} is not the name of a capture; name it {}", args.output.display(), name.display());

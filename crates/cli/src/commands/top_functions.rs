@@ -1,6 +1,6 @@
 //! `zwhy top-functions`: functions by self and total samples.
 
-use crate::load::{ReadArgs, load_drawn};
+use crate::load::{ReadArgs, draw, load, tell};
 use crate::output;
 use anyhow::Result;
 use std::path::PathBuf;
@@ -27,7 +27,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let imported = load_drawn(&args.input, &args.read)?;
+    let mut imported = load(&args.input, &args.read)?;
+    draw(&mut imported);
+    tell(&args.read.name_of(&args.input), &imported);
     let event = crate::drawing::event_of(&imported, args.event)?;
     crate::drawing::tell_left_out(&imported, event, crate::drawing::BY_OPTION);
     let profile = &imported.evidence.profile;

@@ -69,11 +69,7 @@ pub fn cost(sides: [&FactBase<'_>; 2], sources: [&Source; 2], work: Option<&Work
 fn spent(facts: &FactBase<'_>, source: &Source, zfs: bool) -> Option<Spent> {
     let (hz, seconds) = (source.hz?, source.duration_s?);
     let cpu = &facts.cpu;
-    let part = if zfs {
-        cpu.stages.all().filter(|(stage, _)| *stage > NOT_ZFS).map(|(_, amount)| amount).sum()
-    } else {
-        cpu.busy
-    };
+    let part = if zfs { cpu.stages.of_zfs() } else { cpu.busy };
     let samples = cpu.sampling.samples_in(part);
     if !cpu.sampling.counted || samples < 1.0 || hz * seconds <= 0.0 {
         return None;
@@ -117,11 +113,10 @@ pub fn work(sides: [&FactBase<'_>; 2], done: [Option<Done>; 2]) -> Option<Work> 
     let counted = |side: usize| done[side].filter(|d| d.seconds > 0.0);
     if let (Some(a), Some(b)) = (counted(0), counted(1)) {
         let source = "what the load itself counted";
-        if let Some(work) = made("bytes", source, [(a.bytes, a.seconds), (b.bytes, b.seconds)], BYTES) {
-            return Some(work);
-        }
-        let operations = [(a.operations, a.seconds), (b.operations, b.seconds)];
-        if let Some(work) = made("operations", source, operations, OPERATIONS) {
+        let bytes = made("bytes", source, [(a.bytes, a.seconds), (b.bytes, b.seconds)]);
+        let operations =
+            || made("operations", source, [(a.operations, a.seconds), (b.operations, b.seconds)]);
+        if let Some(work) = bytes.or_else(operations) {
             return Some(work);
         }
     }
@@ -129,12 +124,13 @@ pub fn work(sides: [&FactBase<'_>; 2], done: [Option<Done>; 2]) -> Option<Work> 
         let [a, b] = sides.map(|facts| counters.rates(facts));
         let read = |rates: [f64; 2]| rates[0] / (rates[0] + rates[1]);
         let rates = [a, b].map(|rates| (rates[0] + rates[1], 1.0));
-        let work = made(counters.unit, counters.words, rates, counters.least)?;
+        let work = made(counters.unit, counters.words, rates)?;
         Some(Work { read_before: Some(read(a)), read_after: Some(read(b)), ..work })
     })
 }
 
-fn made(unit: &str, source: &str, [a, b]: [(f64, f64); 2], least: f64) -> Option<Work> {
+fn made(unit: &str, source: &str, [a, b]: [(f64, f64); 2]) -> Option<Work> {
+    let least = if unit == "bytes" { BYTES } else { OPERATIONS };
     let [before, after] = [a.0 / a.1, b.0 / b.1];
     let rate = (before >= least && after >= least).then(|| times(before, after, None))?;
     let (unit, source) = (unit.to_owned(), source.to_owned());
@@ -145,7 +141,6 @@ fn made(unit: &str, source: &str, [a, b]: [(f64, f64); 2], least: f64) -> Option
 struct Counters {
     words: &'static str,
     unit: &'static str,
-    least: f64,
     of: fn(&str) -> bool,
     read: &'static [&'static str],
     written: &'static [&'static str],
@@ -156,7 +151,6 @@ const COUNTERS: [Counters; 4] = [
     Counters {
         words: "what datasets counted (objset kstats)",
         unit: "bytes",
-        least: BYTES,
         of: |source| source.contains("/objset-"),
         read: &["nread"],
         written: &["nwritten"],
@@ -164,7 +158,6 @@ const COUNTERS: [Counters; 4] = [
     Counters {
         words: "what pools counted (iostats)",
         unit: "bytes",
-        least: BYTES,
         of: |source| source.ends_with("/iostats"),
         read: &["arc_read_bytes", "direct_read_bytes"],
         written: &["arc_write_bytes", "direct_write_bytes"],
@@ -172,7 +165,6 @@ const COUNTERS: [Counters; 4] = [
     Counters {
         words: "what disks moved (diskstats)",
         unit: "bytes",
-        least: BYTES,
         of: |source| source.starts_with("disk/"),
         read: &["read_bytes"],
         written: &["write_bytes"],
@@ -180,7 +172,6 @@ const COUNTERS: [Counters; 4] = [
     Counters {
         words: "operations of datasets (objset kstats)",
         unit: "operations",
-        least: OPERATIONS,
         of: |source| source.contains("/objset-"),
         read: &["reads"],
         written: &["writes", "nunlinks"],

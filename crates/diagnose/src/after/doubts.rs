@@ -97,9 +97,7 @@ fn of_recording(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2]) -> Vec<Doubt> 
     let user = recorders.map(|recorder| recorder.user_only);
     let kernel = recorders.map(|recorder| recorder.kernel_only);
     for (sides, what) in [(user, "user code alone"), (kernel, "the kernel alone")] {
-        if let [Some(a), Some(b)] = sides
-            && a != b
-        {
+        if let Some([a, _]) = differing(sides) {
             let which = if a { "BEFORE" } else { "AFTER" };
             out.push(forbids(format!(
                 "{which} is of {what}, the other is not: shares are of different wholes."
@@ -108,9 +106,7 @@ fn of_recording(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2]) -> Vec<Doubt> 
     }
     // Two processes have two numbers: only what kind of thing was recorded can differ.
     let kinds = recorders.map(|recorder| recorder.target.as_deref().and_then(|t| t.split(' ').next()));
-    if let [Some(a), Some(b)] = kinds
-        && a != b
-    {
+    if let Some([a, b]) = differing(kinds) {
         out.push(forbids(format!(
             "BEFORE is a recording of a {a}, AFTER of a {b}: shares are of different wholes."
         )));
@@ -138,19 +134,20 @@ fn of_recording(sides: [&Side<'_>; 2], facts: [&FactBase<'_>; 2]) -> Vec<Doubt> 
     out
 }
 
+/// What both sides tell, and tell differently.
+fn differing<T: PartialEq>([a, b]: [Option<T>; 2]) -> Option<[T; 2]> {
+    Some([a?, b?]).filter(|[a, b]| a != b)
+}
+
 fn of_host(sides: [&Side<'_>; 2]) -> Vec<Doubt> {
     let mut out = Vec::new();
     let [a, b] = sides.map(|s| &s.evidence.host);
-    if let (Some(x), Some(y)) = (&a.name, &b.name)
-        && x != y
-    {
+    if let Some([x, y]) = differing([a.name.as_ref(), b.name.as_ref()]) {
         out.push(forbids(format!(
             "These are two hosts, {x} and {y}: what differs may be the host, not the change."
         )));
     }
-    if let (Some(x), Some(y)) = (&a.cpu_model, &b.cpu_model)
-        && x != y
-    {
+    if let Some([x, y]) = differing([a.cpu_model.as_ref(), b.cpu_model.as_ref()]) {
         out.push(forbids(format!(
             "The CPUs are of different models, {x} and {y}: CPU time does not compare."
         )));
@@ -182,10 +179,7 @@ fn of_load(work: &Work) -> Option<Doubt> {
 
 /// Whether the samples of both are the same ones.
 fn same([a, b]: [&FactBase<'_>; 2]) -> bool {
-    let starts = [a, b].map(|f| f.evidence.facts.start_unix_s);
-    if let [Some(x), Some(y)] = starts
-        && x != y
-    {
+    if differing([a, b].map(|f| f.evidence.facts.start_unix_s)).is_some() {
         return false;
     }
     let sums = [a, b].map(|f| {

@@ -1,34 +1,9 @@
 //! What was set otherwise on the two sides: release, kernel, parameters, properties.
 
 use super::answer::SettingChange;
+use crate::properties::PROPERTIES;
 use std::collections::BTreeMap;
 use zwhy_evidence::Evidence;
-
-/// Figures that stand among properties and are no settings: they change by use.
-const FIGURES: [&str; 22] = [
-    "used",
-    "available",
-    "referenced",
-    "compressratio",
-    "refcompressratio",
-    "written",
-    "logicalused",
-    "logicalreferenced",
-    "usedbydataset",
-    "usedbysnapshots",
-    "usedbychildren",
-    "creation",
-    "guid",
-    "mounted",
-    "capacity",
-    "fragmentation",
-    "free",
-    "allocated",
-    "freeing",
-    "leaked",
-    "dedupratio",
-    "health",
-];
 
 /// Name of a property and whose it is.
 type Key<'a> = (Option<&'a str>, &'a str);
@@ -85,7 +60,7 @@ fn parameters(evidence: &Evidence) -> BTreeMap<&str, &str> {
 
 fn properties(evidence: &Evidence) -> BTreeMap<Key<'_>, &str> {
     let is_setting = |name: &str| {
-        !FIGURES.contains(&name)
+        !PROPERTIES.figures.contains(&name)
             && !name.ends_with("_pct")
             && !name.ends_with("_bytes")
             && !name.contains('@')

@@ -1,6 +1,5 @@
 //! How much CPU there was and who used it: the host, ZFS, and single threads.
 
-use crate::anatomy::NOT_ZFS;
 use crate::facts::FactBase;
 use zwhy_zfs::{thread_base, thread_role};
 
@@ -41,7 +40,7 @@ impl Cpu {
 /// Samples in stages of ZFS, as a part of the CPU time that the host has.
 fn zfs(facts: &FactBase<'_>, cpus: Option<f64>) -> Option<f64> {
     let recorder = &facts.evidence.facts.recorder;
-    let samples: u64 = facts.cpu.stages.all().filter(|(stage, _)| *stage > NOT_ZFS).map(|(_, n)| n).sum();
+    let samples = facts.cpu.stages.of_zfs();
     let whole = recorder.hz? * recorder.duration_s? * cpus?;
     (facts.cpu.all > 0 && whole > 0.0).then(|| (facts.cpu.sampling.samples_in(samples) / whole).min(1.0))
 }

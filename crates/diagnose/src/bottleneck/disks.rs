@@ -76,11 +76,7 @@ pub fn pools_of<'a>(
     facts: &'a CaptureFacts,
     disks: impl Iterator<Item = &'a str>,
 ) -> FxHashMap<&'a str, &'a str> {
-    let mut leaves: Vec<(&str, &str)> = Vec::new();
-    for pool in facts.pools.iter().flatten() {
-        let (Some(name), Some(vdevs)) = (pool.name.as_deref(), pool.vdevs.as_ref()) else { continue };
-        vdevs.iter().for_each(|vdev| add_leaves(vdev, name, &mut leaves));
-    }
+    let leaves = leaves(facts, |_| true);
     let of = |disk: &'a str| {
         let (_, pool) = leaves.iter().find(|(vdev, _)| is_of_disk(vdev, disk))?;
         Some((disk, *pool))
@@ -100,12 +96,7 @@ pub(super) struct Slower<'a> {
 /// devices are other disks on purpose.
 pub(super) fn slower<'d>(evidence: &Evidence, disks: &'d [DiskRow]) -> Option<Slower<'d>> {
     let seconds = evidence.facts.recorder.duration_s?;
-    let mut leaves: Vec<(&str, &str)> = Vec::new();
-    for pool in evidence.facts.pools.iter().flatten() {
-        let (Some(name), Some(vdevs)) = (pool.name.as_deref(), pool.vdevs.as_ref()) else { continue };
-        let of_data = vdevs.iter().filter(|vdev| matches!(vdev.class.as_str(), "" | "normal"));
-        of_data.for_each(|vdev| add_leaves(vdev, name, &mut leaves));
-    }
+    let leaves = leaves(&evidence.facts, |vdev| matches!(vdev.class.as_str(), "" | "normal"));
     let of_data = |d: &&DiskRow| leaves.iter().any(|(vdev, _)| is_of_disk(vdev, &d.disk));
     let of_data: Vec<&DiskRow> = disks.iter().filter(of_data).collect();
     let found = of_data.iter().filter_map(|disk| {
@@ -125,6 +116,16 @@ fn mean_ms(disk: &DiskRow, seconds: f64) -> Option<f64> {
     let all = disk.reads_s + disk.writes_s;
     let spent = disk.reads_s * disk.read_ms.unwrap_or(0.0) + disk.writes_s * disk.write_ms.unwrap_or(0.0);
     (all * seconds >= FEWEST).then(|| spent / all)
+}
+
+/// Disks below the vdevs that are kept, each with its pool.
+fn leaves(facts: &CaptureFacts, keep: impl Fn(&Vdev) -> bool) -> Vec<(&str, &str)> {
+    let mut leaves = Vec::new();
+    for pool in facts.pools.iter().flatten() {
+        let (Some(name), Some(vdevs)) = (pool.name.as_deref(), pool.vdevs.as_ref()) else { continue };
+        vdevs.iter().filter(|vdev| keep(vdev)).for_each(|vdev| add_leaves(vdev, name, &mut leaves));
+    }
+    leaves
 }
 
 fn add_leaves<'a>(vdev: &'a Vdev, pool: &'a str, leaves: &mut Vec<(&'a str, &'a str)>) {

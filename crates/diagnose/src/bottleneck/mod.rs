@@ -18,6 +18,7 @@ mod tests;
 pub use answer::{Bottleneck, DiskRow, LimitKind, ProgramTime, QueueRow, TimePart};
 pub use disks::{is_real as is_real_disk, pools_of as pools_of_disks};
 pub use first_line::{TELLING, Told, first_line};
+pub use programs::process_names;
 pub use words::MOST as MOST_CHARACTERS;
 
 use crate::answer::CONFIDENT;

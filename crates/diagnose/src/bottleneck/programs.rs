@@ -187,8 +187,9 @@ impl Found {
     }
 }
 
-/// Names of processes: that of their first thread.
-fn process_names<'a>(facts: &FactBase<'a>) -> FxHashMap<i32, &'a str> {
+/// Names of processes: that of their first thread, the last one where it changed, as a program has its parent's before
+/// it is executed.
+pub fn process_names<'a>(facts: &FactBase<'a>) -> FxHashMap<i32, &'a str> {
     let profile = &facts.evidence.profile;
     let first = profile.threads.iter().filter(|(_, t)| t.pid > 0 && t.pid == t.tid);
     first.map(|(_, t)| (t.pid, profile.strings.get(t.comm))).filter(|(_, name)| !name.is_empty()).collect()

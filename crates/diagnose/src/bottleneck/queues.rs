@@ -16,72 +16,41 @@ const WAITING: f64 = 1.0;
 /// Part of the limit that is at the disk all the time, from which the queue is full.
 const FULL: f64 = 0.8;
 
-struct Queue {
-    name: &'static str,
-    /// Of the names of `zwhy_zfs::IOSTAT_NAMES`: the start of those of its requests, its time, the disk's time.
-    requests: &'static str,
-    wait: &'static str,
-    disk: &'static str,
-    limit: &'static str,
-    in_bursts: bool,
-}
-
-const QUEUES: [Queue; 4] = [
-    Queue {
-        name: "synchronous reads",
-        requests: "syncq_read",
-        wait: "syncq_read_ns",
-        disk: "disk_read_ns",
-        limit: "zfs_vdev_sync_read_max_active",
-        in_bursts: false,
-    },
-    Queue {
-        name: "synchronous writes",
-        requests: "syncq_write",
-        wait: "syncq_write_ns",
-        disk: "disk_write_ns",
-        limit: "zfs_vdev_sync_write_max_active",
-        in_bursts: false,
-    },
-    Queue {
-        name: "reads ahead",
-        requests: "asyncq_read",
-        wait: "asyncq_read_ns",
-        disk: "disk_read_ns",
-        limit: "zfs_vdev_async_read_max_active",
-        in_bursts: false,
-    },
-    Queue {
-        name: "writes",
-        requests: "asyncq_write",
-        wait: "asyncq_write_ns",
-        disk: "disk_write_ns",
-        limit: "zfs_vdev_async_write_max_active",
-        in_bursts: true,
-    },
+/// What people call a queue, its kind and direction in the names of `zwhy_zfs::IOSTAT_NAMES` and of parameters, and whether
+/// its requests come in bursts.
+const QUEUES: [(&str, &str, &str, bool); 4] = [
+    ("synchronous reads", "sync", "read", false),
+    ("synchronous writes", "sync", "write", false),
+    ("reads ahead", "async", "read", false),
+    ("writes", "async", "write", true),
 ];
 
 /// Those that stand out, the longest wait first.
 pub(super) fn queues(evidence: &Evidence, loads: &[VdevLoad]) -> Vec<QueueRow> {
     let disks = loads.iter().filter(|load| !load.disk.is_empty() && load.reports >= FEWEST);
     let mut rows: Vec<QueueRow> =
-        disks.flat_map(|load| QUEUES.iter().filter_map(|queue| row(evidence, load, queue))).collect();
+        disks.flat_map(|load| QUEUES.into_iter().filter_map(|queue| row(evidence, load, queue))).collect();
     rows.sort_by(|a, b| b.wait_ms.total_cmp(&a.wait_ms).then_with(|| a.disk.cmp(&b.disk)));
     rows.truncate(MOST);
     rows
 }
 
-fn row(evidence: &Evidence, load: &VdevLoad, queue: &Queue) -> Option<QueueRow> {
-    let requests = |state: &str| load.mean(&format!("{}_{state}", queue.requests));
-    let (waiting, active) = (requests("pending"), requests("active"));
-    let (wait, disk) = (load.mean(queue.wait), load.mean(queue.disk));
-    let limit = evidence.param(queue.limit).and_then(|text| text.trim().parse::<u64>().ok());
+fn row(
+    evidence: &Evidence,
+    load: &VdevLoad,
+    (name, kind, direction, in_bursts): (&str, &str, &str, bool),
+) -> Option<QueueRow> {
+    let of_queue = |what: &str| load.mean(&format!("{kind}q_{direction}_{what}"));
+    let (waiting, active) = (of_queue("pending"), of_queue("active"));
+    let (wait, disk) = (of_queue("ns"), load.mean(&format!("disk_{direction}_ns")));
+    let limit = evidence.param(&format!("zfs_vdev_{kind}_{direction}_max_active"));
+    let limit = limit.and_then(|text| text.trim().parse::<u64>().ok());
     let is_full = limit.is_some_and(|limit| active >= FULL * limit as f64);
-    let stands_out = waiting >= WAITING && wait >= disk && wait > 0.0 && (is_full || !queue.in_bursts);
+    let stands_out = waiting >= WAITING && wait >= disk && wait > 0.0 && (is_full || !in_bursts);
     stands_out.then(|| QueueRow {
         disk: load.disk.rsplit('/').next().unwrap_or(&load.disk).to_owned(),
         pool: load.pool.clone(),
-        queue: queue.name.to_owned(),
+        queue: name.to_owned(),
         waiting,
         active,
         limit,

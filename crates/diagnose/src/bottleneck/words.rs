@@ -51,29 +51,25 @@ pub(super) struct Busy<'a> {
 /// `disk nvme0n1, 100 % busy at 12.4 ms a read`, or `disk nvme0n1, 40 times slower than its neighbours (12.4 ms a
 /// read)`
 pub(super) fn disks(busy: Busy<'_>, waits: WaitsFor) -> Option<String> {
-    let first = busy.disks.first()?;
-    if let Some(slower) = busy.slower {
-        let at = at(slower.disk, waits).map_or(String::new(), |at| format!(" ({at})"));
-        let disk = name(&slower.disk.disk);
-        return Some(format!("disk {disk}, {:.0} times slower than its neighbours{at}", slower.times));
-    }
-    let each = if busy.disks.len() > 1 { " each" } else { "" };
-    let at = at(first, waits).map_or(String::new(), |at| format!(" at {at}"));
-    Some(format!("{}, {} busy{each}{at}", which(busy.disks), whole(first.busy)))
+    told(busy, waits, [",", ","])
 }
 
 /// `disks sda and sdb are 100 % busy each at 12.4 ms a read`
 pub(super) fn busy(busy: Busy<'_>, waits: WaitsFor) -> Option<String> {
-    let disks = busy.disks;
-    let first = disks.first()?;
+    told(busy, waits, [" is", " are"])
+}
+
+/// `link` stands between the disks and what is said of them: of one, and of several.
+fn told(busy: Busy<'_>, waits: WaitsFor, link: [&str; 2]) -> Option<String> {
+    let first = busy.disks.first()?;
     if let Some(slower) = busy.slower {
         let at = at(slower.disk, waits).map_or(String::new(), |at| format!(" ({at})"));
-        let disk = name(&slower.disk.disk);
-        return Some(format!("disk {disk} is {:.0} times slower than its neighbours{at}", slower.times));
+        let (disk, times) = (name(&slower.disk.disk), slower.times);
+        return Some(format!("disk {disk}{} {times:.0} times slower than its neighbours{at}", link[0]));
     }
-    let (verb, each) = if disks.len() > 1 { ("are", " each") } else { ("is", "") };
+    let (link, each) = if busy.disks.len() > 1 { (link[1], " each") } else { (link[0], "") };
     let at = at(first, waits).map_or(String::new(), |at| format!(" at {at}"));
-    Some(format!("{} {verb} {} busy{each}{at}", which(disks), whole(first.busy)))
+    Some(format!("{}{link} {} busy{each}{at}", which(busy.disks), whole(first.busy)))
 }
 
 /// `disk sda`, `disks sda and sdb`, `4 disks of pool tank`.

@@ -44,13 +44,8 @@ fn told(facts: &FactBase<'_>) -> Vec<BackgroundWork> {
         rows.extend(of_disks("initialize", vdevs, |vdev| vdev.initialize, &name));
         let freeing = pool.properties.as_ref().and_then(|p| p.get("freeing")?.parse::<f64>().ok());
         if let Some(bytes) = freeing.filter(|bytes| *bytes > 0.0) {
-            let work = "freeing of destroyed data".to_owned();
-            rows.push(BackgroundWork {
-                work,
-                pool: name,
-                left_bytes: Some(bytes),
-                ..BackgroundWork::default()
-            });
+            let (work, left_bytes) = ("freeing of destroyed data".to_owned(), Some(bytes));
+            rows.push(BackgroundWork { work, pool: name, left_bytes, ..BackgroundWork::default() });
         }
     }
     rows
@@ -67,7 +62,6 @@ fn under_way(scan: &str, pool: &str) -> Option<BackgroundWork> {
         work: work.trim().to_owned(),
         pool: pool.to_owned(),
         done: done.filter(|n| n.is_finite()).map(|percent| (percent / 100.0).clamp(0.0, 1.0)),
-        left_bytes: None,
         left_s: before("to go").and_then(|text| seconds(text.rsplit(',').next()?)),
         ..BackgroundWork::default()
     })
@@ -152,7 +146,7 @@ fn slowed(limit: Option<&Bottleneck>, pool: &str) -> Vec<String> {
 }
 
 /// `90 s`, `25 min`, `3 h`, `4 days`.
-pub(super) fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 120.0 => format!("{s:.0} s"),
         s if s < 7200.0 => format!("{:.0} min", s / 60.0),

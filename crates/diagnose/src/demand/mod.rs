@@ -7,6 +7,8 @@ mod programs;
 #[cfg(test)]
 mod tests;
 
+pub use background::duration;
+
 use crate::bottleneck::Bottleneck;
 use crate::facts::FactBase;
 use rustc_hash::FxHashMap;

@@ -1,6 +1,7 @@
 //! Programs by name and owner: what they moved, by the counters of their processes, and what ZFS did in their calls.
 
 use super::{BYTES, CallPart, MOST, ProgramDemand};
+use crate::bottleneck::process_names;
 use crate::facts::FactBase;
 use crate::times::CALLS;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -45,21 +46,10 @@ fn worth(program: &ProgramDemand) -> bool {
 }
 
 /// Names of processes, those of their first threads; the recorder's own is not among them.
-fn names<'a>(facts: &'a FactBase<'_>) -> FxHashMap<i32, &'a str> {
-    let evidence = facts.evidence;
-    let profile = &evidence.profile;
-    let own = evidence.facts.recorder.pid;
-    let mut names = FxHashMap::default();
-    // The last name counts: a program has its parent's before it is executed.
-    for (_, thread) in
-        profile.threads.iter().filter(|(_, t)| t.pid > 0 && t.pid == t.tid && Some(t.pid) != own)
-    {
-        let name = thread_base(profile.strings.get(thread.comm));
-        if !name.is_empty() {
-            names.insert(thread.pid, name);
-        }
-    }
-    names
+fn names<'a>(facts: &FactBase<'a>) -> FxHashMap<i32, &'a str> {
+    let own = facts.evidence.facts.recorder.pid;
+    let all = process_names(facts).into_iter().filter(|(pid, _)| Some(*pid) != own);
+    all.map(|(pid, name)| (pid, thread_base(name))).collect()
 }
 
 fn owner<'a>(facts: &'a FactBase<'_>, pid: i32) -> Option<&'a str> {

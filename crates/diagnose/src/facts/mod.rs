@@ -28,7 +28,8 @@ pub use number::leading_number;
 pub use query::Query;
 pub use reading::{Quality, Reading, Value};
 pub use tables::columns_like;
-pub use values::value_like;
+pub use threads::WORTH_NAMING;
+pub use values::{chosen, value_like};
 pub use version::{Requirement, has_fix};
 
 use crate::anatomy::Anatomy;

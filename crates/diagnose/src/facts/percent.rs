@@ -27,16 +27,6 @@ struct Row {
     origin: String,
 }
 
-impl Stack {
-    fn quality(&self) -> Quality {
-        match self.share {
-            Some(_) if self.unclear => Quality::Unclear,
-            Some(_) => Quality::Figure,
-            None => Quality::Named,
-        }
-    }
-}
-
 struct Stack {
     names: Vec<String>,
     comm: Option<String>,
@@ -45,6 +35,26 @@ struct Stack {
     unclear: bool,
     waiting: bool,
     origin: String,
+}
+
+impl Stack {
+    fn quality(&self) -> Quality {
+        match self.share {
+            Some(_) if self.unclear => Quality::Unclear,
+            Some(_) => Quality::Figure,
+            None => Quality::Named,
+        }
+    }
+
+    fn has(&self, pattern: &Pattern) -> bool {
+        self.names.iter().any(|n| pattern.matches(n))
+    }
+
+    /// Whether the first functions call, at any depth, the second.
+    fn calls(&self, caller: &Pattern, callee: &Pattern) -> bool {
+        let at = self.names.iter().position(|n| caller.matches(n));
+        at.is_some_and(|i| self.names[i + 1..].iter().any(|n| callee.matches(n)))
+    }
 }
 
 /// One row for each name of a row. The figure of several is with the first: only a pattern that
@@ -169,7 +179,7 @@ impl PercentFacts {
         let matching = || self.rows.iter().filter(|r| pattern.matches(&r.name));
         let own: f64 = matching().filter_map(|r| r.own).sum();
         let children = matching().filter_map(|r| r.children).fold(0.0, f64::max);
-        let stacks = self.stacks.iter().filter(|s| !s.waiting && s.names.iter().any(|n| pattern.matches(n)));
+        let stacks = self.stacks.iter().filter(|s| !s.waiting && s.has(pattern));
         let (of_stacks, unclear) = stacks
             .clone()
             .filter_map(|s| Some((s.share?, s.unclear)))
@@ -190,7 +200,7 @@ impl PercentFacts {
     fn seen(&self, pattern: &Pattern, least: Option<f64>) -> Option<Reading> {
         if let Some(least) = least {
             let rows = self.rows.iter().filter(|r| pattern.matches(&r.name));
-            let stacks = self.stacks.iter().filter(|s| s.names.iter().any(|n| pattern.matches(n)));
+            let stacks = self.stacks.iter().filter(|s| s.has(pattern));
             let figures = rows.map(|r| r.children.or(r.own)).chain(stacks.map(|s| s.share));
             let named = figures.clone().any(|f| f.is_none());
             let origin = || self.origin_of(pattern).unwrap_or_default();
@@ -207,7 +217,7 @@ impl PercentFacts {
             let quality = if row.own.is_some() { Quality::Figure } else { Quality::Named };
             return Reading::truth(true, quality, row.origin.as_str());
         }
-        let stack = self.stacks.iter().find(|s| s.names.iter().any(|n| pattern.matches(n)))?;
+        let stack = self.stacks.iter().find(|s| s.has(pattern))?;
         Reading::truth(true, stack.quality(), stack.origin.as_str())
     }
 
@@ -224,16 +234,9 @@ impl PercentFacts {
         Reading::truth(only_named, Quality::Named, self.origin_of(pattern).unwrap_or_default())
     }
 
-    fn with_call<'s>(&'s self, caller: &'s Pattern, callee: &'s Pattern) -> impl Iterator<Item = &'s Stack> {
-        self.stacks.iter().filter(|s| {
-            let at = s.names.iter().position(|n| caller.matches(n));
-            at.is_some_and(|i| s.names[i + 1..].iter().any(|n| callee.matches(n)))
-        })
-    }
-
     fn origin_of(&self, pattern: &Pattern) -> Option<String> {
         let row = self.rows.iter().find(|r| pattern.matches(&r.name)).map(|r| &r.origin);
-        let stack = || self.stacks.iter().find(|s| s.names.iter().any(|n| pattern.matches(n)));
+        let stack = || self.stacks.iter().find(|s| s.has(pattern));
         row.or_else(|| stack().map(|s| &s.origin)).cloned()
     }
 
@@ -266,51 +269,37 @@ impl PercentFacts {
             if share.is_some_and(|s| s >= least) {
                 return Reading::truth(true, Quality::Figure, largest?.origin);
             }
-            let named = self.with_call(caller, callee).find(|s| s.share.is_none());
+            let named = self.stacks.iter().find(|s| s.share.is_none() && s.calls(caller, callee));
             return match (named, share) {
                 (Some(stack), _) => Reading::truth(true, Quality::Named, stack.origin.as_str()),
                 (None, Some(_)) => Reading::truth(false, Quality::Figure, largest?.origin),
                 (None, None) => None,
             };
         }
-        let best = self.with_call(caller, callee).max_by_key(|s| s.share.is_some())?;
+        let stacks = self.stacks.iter().filter(|s| s.calls(caller, callee));
+        let best = stacks.max_by_key(|s| s.share.is_some())?;
         Reading::truth(true, best.quality(), best.origin.as_str())
     }
 
     fn under(&self, callee: &Pattern, caller: &Pattern) -> Option<Reading> {
-        let stacks = self.with_call(caller, callee).filter(|s| !s.waiting && s.share.is_some());
-        let best = stacks.max_by(|a, b| a.share.unwrap_or(0.0).total_cmp(&b.share.unwrap_or(0.0)))?;
-        Reading::number(best.share?, best.quality(), best.origin.as_str())
+        self.largest(|s| s.calls(caller, callee))
     }
 
     fn in_thread(&self, pattern: &Pattern, threads: &Pattern) -> Option<Reading> {
-        let on = |comm: &Option<String>| {
-            comm.as_deref().is_some_and(|c| threads.matches(thread_base(c)) || threads.matches(c))
-        };
+        let on = |comm: &Option<String>| comm.as_deref().is_some_and(|c| threads.matches_thread(c));
         let rows = self.sum_rows(|r| on(&r.comm) && pattern.matches(&r.name));
-        rows.or_else(|| {
-            let stacks = self.stacks.iter().filter(|s| !s.waiting && on(&s.comm));
-            let best = stacks
-                .filter(|s| s.share.is_some() && s.names.iter().any(|n| pattern.matches(n)))
-                .max_by(|a, b| a.share.unwrap_or(0.0).total_cmp(&b.share.unwrap_or(0.0)))?;
-            Reading::number(best.share?, best.quality(), best.origin.as_str())
-        })
+        rows.or_else(|| self.largest(|s| on(&s.comm) && s.has(pattern)))
     }
 
     /// Origin of a waiting stack with one of these functions. A stack that came without a figure
     /// may be a waiting one, so it counts.
     pub fn waiting_with(&self, pattern: &Pattern) -> Option<&str> {
-        let stack = self
-            .stacks
-            .iter()
-            .find(|s| (s.waiting || s.share.is_none()) && s.names.iter().any(|n| pattern.matches(n)))?;
+        let stack = self.stacks.iter().find(|s| (s.waiting || s.share.is_none()) && s.has(pattern))?;
         Some(&stack.origin)
     }
 
     pub fn has_thread(&self, threads: &Pattern) -> Option<&str> {
-        let on = |comm: &Option<String>| {
-            comm.as_deref().is_some_and(|c| threads.matches(thread_base(c)) || threads.matches(c))
-        };
+        let on = |comm: &Option<String>| comm.as_deref().is_some_and(|c| threads.matches_thread(c));
         let rows = self.rows.iter().filter(|r| on(&r.comm)).map(|r| r.origin.as_str());
         rows.chain(self.stacks.iter().filter(|s| on(&s.comm)).map(|s| s.origin.as_str())).next()
     }
@@ -318,10 +307,7 @@ impl PercentFacts {
     /// Names, without numbers, of the threads of rows and stacks that a pattern matches.
     pub fn thread_names(&self, threads: &Pattern) -> impl Iterator<Item = &str> {
         let comms = self.rows.iter().map(|r| &r.comm).chain(self.stacks.iter().map(|s| &s.comm));
-        comms
-            .flatten()
-            .filter(|c| threads.matches(thread_base(c)) || threads.matches(c))
-            .map(|c| thread_base(c))
+        comms.flatten().filter(|c| threads.matches_thread(c)).map(|c| thread_base(c))
     }
 
     /// Names that a pattern matches, heaviest first.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the sums of all stages are all CPU samples of the profile.
 
-use crate::anatomy::StageId;
+use crate::anatomy::{NOT_ZFS, StageId};
 use crate::classify::Classified;
 use rustc_hash::FxHashMap;
 use zwhy_profile::{Event, Profile, StackId};
@@ -55,6 +55,11 @@ impl StageSums {
 
     pub fn of_stage(&self, stage: StageId) -> u64 {
         self.by_stage.get(usize::from(stage)).copied().unwrap_or(0)
+    }
+
+    /// All stages of ZFS together.
+    pub fn of_zfs(&self) -> u64 {
+        self.all().filter(|(stage, _)| *stage > NOT_ZFS).map(|(_, amount)| amount).sum()
     }
 
     /// Samples of the stages and labels that are kept.

@@ -10,13 +10,18 @@ use crate::pattern::Pattern;
 use zwhy_evidence::{Bench, CaptureFacts, Table};
 
 impl FactBase<'_> {
+    /// Tables of the tools that are called like that, benchmarks of OpenZFS among them.
+    pub(super) fn tables_like<'t>(&'t self, tool: &'t Pattern) -> impl Iterator<Item = &'t Table> {
+        let all = self.evidence.tables.iter().chain(&self.benchmarks);
+        all.filter(|table| tool.matches_any_case(&table.tool))
+    }
+
     pub(super) fn table_answer(&self, query: &Query) -> Option<Reading> {
         let tool = query.patterns.first()?;
         if query.function == Function::Compared {
             return self.compared_answer(tool);
         }
-        let all = self.evidence.tables.iter().chain(&self.benchmarks);
-        let mut tables = all.filter(|t| tool.matches_any_case(&t.tool)).peekable();
+        let mut tables = self.tables_like(tool).peekable();
         let origin = self.evidence.origin_name(tables.peek()?.origin);
         let number = |value: Option<f64>| Reading::number(value?, Quality::Figure, origin);
         let second = query.patterns.get(1);

@@ -23,8 +23,9 @@ impl FactBase<'_> {
             }
             Function::ThreadNice => {
                 let threads = self.evidence.threads.iter();
-                let like = |comm: &str| pattern.matches(thread_base(comm)) || pattern.matches(comm);
-                let nice = threads.filter(|t| like(&t.comm)).filter_map(|t| Some((t.nice?, t.origin)));
+                let nice = threads
+                    .filter(|t| pattern.matches_thread(&t.comm))
+                    .filter_map(|t| Some((t.nice?, t.origin)));
                 let (lowest, origin) = nice.min_by_key(|(nice, _)| *nice)?;
                 Reading::number(f64::from(lowest), Quality::Figure, self.evidence.origin_name(origin))
             }
@@ -39,8 +40,12 @@ impl FactBase<'_> {
 
     /// Names, without numbers, of the threads that are listed, or have a stack, and that a pattern matches.
     pub fn thread_names(&self, pattern: &Pattern) -> Vec<&str> {
-        let like = |comm: &str| pattern.matches(thread_base(comm)) || pattern.matches(comm);
-        let listed = self.evidence.threads.iter().filter(|t| like(&t.comm)).map(|t| thread_base(&t.comm));
+        let listed = self
+            .evidence
+            .threads
+            .iter()
+            .filter(|t| pattern.matches_thread(&t.comm))
+            .map(|t| thread_base(&t.comm));
         let mut names: Vec<&str> = listed.chain(self.percent.thread_names(pattern)).collect();
         names.sort_unstable();
         names.dedup();
@@ -54,8 +59,8 @@ impl FactBase<'_> {
 
     /// CPUs' worth of each matching thread that is listed, and where; `None` when none is.
     fn listed(&self, pattern: &Pattern) -> Option<(Vec<Option<f64>>, String)> {
-        let like = |comm: &str| pattern.matches(thread_base(comm)) || pattern.matches(comm);
-        let threads: Vec<_> = self.evidence.threads.iter().filter(|t| like(&t.comm)).collect();
+        let threads: Vec<_> =
+            self.evidence.threads.iter().filter(|t| pattern.matches_thread(&t.comm)).collect();
         let origin = self.evidence.origin_name(threads.first()?.origin).to_owned();
         Some((threads.iter().map(|t| t.cpu_pct.map(|p| p / 100.0)).collect(), origin))
     }
@@ -101,4 +106,4 @@ impl FactBase<'_> {
 }
 
 /// Part of a CPU, or of busy CPU, from which a thread counts as seen at work.
-const WORTH_NAMING: f64 = 0.02;
+pub const WORTH_NAMING: f64 = 0.02;

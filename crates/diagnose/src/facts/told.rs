@@ -16,9 +16,7 @@ impl FactBase<'_> {
     /// A question about tables and its answer, `ms of “ioping”: at most 16300`; `None` where no table
     /// answered, or where there is nothing to repeat.
     pub fn told_of_tables(&self, query: &Query, truth: bool) -> Option<String> {
-        let tool = query.patterns.first()?;
-        let all = self.evidence.tables.iter().chain(&self.benchmarks);
-        let mut tables = all.filter(|t| tool.matches_any_case(&t.tool));
+        let mut tables = self.tables_like(query.patterns.first()?);
         let second = query.patterns.get(1);
         match query.function {
             Function::Table => tables.next().map(|t| format!("a table of {}", quoted(&t.tool))),

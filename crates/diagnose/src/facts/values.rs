@@ -261,7 +261,7 @@ fn setting_name(name: &str) -> Cow<'_, str> {
 }
 
 /// What is selected in `cycle [fastest] avx`; the text itself when nothing is in brackets.
-fn chosen(text: &str) -> String {
+pub fn chosen(text: &str) -> String {
     let selected = zwhy_zfs::parse_implementation(text).and_then(|i| i.selected);
     selected.unwrap_or_else(|| text.trim().to_owned())
 }

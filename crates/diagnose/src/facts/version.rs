@@ -1,5 +1,7 @@
 //! Versions in free text, compared number by number.
 
+use std::cmp::Ordering;
+
 /// Numbers of a version: `0.8.4-1` is `[0, 8, 4]`.
 type Numbers = Vec<u64>;
 
@@ -21,17 +23,9 @@ fn numbers(word: &str) -> Option<Numbers> {
 /// One comparison of a requirement such as `>=0.7,<0.8.4`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Bound {
-    operator: Operator,
+    /// How a version may compare with this one; empty where it has to begin with it.
+    orders: &'static [Ordering],
     version: Numbers,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    Equal,
 }
 
 /// Bounds that must all hold.
@@ -81,37 +75,29 @@ pub fn has_fix(fixed_in: &str, host: &str) -> Option<bool> {
 }
 
 /// Number by number; what is not written is 0.
-fn compare(a: &[u64], b: &[u64]) -> std::cmp::Ordering {
+fn compare(a: &[u64], b: &[u64]) -> Ordering {
     let at = |list: &[u64], i: usize| list.get(i).copied().unwrap_or(0);
     let length = a.len().max(b.len());
     let differences = (0..length).map(|i| at(a, i).cmp(&at(b, i))).find(|o| o.is_ne());
-    differences.unwrap_or(std::cmp::Ordering::Equal)
+    differences.unwrap_or(Ordering::Equal)
 }
 
 fn bound(text: &str) -> Option<Bound> {
-    let (operator, rest) = [
-        ("<=", Operator::LessOrEqual),
-        (">=", Operator::GreaterOrEqual),
-        ("<", Operator::Less),
-        (">", Operator::Greater),
-        ("=", Operator::Equal),
-    ]
-    .into_iter()
-    .find_map(|(sign, operator)| Some((operator, text.strip_prefix(sign)?)))?;
+    use Ordering::{Equal, Greater, Less};
+    const OPERATORS: [(&str, &[Ordering]); 5] =
+        [("<=", &[Less, Equal]), (">=", &[Greater, Equal]), ("<", &[Less]), (">", &[Greater]), ("=", &[])];
+    let (orders, rest) =
+        OPERATORS.into_iter().find_map(|(sign, orders)| Some((orders, text.strip_prefix(sign)?)))?;
     let version: Option<Numbers> = rest.trim().split('.').map(|p| p.parse().ok()).collect();
-    Some(Bound { operator, version: version? })
+    Some(Bound { orders, version: version? })
 }
 
 impl Bound {
     fn holds(&self, version: &[u64]) -> bool {
         let at = |list: &[u64], i: usize| list.get(i).copied().unwrap_or(0);
-        let order = compare(version, &self.version);
-        match self.operator {
-            Operator::Less => order.is_lt(),
-            Operator::LessOrEqual => order.is_le(),
-            Operator::Greater => order.is_gt(),
-            Operator::GreaterOrEqual => order.is_ge(),
-            Operator::Equal => (0..self.version.len()).all(|i| at(version, i) == self.version[i]),
+        match self.orders {
+            [] => (0..self.version.len()).all(|i| at(version, i) == self.version[i]),
+            orders => orders.contains(&compare(version, &self.version)),
         }
     }
 }

@@ -81,7 +81,8 @@ pub enum Busy {
 }
 
 /// Which CPU samples a cause accounts for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct CpuOf {
     pub functions: Option<Pattern>,
     pub within: Option<Pattern>,
@@ -106,7 +107,8 @@ pub struct LookAlike {
 }
 
 /// Evidence and what explaining it must give for this cause.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TestCase {
     pub name: String,
     pub expect: Expectation,

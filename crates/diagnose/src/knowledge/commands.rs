@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
+use zwhy_zfs::{ParameterDefaults, parse_version};
 
 type Words = BTreeMap<String, String>;
 
@@ -22,35 +23,21 @@ pub struct Release {
     pool_properties: Words,
     pool_fixed: Words,
     #[serde(skip)]
-    parameters: Words,
-}
-
-#[derive(Deserialize)]
-struct Parameters {
-    defaults: Words,
+    parameters: ParameterDefaults,
 }
 
 static RELEASES: LazyLock<Vec<Release>> = LazyLock::new(|| {
-    let table = |commands: &str, parameters: &str| {
-        let mut release: Release = toml::from_str(commands).ok()?;
-        release.parameters = toml::from_str::<Parameters>(parameters).ok()?.defaults;
+    let read = |text: &str| {
+        let mut release: Release = toml::from_str(text).ok()?;
+        release.parameters = ParameterDefaults::of(&parse_version(&release.series)?);
         Some(release)
     };
     let files = [
-        (
-            include_str!("../../knowledge/commands/2.1.toml"),
-            include_str!("../../knowledge/parameters/2.1.toml"),
-        ),
-        (
-            include_str!("../../knowledge/commands/2.3.toml"),
-            include_str!("../../knowledge/parameters/2.3.toml"),
-        ),
-        (
-            include_str!("../../knowledge/commands/2.4.toml"),
-            include_str!("../../knowledge/parameters/2.4.toml"),
-        ),
+        include_str!("../../knowledge/commands/2.1.toml"),
+        include_str!("../../knowledge/commands/2.3.toml"),
+        include_str!("../../knowledge/commands/2.4.toml"),
     ];
-    files.into_iter().filter_map(|(commands, parameters)| table(commands, parameters)).collect()
+    files.into_iter().filter_map(read).collect()
 });
 
 /// The releases there are tables of, oldest first.
@@ -77,9 +64,9 @@ impl Release {
     /// A path of a module parameter that this release does not have.
     pub fn unknown_parameter(&self, word: &str) -> Option<String> {
         let (folder, name) = word.split_once("/parameters/")?;
-        let known =
-            folder.starts_with("/sys/module/") && !name.contains('*') && !self.parameters.contains_key(name);
-        known.then(|| format!("no parameter is called {name}"))
+        let unknown =
+            folder.starts_with("/sys/module/") && !name.contains('*') && !self.parameters.knows(name);
+        unknown.then(|| format!("no parameter is called {name}"))
     }
 
     fn of_program(

@@ -1,7 +1,7 @@
 //! Checks of the knowledge itself: what is misspelt, missing, or does not do what its tests say.
 
 use super::fixture::Expectation;
-use super::{Cause, Knowledge, Sign};
+use super::{Cause, Knowledge, KnowledgeError, Sign};
 use crate::answer::{Answer, CONFIDENT};
 use crate::canon::Canon;
 use crate::condition::{Comparison, QueryId, comparisons};
@@ -15,13 +15,6 @@ mod remedy;
 mod scope;
 mod twice;
 
-/// Something to repair in a knowledge file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LintIssue {
-    pub file: String,
-    pub what: String,
-}
-
 /// What one inline test of a cause gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TestOutcome {
@@ -32,55 +25,14 @@ pub struct TestOutcome {
     pub what: String,
 }
 
-/// Kstat sources that OpenZFS has had; the last part of a path counts.
-const KSTAT_SOURCES: &[&str] = &[
-    "abdstats",
-    "arcstats",
-    "brtstats",
-    "chksum_bench",
-    "dbufstats",
-    "dbufs",
-    "ddt_stats_sha256",
-    "dmu_tx",
-    "dnodestats",
-    "fletcher_4_bench",
-    "fm",
-    "import_progress",
-    "io",
-    "iostats",
-    "l2arc",
-    "metaslab_stats",
-    "qat",
-    "simd",
-    "state",
-    "txgs",
-    "dmu_tx_assign",
-    "vdev_cache_stats",
-    "vdev_mirror_stats",
-    "vdev_raidz_bench",
-    "xuio_stats",
-    "zfetchstats",
-    "zil",
-    "zil_pmem",
-    "zio_stats",
-    "zone_dataset",
-    "zstd",
-    "zvol",
-    "slab",
-    "taskq",
-    "meminfo",
-    "vmstat",
-];
-
 /// All that is wrong with the knowledge, files in order.
-pub fn lint(knowledge: &Knowledge) -> Vec<LintIssue> {
-    let mut issues: Vec<LintIssue> =
-        knowledge.problems.iter().map(|p| LintIssue { file: p.file.clone(), what: p.what.clone() }).collect();
-    let in_table = |what: &String| LintIssue { file: "facts.toml".to_owned(), what: what.clone() };
+pub fn lint(knowledge: &Knowledge) -> Vec<KnowledgeError> {
+    let mut issues = knowledge.problems.clone();
+    let in_table = |what: &String| KnowledgeError { file: "facts.toml".to_owned(), what: what.clone() };
     issues.extend(Canon::embedded().problems.iter().map(in_table));
     let tables = knowledge.tools.tables();
     for cause in &knowledge.causes {
-        let mut say = |what: String| issues.push(LintIssue { file: cause.file.clone(), what });
+        let mut say = |what: String| issues.push(KnowledgeError { file: cause.file.clone(), what });
         texts(cause, &mut say);
         for query in questions(cause).filter_map(|id| knowledge.bank.get(id)) {
             super::tables::of_query(query, &tables, &mut say);
@@ -203,7 +155,7 @@ fn names(sign: &Sign, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
                 Argument::Functions => functions(argument, knowledge, say),
                 Argument::KstatSource => {
                     let last = argument.rsplit('/').next().unwrap_or(argument);
-                    if !last.contains('*') && !KSTAT_SOURCES.contains(&last) {
+                    if !last.contains('*') && !zwhy_zfs::is_kstat(last) {
                         say(format!("no kstat is called `{argument}`"));
                     }
                 }
@@ -292,9 +244,11 @@ pub type Paste<'a> = &'a dyn Fn(&str) -> Result<Evidence, String>;
 pub fn run_tests(knowledge: &Knowledge, paste: Paste<'_>) -> Vec<TestOutcome> {
     let mut outcomes = Vec::new();
     for cause in &knowledge.causes {
+        let mut say = |test: &str, passed: bool, what: String| {
+            outcomes.push(TestOutcome { class: cause.class.clone(), test: test.to_owned(), passed, what });
+        };
         let tests = cause.tests().unwrap_or_else(|what| {
-            let (class, test) = (cause.class.clone(), "all".to_owned());
-            outcomes.push(TestOutcome { class, test, passed: false, what });
+            say("all", false, what);
             Vec::new()
         });
         for test in &tests {
@@ -302,8 +256,7 @@ pub fn run_tests(knowledge: &Knowledge, paste: Paste<'_>) -> Vec<TestOutcome> {
                 None => test.evidence.evidence().0,
                 Some(Ok(evidence)) => evidence,
                 Some(Err(what)) => {
-                    let (class, test) = (cause.class.clone(), test.name.clone());
-                    outcomes.push(TestOutcome { class, test, passed: false, what });
+                    say(&test.name, false, what);
                     continue;
                 }
             };
@@ -318,8 +271,7 @@ pub fn run_tests(knowledge: &Knowledge, paste: Paste<'_>) -> Vec<TestOutcome> {
                 Expectation::Listed => at.is_some(),
                 Expectation::Absent => confidence < 0.3,
             };
-            let what = format!("expected {:?}, got {}", test.expect, summary(&answer));
-            outcomes.push(TestOutcome { class: cause.class.clone(), test: test.name.clone(), passed, what });
+            say(&test.name, passed, format!("expected {:?}, got {}", test.expect, summary(&answer)));
         }
     }
     outcomes

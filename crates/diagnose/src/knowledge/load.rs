@@ -1,7 +1,6 @@
 //! Reading `knowledge/causes/*.toml`.
 
 use super::cause::{Busy, Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Tests, Weight};
-use super::fixture::{Expectation, Fixture};
 use super::gain::GainEntry;
 use super::remedy::RemedyEntry;
 use super::{KnowledgeError, SourceText};
@@ -26,7 +25,7 @@ struct File {
     #[serde(default)]
     said: Vec<String>,
     #[serde(default)]
-    cpu: Cpu,
+    cpu: CpuOf,
     dataset: Option<DatasetWith>,
     signs: Vec<SignEntry>,
     #[serde(default)]
@@ -36,7 +35,7 @@ struct File {
     remedy: RemedyEntry,
     gain: Option<GainEntry>,
     #[serde(default)]
-    tests: Vec<TestEntry>,
+    tests: Vec<TestCase>,
 }
 
 /// The end of a file that [`in_two`] parts from the rest.
@@ -44,23 +43,14 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct TestsOfFile {
     #[serde(default)]
-    tests: Vec<TestEntry>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Cpu {
-    functions: Option<String>,
-    within: Option<String>,
-    threads: Option<String>,
-    stage: Option<String>,
+    tests: Vec<TestCase>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DatasetWith {
     property: Option<String>,
-    like: Option<String>,
+    like: Option<Pattern>,
     busy: Option<Busy>,
 }
 
@@ -73,8 +63,7 @@ struct SignEntry {
     claim: String,
     #[serde(default)]
     if_false: IfFalse,
-    #[serde(default)]
-    shows: Groups,
+    shows: Option<Groups>,
     #[serde(default)]
     ask: String,
 }
@@ -85,12 +74,6 @@ struct SignEntry {
 enum Groups {
     One(String),
     Several(Vec<String>),
-}
-
-impl Default for Groups {
-    fn default() -> Groups {
-        Groups::Several(Vec::new())
-    }
 }
 
 impl Groups {
@@ -117,14 +100,6 @@ struct LookAlikeEntry {
     class: String,
     tell: String,
     ruled_out_when: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TestEntry {
-    name: String,
-    expect: Expectation,
-    evidence: Fixture,
 }
 
 /// Compiles all causes; the class is the file's name without `.toml`.
@@ -162,16 +137,12 @@ fn in_two(text: &str) -> (&str, &str) {
     if tests.lines().any(is_other) { (text, "") } else { (head, tests) }
 }
 
-fn case(entry: TestEntry) -> TestCase {
-    TestCase { name: entry.name, expect: entry.expect, evidence: entry.evidence }
-}
-
 /// The tests that [`in_two`] parted from their file, which has `above` lines before them.
 pub fn tests(text: &str, above: usize) -> Result<Vec<TestCase>, String> {
     // What is wrong is told with its line in the file.
     let placed = "\n".repeat(above) + text;
     let read: TestsOfFile = toml::from_str(&placed).map_err(|e| e.to_string().trim_end().to_owned())?;
-    Ok(read.tests.into_iter().map(case).collect())
+    Ok(read.tests)
 }
 
 fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
@@ -184,7 +155,15 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
     for sign in file.signs {
         let when = compile(&sign.when)?;
         let SignEntry { each, weight, if_false, claim, ask, shows, .. } = sign;
-        signs.push(Sign { when, each, weight, if_false, shows: shows.names(), claim, ask });
+        signs.push(Sign {
+            when,
+            each,
+            weight,
+            if_false,
+            shows: shows.map(Groups::names).unwrap_or_default(),
+            claim,
+            ask,
+        });
     }
     let mut against = Vec::new();
     for AgainstEntry { when, each, weight, claim } in file.against {
@@ -198,7 +177,6 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
     }
     let remedy = file.remedy.compile(bank)?;
     let gain = file.gain.map(GainEntry::compile).transpose()?;
-    let pattern = |text: Option<String>| text.map(|t| Pattern::new(&t));
     Ok(Cause {
         class,
         file: text.name.clone(),
@@ -211,15 +189,10 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         experiment: file.experiment,
         references: file.references,
         said: file.said.iter().map(|text| Phrase::read(text)).collect::<Result<_, _>>()?,
-        cpu: CpuOf {
-            functions: pattern(file.cpu.functions),
-            within: pattern(file.cpu.within),
-            threads: pattern(file.cpu.threads),
-            stage: file.cpu.stage,
-        },
+        cpu: file.cpu,
         busy: file.dataset.as_ref().and_then(|d| d.busy),
         dataset: match file.dataset.map(|d| (d.property, d.like)) {
-            Some((Some(property), Some(like))) => Some((property, Pattern::new(&like))),
+            Some((Some(property), Some(like))) => Some((property, like)),
             None | Some((None, None)) => None,
             Some(_) => return Err("[dataset]: property and like belong together".to_owned()),
         },
@@ -229,7 +202,7 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         remedy,
         gain,
         tests: match tests {
-            "" => Tests::Read(file.tests.into_iter().map(case).collect()),
+            "" => Tests::Read(file.tests),
             _ => Tests::Text { text: tests.into(), above: head.lines().count() },
         },
     })

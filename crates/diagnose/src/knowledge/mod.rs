@@ -16,11 +16,13 @@ mod traps;
 pub use cause::{Busy, Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Weight};
 pub use fixture::{Expectation, Fixture};
 pub use gain::GainRule;
-pub use lint::{LintIssue, Paste, TestOutcome, lint, run_tests};
+pub use lint::{Paste, TestOutcome, lint, run_tests};
 pub use remedy::{Change, Choice, Remedy};
 
 use crate::anatomy::Anatomy;
 use crate::condition::QueryBank;
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use zwhy_paste::Tools;
 
@@ -30,6 +32,12 @@ mod embedded {
 
 /// The version of the embedded knowledge: the same 16 hexadecimal digits only for the same files.
 pub const DIGEST: &str = embedded::DIGEST;
+
+/// The entries of a file that is a list of tables, whatever the list is called.
+pub(crate) fn entries<'t, T: Deserialize<'t>>(text: &'t str) -> Result<Vec<T>, toml::de::Error> {
+    let lists: BTreeMap<&str, Vec<T>> = toml::from_str(text)?;
+    Ok(lists.into_values().flatten().collect())
+}
 
 /// A knowledge file as text; `name` is used in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -87,15 +87,15 @@ impl<'a, 'f> Filler<'a, 'f> {
                 out.push(self.filled(text, names.first()));
                 names.iter().skip(1).for_each(|name| out.push(self.filled(text, Some(name))));
             }
-            (None, text) if text.contains("{vdev}") && !self.names.vdevs.is_empty() => {
-                let vdevs = self.names.vdevs.iter();
-                vdevs.for_each(|vdev| out.push(self.filled(&text.replace("{vdev}", vdev), None)));
+            (None, text) => {
+                let kinds = [("{vdev}", &self.names.vdevs), ("{pool}", &self.names.pools)];
+                match kinds.iter().find(|(blank, names)| text.contains(blank) && !names.is_empty()) {
+                    Some((blank, names)) => {
+                        names.iter().for_each(|name| out.push(self.filled(&text.replace(blank, name), None)));
+                    }
+                    None => out.push(self.filled(text, None)),
+                }
             }
-            (None, text) if text.contains("{pool}") && !self.names.pools.is_empty() => {
-                let pools = self.names.pools.iter();
-                pools.for_each(|pool| out.push(self.filled(&text.replace("{pool}", pool), None)));
-            }
-            (None, text) => out.push(self.filled(text, None)),
         }
     }
 

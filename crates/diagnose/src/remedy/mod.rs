@@ -71,8 +71,6 @@ pub fn general_remedy(cause: &Cause) -> RemedyAnswer {
         text: fill(&known.text),
         look: all(&known.look),
         commands: all(&known.change.commands),
-        complete: false,
-        place: Vec::new(),
         undo: all(&known.change.undo),
         choices: known
             .choices
@@ -85,8 +83,8 @@ pub fn general_remedy(cause: &Cause) -> RemedyAnswer {
             .collect(),
         advice: all(&known.advice),
         undo_note: undo_note.trim().to_owned(),
-        rewrite: None,
         risk: known.risk.clone(),
+        ..RemedyAnswer::default()
     }
 }
 

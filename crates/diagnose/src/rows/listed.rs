@@ -4,6 +4,7 @@ use super::column::Column;
 use super::{Row, Rows, Scope};
 use crate::facts::{Function, Query, Value, columns_like, leading_number};
 use crate::pattern::Pattern;
+use crate::properties::PROPERTIES;
 use crate::wording;
 use zwhy_evidence::Table;
 use zwhy_zfs::format_bytes;
@@ -12,23 +13,6 @@ use zwhy_zfs::format_bytes;
 const MOST: usize = 256;
 /// Columns that say which pool or vdev a row of a table is of.
 const NAMING: [&str; 4] = ["pool", "name", "vdev", "device"];
-/// Properties that are bytes.
-const SIZES: [&str; 10] = [
-    "recordsize",
-    "volblocksize",
-    "available",
-    "used",
-    "quota",
-    "refquota",
-    "freeing",
-    "bcloneused",
-    "size",
-    "special_small_blocks",
-];
-
-/// Those that are per cents.
-const PER_CENT: [&str; 2] = ["capacity", "fragmentation"];
-
 /// Answers from the rows of tables; where a table names none of these, it is of all of them.
 pub(super) fn column(rows: &Rows<'_>, scope: Scope, query: &Query) -> Column {
     let names: Vec<Option<&str>> =
@@ -91,11 +75,11 @@ impl Rows<'_> {
         match (query.function, value) {
             (F::Prop | F::PropNumber, _) => {
                 let (text, origin) = self.property(row, property);
-                if PER_CENT.contains(&property) {
+                if PROPERTIES.per_cent.contains(&property) {
                     let text = text.trim_end_matches('%');
                     return (format!("{property}{}: {text} %", on("of", row)), origin);
                 }
-                let number = leading_number(&text).filter(|_| SIZES.contains(&property));
+                let number = leading_number(&text).filter(|_| PROPERTIES.bytes.contains(&property));
                 let shown = number.filter(|n| *n >= 0.0).map_or(text, |n| format_bytes(n as u64));
                 let sign = if query.function == F::Prop { " is" } else { " =" };
                 (format!("{}{sign} {shown}{}", named(property), on("on", row)), origin)

@@ -8,6 +8,7 @@
 use super::Scope;
 use super::column::Column;
 use crate::facts::{Function, Query, Value, leading_number, value_like};
+use crate::properties::PROPERTIES;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -38,68 +39,6 @@ const OF_POOLS: [&str; 8] =
 
 /// First parts of the sources that captures give to counters of the kernel (`crates/record/src/series`).
 const OF_KERNEL: [&str; 5] = ["pressure", "disk", "taskq", "process", "cgroup"];
-
-/// Dataset properties that children take over (zfsprops.7).
-const INHERITED: [&str; 30] = [
-    "aclinherit",
-    "aclmode",
-    "acltype",
-    "atime",
-    "checksum",
-    "compression",
-    "copies",
-    "dedup",
-    "devices",
-    "direct",
-    "dnodesize",
-    "encryption",
-    "exec",
-    "keyformat",
-    "logbias",
-    "nbmand",
-    "overlay",
-    "prefetch",
-    "primarycache",
-    "readonly",
-    "recordsize",
-    "redundant_metadata",
-    "relatime",
-    "secondarycache",
-    "setuid",
-    "snapdir",
-    "special_small_blocks",
-    "sync",
-    "xattr",
-    "zoned",
-];
-
-/// Properties of a pool (zpoolprops.7), and what `zpool list` and `zpool status` tell of it.
-const OF_POOL: [&str; 24] = [
-    "allocated",
-    "ashift",
-    "autoexpand",
-    "autotrim",
-    "bcloneratio",
-    "bclonesaved",
-    "bcloneused",
-    "capacity",
-    "dedup_table_size",
-    "dedupratio",
-    "expandsize",
-    "failmode",
-    "fragmentation",
-    "free",
-    "freeing",
-    "has_cache",
-    "has_log",
-    "has_special",
-    "health",
-    "last_scrubbed_txg",
-    "leaked",
-    "load_guid",
-    "multihost",
-    "size",
-];
 
 /// Names under which captures keep a pool's figures.
 const ALSO: [(&str, &str); 3] =
@@ -376,8 +315,9 @@ impl<'a> Storage<'a> {
             }
         }
         self.take_unnamed(&mut values);
-        let of_pool = OF_POOL.contains(&property) || property.starts_with("feature@") || also.is_some();
-        let inherited = INHERITED.contains(&property);
+        let of_pool =
+            PROPERTIES.of_pool.contains(&property) || property.starts_with("feature@") || also.is_some();
+        let inherited = PROPERTIES.inherited.contains(&property);
         let blocks = (property == "recordsize").then(|| self.by_property.get("volblocksize")).flatten();
         let volumes: FxHashSet<NodeId> = blocks.into_iter().flatten().map(|(node, _)| *node).collect();
         // Parents come before their children.
@@ -456,7 +396,7 @@ impl<'a> Storage<'a> {
 }
 
 /// What a property's text says to a question.
-fn meaning(text: &str, query: &Query) -> Option<Value> {
+pub(super) fn meaning(text: &str, query: &Query) -> Option<Value> {
     match (query.function, query.patterns.get(1)) {
         (Function::PropNumber, _) => leading_number(text).map(Value::Number),
         (_, Some(like)) => Some(Value::Truth(value_like(text, like))),

@@ -4,16 +4,11 @@
 //! thread is the sampled one with its number; where the list has no numbers, the only one of that name.
 
 use super::{RowId, Scope};
-use crate::facts::{CpuFacts, Function, Quality, Query, Reading};
-use crate::pattern::Pattern;
+use crate::facts::{CpuFacts, Function, Quality, Query, Reading, WORTH_NAMING};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 use zwhy_evidence::{Evidence, OriginId, ThreadCpu};
 use zwhy_profile::ThreadId;
-use zwhy_zfs::thread_base;
-
-/// Part of a CPU from which a thread counts as seen at work.
-const WORTH_NAMING: f64 = 0.02;
 
 /// One thread, or one process.
 #[derive(Default)]
@@ -120,7 +115,7 @@ impl Tasks {
         use Function as F;
         let pattern = query.patterns.first()?;
         let matching: Vec<&Task> =
-            self.members(scope, row).filter(|thread| thread.is_like(pattern)).collect();
+            self.members(scope, row).filter(|thread| pattern.matches_thread(&thread.comm)).collect();
         let counted = matching.iter().all(|thread| thread.origin.is_none());
         let quality = if counted { Quality::Counted } else { Quality::Figure };
         if query.function == F::ThreadSeen {
@@ -141,10 +136,6 @@ impl Tasks {
 }
 
 impl Task {
-    fn is_like(&self, pattern: &Pattern) -> bool {
-        pattern.matches(thread_base(&self.comm)) || pattern.matches(&self.comm)
-    }
-
     pub(super) fn origin(&self) -> Option<OriginId> {
         self.origin
     }

@@ -1,7 +1,8 @@
 //! Vdevs of some evidence: the tree of a capture, and the rows of `zpool status` that somebody pasted.
 
 use super::column::Column;
-use crate::facts::{Function, Query, Value, leading_number, value_like};
+use super::storage::meaning;
+use crate::facts::Query;
 use zwhy_evidence::{Evidence, Table};
 
 /// One vdev, with what is known of it as text.
@@ -80,15 +81,7 @@ impl Vdevs {
     }
 
     pub fn column(&self, query: &Query) -> Column {
-        let like = query.patterns.get(1);
-        Column::of(self.all.iter().map(|vdev| {
-            let text = vdev.value(query.argument(0))?;
-            match (query.function, like) {
-                (Function::PropNumber, _) => leading_number(text).map(Value::Number),
-                (_, Some(like)) => Some(Value::Truth(value_like(text, like))),
-                _ => None,
-            }
-        }))
+        Column::of(self.all.iter().map(|vdev| meaning(vdev.value(query.argument(0))?, query)))
     }
 }
 

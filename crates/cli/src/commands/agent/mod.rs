@@ -133,25 +133,20 @@ fn listen(text: &str) -> Result<Listen, String> {
 const MOST_OF_A_FILE: u64 = 16 << 20;
 
 fn interval(text: &str) -> Result<Duration, String> {
-    let value = super::record::seconds(text)?;
-    let range = Duration::from_secs(1)..=Duration::from_secs(60);
-    range
-        .contains(&value)
-        .then_some(value)
-        .ok_or_else(|| format!("{text} is out of range; give 1 to 60 seconds"))
+    super::record::interval(text, 1.0)
+}
+
+/// A number and what its unit stands for; 1 without one.
+fn with_unit<'t>(text: &'t str, units: &[(char, u64)]) -> (&'t str, u64) {
+    let found = units.iter().find_map(|(letter, unit)| Some((text.strip_suffix(*letter)?, *unit)));
+    found.unwrap_or((text, 1))
 }
 
 /// `90`, `90s`, `10m`, `24h` or `7d`.
 fn span(text: &str) -> Result<Duration, String> {
-    let (number, unit) = match text.char_indices().last() {
-        Some((at, 's')) => (&text[..at], 1),
-        Some((at, 'm')) => (&text[..at], 60),
-        Some((at, 'h')) => (&text[..at], 3600),
-        Some((at, 'd')) => (&text[..at], 86_400),
-        _ => (text, 1),
-    };
+    let (number, unit) = with_unit(text, &[('s', 1), ('m', 60), ('h', 3600), ('d', 86_400)]);
     let value: f64 = number.parse().map_err(|_| format!("`{text}` is no time; write 90s, 10m, 24h or 7d"))?;
-    let seconds = value * f64::from(unit);
+    let seconds = value * unit as f64;
     match (1.0..=3.2e8).contains(&seconds) {
         true => Ok(Duration::from_secs_f64(seconds)),
         false => Err(format!("{text} is out of range; give a second to ten years")),
@@ -160,16 +155,9 @@ fn span(text: &str) -> Result<Duration, String> {
 
 /// `1000000`, `500M`, `2G`: in powers of 1024.
 fn bytes(text: &str) -> Result<u64, String> {
-    let odd = || format!("`{text}` is no number of bytes; write 500M or 2G");
-    let (number, shift) = match text.char_indices().last() {
-        Some((at, 'K')) => (&text[..at], 10),
-        Some((at, 'M')) => (&text[..at], 20),
-        Some((at, 'G')) => (&text[..at], 30),
-        Some((at, 'T')) => (&text[..at], 40),
-        _ => (text, 0),
-    };
-    let number: u64 = number.parse().map_err(|_| odd())?;
-    number.checked_mul(1 << shift).ok_or_else(odd)
+    let (number, unit) = with_unit(text, &[('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30), ('T', 1 << 40)]);
+    let bytes = number.parse().ok().and_then(|number: u64| number.checked_mul(unit));
+    bytes.ok_or_else(|| format!("`{text}` is no number of bytes; write 500M or 2G"))
 }
 
 #[cfg(test)]

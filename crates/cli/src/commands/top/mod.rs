@@ -46,12 +46,7 @@ pub struct Args {
 }
 
 fn interval(text: &str) -> Result<Duration, String> {
-    let value = super::record::seconds(text)?;
-    let range = Duration::from_millis(100)..=Duration::from_secs(60);
-    range
-        .contains(&value)
-        .then_some(value)
-        .ok_or_else(|| format!("{text} is out of range; give 0.1 to 60 seconds"))
+    super::record::interval(text, 0.1)
 }
 
 pub fn run(args: &Args) -> Result<()> {

@@ -5,71 +5,24 @@ use crate::knowledge::commands::{Release, releases};
 use crate::knowledge::shell::simple_commands;
 use crate::knowledge::{Cause, Change, Remedy};
 use crate::remedy::is_derived;
+use serde::Deserialize;
+use std::sync::LazyLock;
 
-/// Programs and words of the shell that a remedy may use beside zfs and zpool: coreutils, what
-/// every system has, and the tools that the text around names.
-const OTHERS: &[&str] = &[
-    "[",
-    "apt",
-    "awk",
-    "break",
-    "case",
-    "cat",
-    "cryptsetup",
-    "cut",
-    "dd",
-    "dmesg",
-    "do",
-    "done",
-    "echo",
-    "esac",
-    "fi",
-    "fio",
-    "for",
-    "free",
-    "freebsd-update",
-    "freebsd-version",
-    "fuser",
-    "getfacl",
-    "grep",
-    "head",
-    "if",
-    "ls",
-    "lsblk",
-    "modinfo",
-    "modprobe",
-    "opensnoop-bpfcc",
-    "perf",
-    "pgrep",
-    "printf",
-    "ps",
-    "read",
-    "renice",
-    "rm",
-    "sed",
-    "sleep",
-    "sort",
-    "stat",
-    "strace",
-    "sysctl",
-    "systemctl",
-    "tail",
-    "time",
-    "top",
-    "true",
-    "truncate",
-    "umask",
-    "umount",
-    "uname",
-    "uniq",
-    "update-grub",
-    "wc",
-    "while",
-    "xargs",
-    "zdb",
-];
-/// Words of the shell and of programs that are followed by a command.
-const BEFORE: &[&str] = &["do", "time", "xargs", "then", "else", "if", "while"];
+/// Words of command lines.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Words<'a> {
+    #[serde(borrow)]
+    known: Vec<&'a str>,
+    before: Vec<&'a str>,
+    looks: Vec<&'a str>,
+    changes: Vec<&'a str>,
+}
+
+/// Where they could not be read lint would know no command.
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    toml::from_str(include_str!("../../../knowledge/commands/shell.toml")).unwrap_or_default()
+});
 
 pub(super) fn lint(cause: &Cause, say: &mut impl FnMut(String)) {
     let remedy = &cause.remedy;
@@ -115,22 +68,17 @@ fn known(command: &str, zfs: Option<&Requirement>, say: &mut impl FnMut(String))
     }
 }
 
-/// Subcommands of zfs and zpool that only look.
-const LOOKS: &[&str] = &["get", "list", "status", "iostat", "events", "history", "holds", "version", "mount"];
-/// Programs that change something.
-const CHANGES: &[&str] =
-    &["dd", "fio", "modprobe", "renice", "rm", "sed", "systemctl", "truncate", "umount", "update-grub"];
-
 fn changes_nothing(command: &str, say: &mut impl FnMut(String)) {
     for words in simple_commands(command) {
         let words = own_words(&words);
         let Some((program, rest)) = words.split_first() else { continue };
         let of_zfs = matches!(program.as_str(), "zfs" | "zpool");
         // `zfs mount` by itself lists what is mounted.
-        let looks = |verb: &String| LOOKS.contains(&verb.as_str()) && (verb != "mount" || rest.len() == 1);
+        let looks =
+            |verb: &String| WORDS.looks.contains(&verb.as_str()) && (verb != "mount" || rest.len() == 1);
         let verb = of_zfs && !rest.first().is_some_and(looks);
         let writes = words.iter().any(|w| w == ">" || w == ">>");
-        if verb || writes || CHANGES.contains(&program.as_str()) {
+        if verb || writes || WORDS.changes.contains(&program.as_str()) {
             say(format!("remedy: look: `{command}` changes something"));
         }
     }
@@ -155,7 +103,7 @@ fn own_words(words: &[String]) -> &[String] {
     while let Some((first, rest)) = words.split_first() {
         let assignment =
             first.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_ascii_lowercase()));
-        if !BEFORE.contains(&first.as_str()) && !assignment {
+        if !WORDS.before.contains(&first.as_str()) && !assignment {
             break;
         }
         words = rest;
@@ -172,6 +120,6 @@ fn own_words(words: &[String]) -> &[String] {
 
 fn misplaced(words: &[String]) -> Option<String> {
     let program = words.first()?;
-    let known = matches!(program.as_str(), "zfs" | "zpool") || OTHERS.contains(&program.as_str());
+    let known = matches!(program.as_str(), "zfs" | "zpool") || WORDS.known.contains(&program.as_str());
     (!known && !program.starts_with('{')).then(|| format!("`{program}` is no command that lint knows"))
 }

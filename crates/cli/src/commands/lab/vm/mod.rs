@@ -54,18 +54,12 @@ pub fn run(
     refuse_what_cannot_run(wanted)?;
     // From here on Ctrl-C ends the machine first.
     let cancel = stop::flag()?;
-    let cache = scripts::cache()?;
-    let vm = folder(args, &cache)?;
-    scripts::check_needs(&vm)?;
-    let program = std::env::current_exe().context("cannot find this program")?;
-    let program = program.canonicalize().context("cannot find this program")?;
+    let mut job = ready(args, out)?;
     let estimate = estimate_at(&wanted.experiment, wanted.size_spec, Pace::EMULATED)?;
     let machine = Machine::of(&wanted.experiment.variants().map_err(usage)?, &estimate);
-    let words = call.words(wanted, &machine, &program)?;
-    let files = call.chosen.file().map(whole).transpose()?.into_iter().collect();
-    let job = Job { vm, cache, zfs: args.zfs.clone(), program, files, out: whole(out)?, words };
-    let booted = machine::boot(&machine, &job, &cancel, shown);
-    home::bring(out, booted)
+    job.words = call.words(wanted, &machine, &job.program)?;
+    job.files.extend(call.chosen.file().map(whole).transpose()?);
+    home::bring(out, machine::boot(&machine, &job, &cancel, shown))
 }
 
 /// Goes on with the experiment of this folder in a new machine: what is finished goes in with it. Where nothing is missing
@@ -79,24 +73,33 @@ pub fn resume(out: &Path, folder: Option<&Path>, shown: &mut Shown) -> Result<Ex
     }
     let cancel = stop::flag()?;
     let begun = home::begun(out)?;
-    let cache = scripts::cache()?;
     let args = VmArgs { folder: folder.map(Path::to_owned), zfs: begun.zfs.clone() };
-    let vm = self::folder(&args, &cache)?;
-    scripts::check_needs(&vm)?;
-    let program = std::env::current_exe().context("cannot find this program")?;
-    let program = program.canonicalize().context("cannot find this program")?;
+    let mut job = ready(&args, out)?;
     let estimate = estimate_at(&begun.plan.experiment, begun.plan.size_spec, Pace::EMULATED)?;
-    let variants = begun.plan.experiment.variants().map_err(usage)?;
-    let machine = Machine::of(&variants, &estimate);
-    let name = program.file_name().context("this program has no name")?;
+    let machine = Machine::of(&begun.plan.experiment.variants().map_err(usage)?, &estimate);
     let unpack = format!("tar -x -f /job/{} -C /out && exec \"$@\" >/dev/null", home::BEGUN);
-    let mut words = ["sh", "-c", &unpack, "sh", "env"].map(String::from).to_vec();
-    words.extend([format!("{LINES}=1"), format!("/job/{}", name.display())]);
-    words.extend(["lab", "resume", &format!("/out/{INSIDE}"), "--json"].map(String::from));
-    let files = vec![begun.archive.clone()];
-    let job = Job { vm, cache, zfs: args.zfs, program, files, out: whole(out)?, words };
-    let booted = machine::boot(&machine, &job, &cancel, shown);
-    home::bring(out, booted)
+    job.words = in_vm(&unpack, &job.program)?;
+    job.words.extend(["lab", "resume", &format!("/out/{INSIDE}"), "--json"].map(String::from));
+    job.files.push(begun.archive.clone());
+    home::bring(out, machine::boot(&machine, &job, &cancel, shown))
+}
+
+/// A job without its command: what this host has for it.
+fn ready(args: &VmArgs, out: &Path) -> Result<Job> {
+    let cache = scripts::cache()?;
+    let vm = folder(args, &cache)?;
+    scripts::check_needs(&vm)?;
+    let program = std::env::current_exe().and_then(|program| program.canonicalize());
+    let program = program.context("cannot find this program")?;
+    let (files, words) = (Vec::new(), Vec::new());
+    Ok(Job { vm, cache, zfs: args.zfs.clone(), program, files, out: whole(out)?, words })
+}
+
+/// A command of this program in the VM, run by a script that gets it as its words.
+fn in_vm(script: &str, program: &Path) -> Result<Vec<String>> {
+    let name = program.file_name().context("this program has no name")?;
+    let (lines, program) = (format!("{LINES}=1"), format!("/job/{}", name.display()));
+    Ok(["sh", "-c", script, "sh", "env", &lines, &program].map(String::from).to_vec())
 }
 
 fn refuse_what_cannot_run(wanted: &Wanted) -> Result<()> {
@@ -121,10 +124,7 @@ fn folder(args: &VmArgs, cache: &Path) -> Result<PathBuf> {
 impl Call<'_> {
     /// The command in the VM. What it prints is thrown away: the host prints the result.
     fn words(&self, wanted: &Wanted, machine: &Machine, program: &Path) -> Result<Vec<String>> {
-        let name = program.file_name().context("this program has no name")?;
-        let quiet = ["sh", "-c", "exec \"$@\" >/dev/null", "sh", "env"].map(String::from);
-        let mut words = Vec::from(quiet);
-        words.extend([format!("{LINES}=1"), format!("/job/{}", name.display())]);
+        let mut words = in_vm("exec \"$@\" >/dev/null", program)?;
         words.extend(self.chosen.words(wanted)?);
         let fixed = ["--engine", "pool", "--allow-parameters", "--json", "--scratch", "/tmp/scratch", "-o"];
         words.extend(fixed.map(String::from));
