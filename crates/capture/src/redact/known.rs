@@ -1,177 +1,18 @@
 //! Names that identify nobody: threads of OpenZFS and of the kernel, and OpenZFS's own tools.
 
+use std::sync::LazyLock;
 use zwhy_zfs::thread_role;
 
 /// Kernel threads, by how their names begin.
-const KERNEL_THREADS: [&str; 43] = [
-    "arc_",
-    "blkcg_",
-    "cpuhp/",
-    "dbu_",
-    "dm_",
-    "dm-",
-    "dmcrypt_",
-    "ext4-",
-    "idle_inject/",
-    "irq/",
-    "jbd2/",
-    "kauditd",
-    "kblockd",
-    "kcompactd",
-    "kcryptd",
-    "kdevtmpfs",
-    "khugepaged",
-    "khungtaskd",
-    "kintegrityd",
-    "ksmd",
-    "ksoftirqd",
-    "kstrp",
-    "kswapd",
-    "kthreadd",
-    "kthrotld",
-    "kworker",
-    "loop",
-    "md",
-    "migration/",
-    "nfsd",
-    "lockd",
-    "nvme-",
-    "oom_reaper",
-    "rcu",
-    "scsi_",
-    "spl_",
-    "swapper",
-    "watchdog",
-    "writeback",
-    "xfs",
-    "xfsaild",
-    "xfsalloc",
-    "z_",
-];
+static KERNEL_THREADS: LazyLock<Vec<&str>> = LazyLock::new(|| words(include_str!("kernel_threads.txt")));
 
 /// Words behind them that are the kernel's or OpenZFS's, too; all others may be somebody's.
-const KERNEL_WORDS: [&str; 103] = [
-    "acpi",
-    "ahci",
-    "aild",
-    "alloc",
-    "b",
-    "bh",
-    "bio",
-    "blockgc",
-    "bnxt",
-    "bound",
-    "buf",
-    "bufio",
-    "cache",
-    "ccp",
-    "cil",
-    "cl",
-    "cluster",
-    "cond",
-    "conv",
-    "crypt",
-    "d",
-    "da",
-    "dec",
-    "deferred",
-    "delay",
-    "delete",
-    "discard",
-    "dm",
-    "drai",
-    "dynamic",
-    "efficient",
-    "eh",
-    "ena",
-    "eth",
-    "events",
-    "evict",
-    "file",
-    "flush",
-    "fr",
-    "freezable",
-    "g",
-    "gp",
-    "h",
-    "hcd",
-    "highpri",
-    "hpsa",
-    "i",
-    "ice",
-    "inodegc",
-    "int",
-    "io",
-    "ioctl",
-    "iss",
-    "ixgbe",
-    "kblockd",
-    "kmem",
-    "kthre",
-    "kthread",
-    "livelist",
-    "log",
-    "long",
-    "mlx",
-    "mm",
-    "mpt",
-    "mru",
-    "n",
-    "nocb",
-    "null",
-    "nvme",
-    "o",
-    "p",
-    "par",
-    "percpu",
-    "power",
-    "preempt",
-    "prefetch",
-    "prune",
-    "punt",
-    "q",
-    "r",
-    "raid",
-    "rd",
-    "reap",
-    "reclaim",
-    "requeue",
-    "reset",
-    "rsv",
-    "rude",
-    "s",
-    "sas",
-    "sched",
-    "sd",
-    "sync",
-    "system",
-    "taskq",
-    "tasks",
-    "tmf",
-    "trace",
-    "trim",
-    "u",
-    "unbound",
-    "unlinked",
-    "upgrade",
-];
-/// Words after which the kernel's own list goes on: those of three letters and more may be cut at 15 bytes.
-const MORE_KERNEL_WORDS: [&str; 14] = [
-    "vd",
-    "vda",
-    "vdev",
-    "virtio",
-    "wait",
-    "wq",
-    "wr",
-    "write",
-    "writeback",
-    "xhci",
-    "zio",
-    "zrele",
-    "zvol",
-    "nvm",
-];
+static KERNEL_WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| words(include_str!("kernel_words.txt")));
+
+/// The words of a file, several a line; a line that begins with `#` is a remark.
+pub(super) fn words<C: FromIterator<&'static str>>(file: &'static str) -> C {
+    file.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect()
+}
 
 /// Programs that every OpenZFS host runs, and the recorders.
 const TOOLS: [&str; 8] = ["zfs", "zpool", "zdb", "zed", "ztest", "perf", "zwhy", "[unknown]"];
@@ -207,10 +48,10 @@ pub(super) fn of_kernel(comm: &str) -> Option<&str> {
         let len = at[from..].find(|c: char| !c.is_alphabetic()).unwrap_or(at.len() - from);
         let (word, after) = at[from..].split_at(len);
         let cut = is_cut && after.is_empty();
-        let mut all = KERNEL_WORDS.iter().chain(&MORE_KERNEL_WORDS);
         let numbered =
             &at[from..][..len + after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len()];
-        if !is_stand_in(numbered) && !all.any(|known| *known == word || (cut && known.starts_with(word))) {
+        let is_known = |known: &&str| *known == word || (cut && known.starts_with(word));
+        if !is_stand_in(numbered) && !KERNEL_WORDS.iter().any(is_known) {
             return Some(&at[from..]);
         }
         at = after;
