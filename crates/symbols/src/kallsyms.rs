@@ -64,6 +64,8 @@ pub struct KernelSymbols {
 
 /// Bytes of the text that are read at a time.
 const AT_ONCE: u64 = 64 << 10;
+/// Symbols of a usual kernel, and bytes of their names: tables that grow step by step are moved each time.
+const USUAL: (usize, usize) = (160_000, 4 << 20);
 
 impl KernelSymbols {
     /// As [`KernelSymbols::read`], of a text in memory.
@@ -79,7 +81,12 @@ impl KernelSymbols {
         mut kallsyms: impl Read,
         proc_modules: Option<&[u8]>,
     ) -> Result<KernelSymbols, KallsymsError> {
-        let mut all = KernelSymbols { modules: vec!["kernel".to_owned()], ..KernelSymbols::default() };
+        let mut all = KernelSymbols {
+            symbols: Vec::with_capacity(USUAL.0),
+            names: String::with_capacity(USUAL.1),
+            modules: vec!["kernel".to_owned()],
+            ..KernelSymbols::default()
+        };
         let (mut ids, mut last) = (HashMap::new(), 0);
         let mut piece = Vec::new();
         loop {
@@ -147,7 +154,6 @@ impl KernelSymbols {
         if symbols.iter().all(|symbol| symbol.start == 0) {
             return Err(KallsymsError::Hidden { symbols: symbols.len() });
         }
-        names.shrink_to_fit();
         *ends = module_ends(proc_modules, modules);
         // Nearly sorted already, and few addresses have two names, which alone are compared.
         symbols.sort_by_key(|symbol| symbol.start);
@@ -157,6 +163,8 @@ impl KernelSymbols {
             aliases.swap(0, best.unwrap_or(0));
         }
         symbols.dedup_by_key(|symbol| symbol.start);
+        symbols.shrink_to_fit();
+        names.shrink_to_fit();
         Ok(self)
     }
 

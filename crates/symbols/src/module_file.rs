@@ -1,6 +1,7 @@
 //! What a kernel module's file (`zfs.ko`, also packed as `.xz`, `.zst`, `.gz`) or its debug file holds.
 
-use object::read::{Object, ObjectSection};
+use crate::lines::has_dwarf;
+use object::read::Object;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -44,10 +45,9 @@ pub(crate) fn unpacked(path: &Path) -> io::Result<Vec<u8>> {
 
 fn parse(bytes: &[u8]) -> io::Result<ModuleFile> {
     let file = object::File::parse(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
-    let has = |name| file.section_by_name(name).is_some_and(|s| s.size() > 0);
     Ok(ModuleFile {
         build_id: file.build_id().ok().flatten().map(<[u8]>::to_vec),
-        has_lines: has(".debug_info") && has(".debug_line"),
+        has_lines: has_dwarf(&file),
     })
 }
 
