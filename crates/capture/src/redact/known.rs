@@ -86,54 +86,25 @@ pub(super) fn pool_of_kstat(source: &str) -> Option<&str> {
 
 /// Directories that are the same on every host; of what is below them only names that are known are private.
 pub(super) fn is_system_path(path: &str) -> bool {
-    const ROOTS: [&str; 15] = [
-        "/proc",
-        "/sys",
-        "/usr/bin",
-        "/usr/include",
-        "/usr/lib",
-        "/usr/lib32",
-        "/usr/lib64",
-        "/usr/libexec",
-        "/usr/sbin",
-        "/usr/share",
-        "/lib",
-        "/lib64",
-        "/bin",
-        "/sbin",
-        "/boot",
-    ];
+    const ROOTS: &str = "/proc /sys /usr/bin /usr/include /usr/lib /usr/lib32 /usr/lib64 /usr/libexec \
+        /usr/sbin /usr/share /lib /lib64 /bin /sbin /boot";
     // Homes are below /usr on FreeBSD, and control groups have names that users give.
     let below =
         |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    path == "/usr"
-        || below("/etc/modprobe.d")
-        || (ROOTS.iter().any(|root| below(root)) && !below("/sys/fs/cgroup"))
+    path == "/usr" || below("/etc/modprobe.d") || (ROOTS.split(' ').any(below) && !below("/sys/fs/cgroup"))
 }
 
 /// A node of /dev that is no disk and is called the same on every host.
 pub(super) fn is_public_node(name: &str) -> bool {
-    const NODES: [&str; 16] = [
-        "zfs",
-        "null",
-        "zero",
-        "full",
-        "mem",
-        "kmem",
-        "random",
-        "urandom",
-        "shm",
-        "kvm",
-        "console",
-        "pts",
-        "tty",
-        "fuse",
-        "loop-control",
-        "stdin",
-    ];
+    const NODES: &str = "zfs null zero full mem kmem random urandom shm kvm console pts tty fuse \
+        loop-control stdin";
     let numbered =
         |start: &str| name.strip_prefix(start).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-    NODES.contains(&name) || numbered("tty") || numbered("ttyS") || numbered("nvme") || is_public_disk(name)
+    NODES.split(' ').any(|node| node == name)
+        || numbered("tty")
+        || numbered("ttyS")
+        || numbered("nvme")
+        || is_public_disk(name)
 }
 
 /// How a kernel numbers its disks, and how ZFS names what it makes of them: `sda1`, `nvme0n1p2`, `mirror-0`.
