@@ -22,6 +22,20 @@ impl Damage {
         self.lost_rows.is_empty() && self.unreadable.is_empty() && self.dangling.is_empty()
     }
 
+    /// What is not there, in sentences; `unreadable` says it of files and entries.
+    pub(crate) fn sentences(&self, unreadable: impl IntoIterator<Item = String>) -> Vec<String> {
+        let unfinished = "the recorder did not end; what it wrote until then is shown".to_owned();
+        let mut out = Vec::from_iter(self.unfinished.then_some(unfinished));
+        out.extend(unreadable);
+        out.extend(
+            self.lost_rows.iter().map(|(table, rows)| format!("{rows} rows of table {table} are lost")),
+        );
+        out.extend(self.dangling.iter().map(|(table, rows)| {
+            format!("{rows} rows of table {table} refer to lost rows and are shown as unknown")
+        }));
+        out
+    }
+
     pub(crate) fn lost(&mut self, table: &str, rows: u64) {
         if rows > 0 {
             *self.lost_rows.entry(table.to_owned()).or_default() += rows;

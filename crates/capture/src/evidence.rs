@@ -93,20 +93,9 @@ impl Capture {
         if let Some(lost) = damage.lost_rows.get("samples") {
             recorder.lost = Some(recorder.lost.unwrap_or(0).saturating_add(*lost));
         }
-        let limits = recorder.limits.get_or_insert_default();
-        if damage.unfinished {
-            limits.push("the recorder did not end; what it wrote until then is shown".to_owned());
-        }
-        if !damage.unreadable.is_empty() {
-            limits.push(format!("{} parts of the original file could not be read", damage.unreadable.len()));
-        }
-        limits.extend(
-            damage.lost_rows.iter().map(|(table, rows)| format!("{rows} rows of table {table} are lost")),
-        );
-        let dangling = damage.dangling.iter();
-        limits.extend(dangling.map(|(table, rows)| {
-            format!("{rows} rows of table {table} refer to lost rows and are shown as unknown")
-        }));
+        let count = damage.unreadable.len();
+        let unreadable = (count > 0).then(|| format!("{count} parts of the original file could not be read"));
+        recorder.limits.get_or_insert_default().extend(damage.sentences(unreadable));
     }
 
     /// Samples read and lost, by the recorder (its own count) and by damage to the file.
@@ -137,19 +126,9 @@ impl Capture {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let mut out = Vec::new();
-        if self.damage.unfinished {
-            out.push("the recorder did not end; what it wrote until then is shown".to_owned());
-        }
-        for (name, why) in &self.damage.unreadable {
-            out.push(format!("{name} could not be read: {why}"));
-        }
-        for (table, rows) in &self.damage.lost_rows {
-            out.push(format!("{rows} rows of table {table} are lost"));
-        }
-        for (table, rows) in &self.damage.dangling {
-            out.push(format!("{rows} rows of table {table} refer to lost rows and are shown as unknown"));
-        }
+        let unreadable = self.damage.unreadable.iter();
+        let unreadable = unreadable.map(|(name, why)| format!("{name} could not be read: {why}"));
+        let mut out = self.damage.sentences(unreadable);
         out.extend(self.facts.recorder.limits.iter().flatten().cloned());
         out
     }

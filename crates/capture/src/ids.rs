@@ -22,7 +22,14 @@ pub struct FrameRow<'a> {
 impl FrameRow<'_> {
     /// The id that this frame has on every host.
     pub fn id(&self) -> u64 {
-        frame_row(self)
+        hash(&[
+            self.function.as_bytes(),
+            self.module.as_bytes(),
+            self.file.as_bytes(),
+            &self.line.to_le_bytes(),
+            self.kind.name().as_bytes(),
+            self.reason.as_bytes(),
+        ])
     }
 }
 
@@ -36,26 +43,9 @@ fn hash(parts: &[&[u8]]) -> u64 {
 }
 
 pub fn frame(profile: &Profile, f: Frame) -> u64 {
-    let text = |id| profile.strings.get(id);
-    frame_row(&FrameRow {
-        function: text(f.function),
-        module: text(f.module),
-        kind: f.kind,
-        file: text(f.file),
-        line: f.line,
-        reason: text(f.reason),
-    })
-}
-
-pub fn frame_row(f: &FrameRow<'_>) -> u64 {
-    hash(&[
-        f.function.as_bytes(),
-        f.module.as_bytes(),
-        f.file.as_bytes(),
-        &f.line.to_le_bytes(),
-        f.kind.name().as_bytes(),
-        f.reason.as_bytes(),
-    ])
+    let [function, module, file, reason] =
+        [f.function, f.module, f.file, f.reason].map(|id| profile.strings.get(id));
+    FrameRow { function, module, kind: f.kind, file, line: f.line, reason }.id()
 }
 
 pub fn stack(parent: u64, frame: u64) -> u64 {

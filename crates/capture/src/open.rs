@@ -142,7 +142,7 @@ fn scan_local_entries(bytes: &Bytes, damage: &mut Damage) -> Entries {
         let name = String::from_utf8_lossy(name).into_owned();
         match bytes.get(start..start.saturating_add(size)) {
             Some(_) if method != 0 => damage.unreadable(&name, "is compressed"),
-            Some(data) if crc32(data) == crc => {
+            Some(data) if crc32fast::hash(data) == crc => {
                 entries.insert(name, bytes.slice(start..start + size));
             }
             Some(_) => damage.unreadable(&name, "its checksum does not match"),
@@ -151,18 +151,6 @@ fn scan_local_entries(bytes: &Bytes, damage: &mut Damage) -> Entries {
         at = start.saturating_add(size);
     }
     entries
-}
-
-/// CRC-32 of zip entries (ISO 3309, reflected polynomial EDB88320).
-fn crc32(data: &[u8]) -> u32 {
-    let mut crc = u32::MAX;
-    for byte in data {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            crc = (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg());
-        }
-    }
-    !crc
 }
 
 fn assemble(path: &Path, entries: &Entries, mut damage: Damage) -> Result<Capture, CaptureError> {

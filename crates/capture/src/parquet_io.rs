@@ -8,9 +8,9 @@ use crate::error::CaptureError;
 use crate::table::{Table, TableSpec};
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
-use parquet::column::reader::ColumnReader;
-use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
-use parquet::file::properties::WriterProperties;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnPath, Type};
@@ -27,20 +27,17 @@ const MOST_RESERVED: usize = 1 << 20;
 
 /// Writes one table as a Parquet file of one row group.
 pub fn write_table(table: &Table, out: impl Write + Send) -> Result<(), CaptureError> {
-    write_with(table, properties(), out)
+    write_with(table, &["t_ns"], out)
 }
 
 /// As [`write_table`], for rows in order of their ids, which are small numbers: neighbours differ by little.
 pub fn write_ordered_table(table: &Table, out: impl Write + Send) -> Result<(), CaptureError> {
-    write_with(table, ordered_properties(table.spec), out)
+    let own_id = table.spec.has_ids().then(|| table.spec.columns[0].0);
+    write_with(table, &Vec::from_iter(own_id.into_iter().chain(["parent_id", "stack_id"])), out)
 }
 
-fn write_with(
-    table: &Table,
-    properties: WriterProperties,
-    out: impl Write + Send,
-) -> Result<(), CaptureError> {
-    encode(table, properties, out)
+fn write_with(table: &Table, delta: &[&str], out: impl Write + Send) -> Result<(), CaptureError> {
+    encode(table, properties(delta), out)
         .map_err(|e| CaptureError::Encode { table: table.spec.name, why: e.to_string() })
 }
 
@@ -70,30 +67,19 @@ fn encode(
     Ok(())
 }
 
-fn properties() -> WriterProperties {
-    let time = ColumnPath::from("t_ns");
-    WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_statistics_enabled(parquet::file::properties::EnabledStatistics::None)
-        .set_column_dictionary_enabled(time.clone(), false)
-        .set_column_encoding(time, Encoding::DELTA_BINARY_PACKED)
-        .set_created_by(concat!("zwhy ", env!("CARGO_PKG_VERSION")).to_owned())
-        .build()
-}
-
-fn ordered_properties(spec: &TableSpec) -> WriterProperties {
-    let mut properties = WriterProperties::builder()
+/// `delta` are columns whose values are kept as differences.
+fn properties(delta: &[&str]) -> WriterProperties {
+    let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_statistics_enabled(parquet::file::properties::EnabledStatistics::None)
         .set_created_by(concat!("zwhy ", env!("CARGO_PKG_VERSION")).to_owned());
-    let own_id = spec.has_ids().then(|| spec.columns[0].0);
-    for name in own_id.into_iter().chain(["parent_id", "stack_id"]) {
-        let column = ColumnPath::from(name);
-        properties = properties
+    let as_delta = |properties: WriterPropertiesBuilder, name: &&str| {
+        let column = ColumnPath::from(*name);
+        properties
             .set_column_dictionary_enabled(column.clone(), false)
-            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED);
-    }
-    properties.build()
+            .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
+    };
+    delta.iter().fold(properties, as_delta).build()
 }
 
 fn schema(spec: &TableSpec) -> parquet::errors::Result<Arc<Type>> {
@@ -173,24 +159,12 @@ fn decode(spec: &'static TableSpec, columns: usize, bytes: Bytes) -> Result<Tabl
 
 /// Appends a column chunk; stops with an error when it holds more than `max` values in all.
 fn read_column(reader: ColumnReader, slot: &mut Column, max: usize) -> Result<(), String> {
-    // A row group adds to what there is; growing by doubling would copy it over and over.
-    let more = max.min(MOST_RESERVED);
     match (reader, slot) {
-        (ColumnReader::Int32ColumnReader(mut r), Column::I32(out)) => {
-            out.reserve(more.saturating_sub(out.len()));
-            while r.read_records(BATCH, None, None, out).map_err(|e| e.to_string())?.0 > 0 {
-                check(out.len(), max)?;
-            }
-        }
-        (ColumnReader::Int64ColumnReader(mut r), Column::I64(out)) => {
-            out.reserve(more.saturating_sub(out.len()));
-            while r.read_records(BATCH, None, None, out).map_err(|e| e.to_string())?.0 > 0 {
-                check(out.len(), max)?;
-            }
-        }
+        (ColumnReader::Int32ColumnReader(r), Column::I32(out)) => read_numbers(r, out, max)?,
+        (ColumnReader::Int64ColumnReader(r), Column::I64(out)) => read_numbers(r, out, max)?,
         (ColumnReader::ByteArrayColumnReader(mut r), Column::Text(out)) => {
             let mut batch: Vec<ByteArray> = Vec::new();
-            out.ids.reserve(more.saturating_sub(out.ids.len()));
+            out.ids.reserve(max.min(MOST_RESERVED).saturating_sub(out.ids.len()));
             loop {
                 batch.clear();
                 if r.read_records(BATCH, None, None, &mut batch).map_err(|e| e.to_string())?.0 == 0 {
@@ -210,6 +184,19 @@ fn read_column(reader: ColumnReader, slot: &mut Column, max: usize) -> Result<()
             }
         }
         _ => return Err("has another type".to_owned()),
+    }
+    Ok(())
+}
+
+fn read_numbers<T: DataType>(
+    mut reader: ColumnReaderImpl<T>,
+    out: &mut Vec<T::T>,
+    max: usize,
+) -> Result<(), String> {
+    // A row group adds to what there is; growing by doubling would copy it over and over.
+    out.reserve(max.min(MOST_RESERVED).saturating_sub(out.len()));
+    while reader.read_records(BATCH, None, None, out).map_err(|e| e.to_string())?.0 > 0 {
+        check(out.len(), max)?;
     }
     Ok(())
 }

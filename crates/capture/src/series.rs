@@ -2,7 +2,8 @@
 
 use zwhy_profile::{Nanos, StringId, StringTable};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::IntoStaticStr, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum SeriesKind {
     /// Only grows while its source lives.
     Counter,
@@ -11,14 +12,11 @@ pub enum SeriesKind {
 
 impl SeriesKind {
     pub fn name(self) -> &'static str {
-        match self {
-            SeriesKind::Counter => "counter",
-            SeriesKind::Gauge => "gauge",
-        }
+        self.into()
     }
 
     pub fn from_name(name: &str) -> Option<SeriesKind> {
-        [SeriesKind::Counter, SeriesKind::Gauge].into_iter().find(|k| k.name() == name)
+        name.parse().ok()
     }
 }
 

@@ -2,9 +2,10 @@
 //! ZFS while recording goes on.
 
 use crate::live::Live;
+use crate::options::RecordOptions;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
-use zwhy_evidence::{CaptureFacts, Kind};
+use zwhy_evidence::{CaptureFacts, Kind, RecorderFacts};
 use zwhy_host::{Facts, ask_tools, quick, thread_cpu};
 
 pub(crate) struct HostFacts {
@@ -69,5 +70,14 @@ impl HostFacts {
             start_unix_s: Some(live.start_unix_s + from.as_secs_f64()),
             ..self.facts.values.clone()
         }
+    }
+
+    /// What is recorded, by whom, and what is not seen.
+    pub(crate) fn put_recorder(&self, live: &Live, options: &RecordOptions, facts: &mut RecorderFacts) {
+        // By it the recorder's own samples are told from the load of the host.
+        facts.pid = i32::try_from(std::process::id()).ok();
+        facts.target = Some(options.target.describe());
+        facts.limits = Some(live.caveats.iter().chain(self.caveats()).cloned().collect());
+        facts.interval_s = Some(options.interval.as_secs_f64());
     }
 }

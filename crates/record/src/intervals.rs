@@ -109,11 +109,7 @@ impl Intervals {
         let mut facts = self.facts.as_recorded(&self.live, Duration::ZERO);
         let ended = Ended { before: &self.live.first, last_seconds: true, lost: &self.lost };
         facts.recorder = self.live.facts(Some(&ended));
-        let limits = self.live.caveats.iter().chain(self.facts.caveats());
-        facts.recorder.pid = i32::try_from(std::process::id()).ok();
-        facts.recorder.target = Some(self.options.target.describe());
-        facts.recorder.limits = Some(limits.cloned().collect());
-        facts.recorder.interval_s = Some(self.options.interval.as_secs_f64());
+        self.facts.put_recorder(&self.live, &self.options, &mut facts.recorder);
         facts.recorder.duration_s = Some(self.from.as_secs_f64());
         facts.put(self.options.facts.clone());
         facts

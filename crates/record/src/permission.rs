@@ -33,20 +33,17 @@ impl Standing {
 
 /// Turns a refused `perf_event_open` into an error that says what to do.
 pub(crate) fn explain(error: io::Error, target: &str, system: bool) -> RecordError {
-    match Errno::from_io_error(&error) {
-        Some(Errno::ACCESS | Errno::PERM) => refused(Standing::read(), target, system),
-        Some(Errno::NOSYS) => RecordError::Perf {
-            target: target.to_owned(),
-            source: error,
-            hint: "; this kernel has no perf events (CONFIG_PERF_EVENTS), or the container forbids them",
-        },
-        Some(Errno::MFILE | Errno::NFILE) => RecordError::Perf {
-            target: target.to_owned(),
-            source: error,
-            hint: "; raise the limit with ulimit -n, or record the whole host with -a",
-        },
-        _ => RecordError::Perf { target: target.to_owned(), source: error, hint: "" },
-    }
+    let hint = match Errno::from_io_error(&error) {
+        Some(Errno::ACCESS | Errno::PERM) => return refused(Standing::read(), target, system),
+        Some(Errno::NOSYS) => {
+            "; this kernel has no perf events (CONFIG_PERF_EVENTS), or the container forbids them"
+        }
+        Some(Errno::MFILE | Errno::NFILE) => {
+            "; raise the limit with ulimit -n, or record the whole host with -a"
+        }
+        _ => "",
+    };
+    RecordError::Perf { target: target.to_owned(), source: error, hint }
 }
 
 fn refused(standing: Standing, target: &str, system: bool) -> RecordError {

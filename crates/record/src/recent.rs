@@ -31,6 +31,7 @@ impl Chunk {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Recent {
     pub span: Duration,
     pub chunks: VecDeque<Chunk>,
@@ -45,15 +46,7 @@ pub(crate) struct Recent {
 
 impl Recent {
     pub(crate) fn new(span: Duration, most_bytes: usize) -> Recent {
-        Recent {
-            span,
-            chunks: VecDeque::new(),
-            marks: Vec::new(),
-            most_bytes,
-            begin: Duration::ZERO,
-            before: Counted::default(),
-            cut_by_size: false,
-        }
+        Recent { span, most_bytes, ..Recent::default() }
     }
 
     /// Whether the growing chunk is to be closed.

@@ -4,19 +4,14 @@
 
 use crate::processes::Image;
 use std::fs::{self, File};
-use std::io::BufReader;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use zwhy_symbols::{ElfObject, FileId, ImageKind, KernelSymbols, Reason, open_elf, parse_maps};
-
-/// Bytes of kallsyms read at a time.
-const KALLSYMS_BUFFER: usize = 64 << 10;
 
 /// The symbols of the running kernel and its modules.
 pub(crate) fn read_kernel_symbols() -> Result<KernelSymbols, Reason> {
     let text = File::open("/proc/kallsyms").map_err(|_| Reason::KernelHidden)?;
     let modules = fs::read("/proc/modules").ok();
-    let text = BufReader::with_capacity(KALLSYMS_BUFFER, text);
     KernelSymbols::read(text, modules.as_deref()).map_err(|_| Reason::KernelHidden)
 }
 

@@ -52,6 +52,7 @@ impl Clock {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct ThreadClocks {
     proc_root: PathBuf,
     clocks: FxHashMap<i32, Clock>,
@@ -70,15 +71,7 @@ pub(crate) struct ThreadClocks {
 impl ThreadClocks {
     /// `proc_root` is where /proc is.
     pub(crate) fn new(proc_root: &Path) -> ThreadClocks {
-        ThreadClocks {
-            proc_root: proc_root.to_owned(),
-            clocks: FxHashMap::default(),
-            events: Vec::new(),
-            next: [0; 2],
-            most_due: 0,
-            deferred: 0,
-            left_out: 0,
-        }
+        ThreadClocks { proc_root: proc_root.to_owned(), ..ThreadClocks::default() }
     }
 
     /// `facts.recorder.threads`.

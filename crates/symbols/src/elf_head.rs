@@ -140,15 +140,19 @@ fn build_id<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>>(
 ) -> Option<Vec<u8>> {
     let of_sections = sections.iter().filter_map(|section| section.notes(endian, data).ok().flatten());
     let of_segments = programs.iter().filter_map(|program| program.notes(endian, data).ok().flatten());
-    let id = |mut notes: NoteIterator<'d, Elf>| {
-        while let Ok(Some(note)) = notes.next() {
-            if note.name() == ELF_NOTE_GNU && note.n_type(endian) == NT_GNU_BUILD_ID {
-                return Some(note.desc().to_vec());
-            }
+    of_sections.chain(of_segments).find_map(|notes| gnu_build_id(endian, notes))
+}
+
+pub(crate) fn gnu_build_id<Elf: FileHeader<Endian = Endianness>>(
+    endian: Endianness,
+    mut notes: NoteIterator<'_, Elf>,
+) -> Option<Vec<u8>> {
+    while let Ok(Some(note)) = notes.next() {
+        if note.name() == ELF_NOTE_GNU && note.n_type(endian) == NT_GNU_BUILD_ID {
+            return Some(note.desc().to_vec());
         }
-        None
-    };
-    of_sections.chain(of_segments).find_map(id)
+    }
+    None
 }
 
 /// Where the section of packed symbols is; of those that the file holds it alone is known by its name only.

@@ -6,8 +6,9 @@
 use crate::at::read_exact_at;
 use object::ReadRef;
 use std::cell::OnceCell;
-use std::fs::File;
+use std::fs::{self, File, Metadata};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Names are read in windows of this size: one read serves thousands of symbols.
@@ -29,6 +30,12 @@ struct Part {
 impl FileReader {
     pub(crate) fn new(file: impl Into<Arc<File>>, len: u64) -> FileReader {
         FileReader { file: file.into(), len, first: OnceCell::new() }
+    }
+
+    /// Opens a regular file, and nothing else: opening a pipe would block for ever.
+    pub(crate) fn open(path: &Path) -> Option<(FileReader, Metadata)> {
+        let meta = fs::metadata(path).ok().filter(Metadata::is_file)?;
+        Some((FileReader::new(File::open(path).ok()?, meta.len()), meta))
     }
 
     fn find(&self, range: &Range<u64>) -> Option<&[u8]> {

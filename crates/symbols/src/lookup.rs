@@ -10,7 +10,6 @@ use object::elf::STT_GNU_IFUNC;
 use object::read::{Object, ObjectSegment, ObjectSymbol};
 use object::{SymbolFlags, SymbolKind};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 
 /// A function of an object.
@@ -33,7 +32,7 @@ type Segment = (u64, u64, u64);
 /// # Errors
 /// When the file cannot be opened or is no ELF object.
 pub fn function_points(path: &Path) -> Result<Vec<FunctionPoint>, Reason> {
-    let reader = open(path)?;
+    let (reader, _) = FileReader::open(path).ok_or(Reason::Unreadable)?;
     let file = object::File::parse(&reader).map_err(|_| Reason::NotElf)?;
     let segments: Vec<Segment> = file
         .segments()
@@ -46,22 +45,13 @@ pub fn function_points(path: &Path) -> Result<Vec<FunctionPoint>, Reason> {
     add(&file, &segments, &mut points);
     if let Some(build_id) = file.build_id().ok().flatten()
         && let Some(debug) = debug_file(build_id)
-        && let Ok(reader) = open(&debug)
+        && let Some((reader, _)) = FileReader::open(&debug)
         && let Ok(separate) = object::File::parse(&reader)
         && separate.build_id().ok().flatten() == Some(build_id)
     {
         add(&separate, &segments, &mut points);
     }
     Ok(points.into_values().collect())
-}
-
-fn open(path: &Path) -> Result<FileReader, Reason> {
-    let file = File::open(path).map_err(|_| Reason::Unreadable)?;
-    let meta = file.metadata().map_err(|_| Reason::Unreadable)?;
-    if !meta.is_file() {
-        return Err(Reason::Unreadable);
-    }
-    Ok(FileReader::new(file, meta.len()))
 }
 
 fn add<'d, R: object::ReadRef<'d>>(

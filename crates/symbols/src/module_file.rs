@@ -1,6 +1,11 @@
 //! What a kernel module's file (`zfs.ko`, also packed as `.xz`, `.zst`, `.gz`) or its debug file holds.
 
-use object::read::{Object, ObjectSection};
+use crate::elf_head::gnu_build_id;
+use crate::lines::has_dwarf;
+use object::Endianness;
+use object::elf::FileHeader64;
+use object::read::Object;
+use object::read::elf::NoteIterator;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -44,31 +49,17 @@ pub(crate) fn unpacked(path: &Path) -> io::Result<Vec<u8>> {
 
 fn parse(bytes: &[u8]) -> io::Result<ModuleFile> {
     let file = object::File::parse(bytes).map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e))?;
-    let has = |name| file.section_by_name(name).is_some_and(|s| s.size() > 0);
     Ok(ModuleFile {
         build_id: file.build_id().ok().flatten().map(<[u8]>::to_vec),
-        has_lines: has(".debug_info") && has(".debug_line"),
+        has_lines: has_dwarf(&file),
     })
 }
 
 /// The build-id in the bytes of a notes file such as `/sys/module/zfs/notes/.note.gnu.build-id`, or of
 /// `/sys/kernel/notes`, where it is one of several.
-///
-/// Layout of a note: elf(5), name and descriptor lengths, type 3, the name `GNU`, the descriptor; the
-/// next note begins at a multiple of four.
 pub fn build_id_of_notes(notes: &[u8]) -> Option<Vec<u8>> {
-    let mut rest = notes;
-    while !rest.is_empty() {
-        let word = |at: usize| Some(u32::from_ne_bytes(rest.get(at..at + 4)?.try_into().ok()?) as usize);
-        let (name, length, kind) = (word(0)?, word(4)?, word(8)?);
-        let start = 12usize.checked_add(name.checked_next_multiple_of(4)?)?;
-        let descriptor = rest.get(start..start.checked_add(length)?)?;
-        if kind == 3 && rest.get(12..16) == Some(b"GNU\0") {
-            return Some(descriptor.to_vec());
-        }
-        rest = rest.get(start.checked_add(length.checked_next_multiple_of(4)?)?..)?;
-    }
-    None
+    let endian = Endianness::default();
+    gnu_build_id(endian, NoteIterator::<FileHeader64<Endianness>>::new(endian, 4, notes).ok()?)
 }
 
 #[cfg(test)]

@@ -1,177 +1,18 @@
 //! Names that identify nobody: threads of OpenZFS and of the kernel, and OpenZFS's own tools.
 
+use std::sync::LazyLock;
 use zwhy_zfs::thread_role;
 
 /// Kernel threads, by how their names begin.
-const KERNEL_THREADS: [&str; 43] = [
-    "arc_",
-    "blkcg_",
-    "cpuhp/",
-    "dbu_",
-    "dm_",
-    "dm-",
-    "dmcrypt_",
-    "ext4-",
-    "idle_inject/",
-    "irq/",
-    "jbd2/",
-    "kauditd",
-    "kblockd",
-    "kcompactd",
-    "kcryptd",
-    "kdevtmpfs",
-    "khugepaged",
-    "khungtaskd",
-    "kintegrityd",
-    "ksmd",
-    "ksoftirqd",
-    "kstrp",
-    "kswapd",
-    "kthreadd",
-    "kthrotld",
-    "kworker",
-    "loop",
-    "md",
-    "migration/",
-    "nfsd",
-    "lockd",
-    "nvme-",
-    "oom_reaper",
-    "rcu",
-    "scsi_",
-    "spl_",
-    "swapper",
-    "watchdog",
-    "writeback",
-    "xfs",
-    "xfsaild",
-    "xfsalloc",
-    "z_",
-];
+static KERNEL_THREADS: LazyLock<Vec<&str>> = LazyLock::new(|| words(include_str!("kernel_threads.txt")));
 
 /// Words behind them that are the kernel's or OpenZFS's, too; all others may be somebody's.
-const KERNEL_WORDS: [&str; 103] = [
-    "acpi",
-    "ahci",
-    "aild",
-    "alloc",
-    "b",
-    "bh",
-    "bio",
-    "blockgc",
-    "bnxt",
-    "bound",
-    "buf",
-    "bufio",
-    "cache",
-    "ccp",
-    "cil",
-    "cl",
-    "cluster",
-    "cond",
-    "conv",
-    "crypt",
-    "d",
-    "da",
-    "dec",
-    "deferred",
-    "delay",
-    "delete",
-    "discard",
-    "dm",
-    "drai",
-    "dynamic",
-    "efficient",
-    "eh",
-    "ena",
-    "eth",
-    "events",
-    "evict",
-    "file",
-    "flush",
-    "fr",
-    "freezable",
-    "g",
-    "gp",
-    "h",
-    "hcd",
-    "highpri",
-    "hpsa",
-    "i",
-    "ice",
-    "inodegc",
-    "int",
-    "io",
-    "ioctl",
-    "iss",
-    "ixgbe",
-    "kblockd",
-    "kmem",
-    "kthre",
-    "kthread",
-    "livelist",
-    "log",
-    "long",
-    "mlx",
-    "mm",
-    "mpt",
-    "mru",
-    "n",
-    "nocb",
-    "null",
-    "nvme",
-    "o",
-    "p",
-    "par",
-    "percpu",
-    "power",
-    "preempt",
-    "prefetch",
-    "prune",
-    "punt",
-    "q",
-    "r",
-    "raid",
-    "rd",
-    "reap",
-    "reclaim",
-    "requeue",
-    "reset",
-    "rsv",
-    "rude",
-    "s",
-    "sas",
-    "sched",
-    "sd",
-    "sync",
-    "system",
-    "taskq",
-    "tasks",
-    "tmf",
-    "trace",
-    "trim",
-    "u",
-    "unbound",
-    "unlinked",
-    "upgrade",
-];
-/// Words after which the kernel's own list goes on: those of three letters and more may be cut at 15 bytes.
-const MORE_KERNEL_WORDS: [&str; 14] = [
-    "vd",
-    "vda",
-    "vdev",
-    "virtio",
-    "wait",
-    "wq",
-    "wr",
-    "write",
-    "writeback",
-    "xhci",
-    "zio",
-    "zrele",
-    "zvol",
-    "nvm",
-];
+static KERNEL_WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| words(include_str!("kernel_words.txt")));
+
+/// The words of a file, several a line; a line that begins with `#` is a remark.
+pub(super) fn words<C: FromIterator<&'static str>>(file: &'static str) -> C {
+    file.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace).collect()
+}
 
 /// Programs that every OpenZFS host runs, and the recorders.
 const TOOLS: [&str; 8] = ["zfs", "zpool", "zdb", "zed", "ztest", "perf", "zwhy", "[unknown]"];
@@ -207,10 +48,10 @@ pub(super) fn of_kernel(comm: &str) -> Option<&str> {
         let len = at[from..].find(|c: char| !c.is_alphabetic()).unwrap_or(at.len() - from);
         let (word, after) = at[from..].split_at(len);
         let cut = is_cut && after.is_empty();
-        let mut all = KERNEL_WORDS.iter().chain(&MORE_KERNEL_WORDS);
         let numbered =
             &at[from..][..len + after.len() - after.trim_start_matches(|c: char| c.is_ascii_digit()).len()];
-        if !is_stand_in(numbered) && !all.any(|known| *known == word || (cut && known.starts_with(word))) {
+        let is_known = |known: &&str| *known == word || (cut && known.starts_with(word));
+        if !is_stand_in(numbered) && !KERNEL_WORDS.iter().any(is_known) {
             return Some(&at[from..]);
         }
         at = after;
@@ -245,54 +86,25 @@ pub(super) fn pool_of_kstat(source: &str) -> Option<&str> {
 
 /// Directories that are the same on every host; of what is below them only names that are known are private.
 pub(super) fn is_system_path(path: &str) -> bool {
-    const ROOTS: [&str; 15] = [
-        "/proc",
-        "/sys",
-        "/usr/bin",
-        "/usr/include",
-        "/usr/lib",
-        "/usr/lib32",
-        "/usr/lib64",
-        "/usr/libexec",
-        "/usr/sbin",
-        "/usr/share",
-        "/lib",
-        "/lib64",
-        "/bin",
-        "/sbin",
-        "/boot",
-    ];
+    const ROOTS: &str = "/proc /sys /usr/bin /usr/include /usr/lib /usr/lib32 /usr/lib64 /usr/libexec \
+        /usr/sbin /usr/share /lib /lib64 /bin /sbin /boot";
     // Homes are below /usr on FreeBSD, and control groups have names that users give.
     let below =
         |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    path == "/usr"
-        || below("/etc/modprobe.d")
-        || (ROOTS.iter().any(|root| below(root)) && !below("/sys/fs/cgroup"))
+    path == "/usr" || below("/etc/modprobe.d") || (ROOTS.split(' ').any(below) && !below("/sys/fs/cgroup"))
 }
 
 /// A node of /dev that is no disk and is called the same on every host.
 pub(super) fn is_public_node(name: &str) -> bool {
-    const NODES: [&str; 16] = [
-        "zfs",
-        "null",
-        "zero",
-        "full",
-        "mem",
-        "kmem",
-        "random",
-        "urandom",
-        "shm",
-        "kvm",
-        "console",
-        "pts",
-        "tty",
-        "fuse",
-        "loop-control",
-        "stdin",
-    ];
+    const NODES: &str = "zfs null zero full mem kmem random urandom shm kvm console pts tty fuse \
+        loop-control stdin";
     let numbered =
         |start: &str| name.strip_prefix(start).is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
-    NODES.contains(&name) || numbered("tty") || numbered("ttyS") || numbered("nvme") || is_public_disk(name)
+    NODES.split(' ').any(|node| node == name)
+        || numbered("tty")
+        || numbered("ttyS")
+        || numbered("nvme")
+        || is_public_disk(name)
 }
 
 /// How a kernel numbers its disks, and how ZFS names what it makes of them: `sda1`, `nvme0n1p2`, `mirror-0`.

@@ -100,30 +100,24 @@ impl Names {
     /// through word by word.
     pub fn settle(&mut self, datasets: &[&str]) {
         let odd = |name: &str| name.len() >= 3 && name.contains(|c| !in_word(c));
-        let mut comms: Vec<String> = self.processes.iter().filter(|p| odd(p)).cloned().collect();
-        comms.sort_unstable();
-        for comm in comms {
-            let stand_in = self.comm(&comm);
-            self.phrases.insert((comm.len(), comm), stand_in);
-        }
-        for name in datasets.iter().filter(|name| odd(name)) {
-            let stand_in = self.dataset(name);
-            self.phrases.insert((name.len(), (*name).to_owned()), stand_in);
-        }
+        let sorted = |names: &FxHashSet<String>, wanted: &dyn Fn(&str) -> bool| {
+            let mut names: Vec<String> = names.iter().filter(|name| wanted(name)).cloned().collect();
+            names.sort_unstable();
+            names
+        };
+        self.add_phrases(sorted(&self.processes, &odd), Names::comm);
+        let datasets = datasets.iter().filter(|name| odd(name)).map(|name| (*name).to_owned());
+        self.add_phrases(datasets.collect(), Names::dataset);
         // Also of disks whose names are several words of a text.
         let many = |name: &str| name.contains(['@', ':', '/', '%', '#', '+']) || odd(name);
-        let mut disks: Vec<String> =
-            self.devices.iter().filter(|d| many(d) && !d.starts_with('/')).cloned().collect();
-        disks.sort_unstable();
-        for disk in disks {
-            let stand_in = self.device(&disk);
-            self.phrases.insert((disk.len(), disk), stand_in);
-        }
-        let mut places: Vec<String> = self.places.iter().cloned().collect();
-        places.sort_unstable();
-        for place in places {
-            let stand_in = self.path(&place);
-            self.phrases.insert((place.len(), place), stand_in);
+        self.add_phrases(sorted(&self.devices, &|disk| many(disk) && !disk.starts_with('/')), Names::device);
+        self.add_phrases(sorted(&self.places, &|_| true), Names::path);
+    }
+
+    fn add_phrases(&mut self, names: Vec<String>, stand_in: fn(&mut Names, &str) -> String) {
+        for name in names {
+            let stand_in = stand_in(self, &name);
+            self.phrases.insert((name.len(), name), stand_in);
         }
     }
 

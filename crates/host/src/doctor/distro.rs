@@ -2,7 +2,9 @@
 
 use crate::facts::{Root, os_field};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Its name is as on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::EnumString, strum::VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Distro {
     Debian,
     Ubuntu,
@@ -17,35 +19,14 @@ pub enum Distro {
 }
 
 impl Distro {
-    pub const ALL: [Distro; 9] = [
-        Distro::Debian,
-        Distro::Ubuntu,
-        Distro::Arch,
-        Distro::Fedora,
-        Distro::Rhel,
-        Distro::Proxmox,
-        Distro::TrueNas,
-        Distro::NixOs,
-        Distro::Other,
-    ];
+    pub const ALL: &'static [Distro] = <Distro as strum::VariantArray>::VARIANTS;
 
-    /// As on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Distro::Debian => "debian",
-            Distro::Ubuntu => "ubuntu",
-            Distro::Arch => "arch",
-            Distro::Fedora => "fedora",
-            Distro::Rhel => "rhel",
-            Distro::Proxmox => "proxmox",
-            Distro::TrueNas => "truenas",
-            Distro::NixOs => "nixos",
-            Distro::Other => "other",
-        }
+        self.into()
     }
 
     pub fn from_name(name: &str) -> Option<Distro> {
-        Distro::ALL.into_iter().find(|d| d.name() == name)
+        name.parse().ok()
     }
 
     /// By os-release; Proxmox and TrueNAS call themselves Debian there.
@@ -59,13 +40,9 @@ impl Distro {
         let id = os_field(root, "ID").unwrap_or_default();
         let like = os_field(root, "ID_LIKE").unwrap_or_default();
         let known = |word: &str| match word {
-            "debian" => Some(Distro::Debian),
-            "ubuntu" => Some(Distro::Ubuntu),
-            "arch" => Some(Distro::Arch),
-            "fedora" => Some(Distro::Fedora),
-            "rhel" | "centos" | "rocky" | "almalinux" | "ol" => Some(Distro::Rhel),
-            "nixos" => Some(Distro::NixOs),
-            _ => None,
+            "centos" | "rocky" | "almalinux" | "ol" => Some(Distro::Rhel),
+            "proxmox" | "truenas" | "other" => None,
+            _ => Distro::from_name(word),
         };
         let words = std::iter::once(id.as_str()).chain(like.split_whitespace());
         words.filter_map(known).next().unwrap_or(Distro::Other)
@@ -94,7 +71,7 @@ mod tests {
             fs::create_dir(dir.path().join("etc/pve")).unwrap();
             assert_eq!(Distro::of_host(&Root::at(dir.path())), Distro::Proxmox);
         }
-        for distro in Distro::ALL {
+        for &distro in Distro::ALL {
             assert_eq!(Distro::from_name(distro.name()), Some(distro));
         }
     }

@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(14);
 
 /// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum State {
     /// It can be recorded.
     Ready,
@@ -37,12 +38,7 @@ pub enum State {
 
 impl State {
     pub fn name(self) -> &'static str {
-        match self {
-            State::Ready => "ready",
-            State::Missing => "missing",
-            State::Optional => "optional",
-            State::Unknown => "unknown",
-        }
+        self.into()
     }
 }
 
@@ -98,7 +94,7 @@ impl Doctor {
     /// With the commands as who asks can type them.
     fn typed(&self, mut remedy: Remedy) -> Remedy {
         for command in remedy.commands.iter_mut().filter(|command| self.root && command.contains("sudo ")) {
-            *command = command.replace("sudo ", "").into();
+            *command = command.replace("sudo ", "");
         }
         remedy
     }

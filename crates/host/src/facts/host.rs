@@ -6,17 +6,9 @@ use std::collections::BTreeMap;
 use zwhy_evidence::HostFacts;
 
 /// Settings of the kernel that decide how it and ZFS share memory.
-const SYSCTLS: [&str; 9] = [
-    "vm.swappiness",
-    "vm.min_free_kbytes",
-    "vm.watermark_scale_factor",
-    "vm.vfs_cache_pressure",
-    "vm.zone_reclaim_mode",
-    "vm.overcommit_memory",
-    "vm.dirty_ratio",
-    "kernel.numa_balancing",
-    "kernel.perf_event_paranoid",
-];
+const SYSCTLS: &str = "vm.swappiness vm.min_free_kbytes vm.watermark_scale_factor vm.vfs_cache_pressure \
+    vm.zone_reclaim_mode vm.overcommit_memory vm.dirty_ratio kernel.numa_balancing \
+    kernel.perf_event_paranoid";
 
 /// Facts of the machine; what cannot be read is absent.
 pub(crate) fn host(root: &Root) -> HostFacts {
@@ -74,11 +66,11 @@ fn memory(root: &Root, host: &mut HostFacts) {
 
 /// `facts.sysctl`: by name with dots, as sysctl(8) prints it.
 pub(crate) fn sysctl(root: &Root) -> BTreeMap<String, String> {
-    let read = |name: &&str| {
+    let read = |name: &str| {
         let value = root.text(&format!("/proc/sys/{}", name.replace('.', "/")))?;
-        Some(((*name).to_owned(), value))
+        Some((name.to_owned(), value))
     };
-    SYSCTLS.iter().filter_map(read).collect()
+    SYSCTLS.split(' ').filter_map(read).collect()
 }
 
 /// A field of os-release, `ID` or `PRETTY_NAME`.

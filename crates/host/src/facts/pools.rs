@@ -22,46 +22,11 @@ const SHORT: Duration = Duration::from_secs(6);
 
 /// Properties that decide what data costs; recorded even at their default. The last one is the
 /// newest: older versions refuse the whole list for one that they do not know.
-const DATASET_PROPERTIES: [&str; 26] = [
-    "type",
-    "mounted",
-    "mountpoint",
-    "encryption",
-    "keyformat",
-    "keystatus",
-    "encryptionroot",
-    "compression",
-    "compressratio",
-    "checksum",
-    "recordsize",
-    "volblocksize",
-    "primarycache",
-    "secondarycache",
-    "sync",
-    "logbias",
-    "dedup",
-    "atime",
-    "copies",
-    "xattr",
-    "acltype",
-    "dnodesize",
-    "redundant_metadata",
-    "special_small_blocks",
-    "used",
-    "direct",
-];
+const DATASET_PROPERTIES: &str = "type,mounted,mountpoint,encryption,keyformat,keystatus,encryptionroot,\
+    compression,compressratio,checksum,recordsize,volblocksize,primarycache,secondarycache,sync,logbias,dedup,\
+    atime,copies,xattr,acltype,dnodesize,redundant_metadata,special_small_blocks,used,direct";
 /// Of these the number of datasets by value is kept for all datasets, however many there are.
-const COUNTED: [&str; 9] = [
-    "encryption",
-    "compression",
-    "checksum",
-    "recordsize",
-    "volblocksize",
-    "sync",
-    "dedup",
-    "xattr",
-    "primarycache",
-];
+const COUNTED: &str = "encryption,compression,checksum,recordsize,volblocksize,sync,dedup,xattr,primarycache";
 /// More datasets than this are counted, not listed.
 const MOST_DATASETS: usize = 2000;
 
@@ -251,14 +216,13 @@ fn kept_of_pool(row: &PropertyRow) -> bool {
 }
 
 fn datasets(facts: &mut Facts, tools: &mut Tools<'_>) {
-    let mut wanted = &DATASET_PROPERTIES[..];
+    let mut wanted = DATASET_PROPERTIES;
     let text = loop {
-        let list = wanted.join(",");
-        let args = ["get", "-Hp", "-t", "filesystem,volume", "-o", "name,property,value,source", &list];
+        let args = ["get", "-Hp", "-t", "filesystem,volume", "-o", "name,property,value,source", wanted];
         match tools.run("zfs", &args, PATIENCE) {
             Output::Text(text) => break text,
-            Output::Failed(_) if wanted.len() == DATASET_PROPERTIES.len() => {
-                wanted = &wanted[..wanted.len() - 1]
+            Output::Failed(_) if wanted == DATASET_PROPERTIES => {
+                wanted = wanted.rsplit_once(',').map_or("", |(older, _)| older);
             }
             Output::Failed(why) => {
                 return facts.limits.push(format!("zfs get failed: {why}; datasets are not recorded"));
@@ -275,7 +239,8 @@ fn datasets(facts: &mut Facts, tools: &mut Tools<'_>) {
     let set = [&set[..], &["-o", "name,property,value,source", "all"]].concat();
     if let Output::Text(text) = tools.run("zfs", &set, PATIENCE) {
         let (more, _) = parse_properties(&text);
-        let own = |r: &PropertyRow| !r.property.contains(':') && !wanted.contains(&r.property.as_str());
+        let own =
+            |r: &PropertyRow| !r.property.contains(':') && !wanted.split(',').any(|name| name == r.property);
         rows.extend(more.into_iter().filter(own));
         rows.sort_by(|a, b| a.name.cmp(&b.name));
     }
@@ -315,7 +280,9 @@ fn put_datasets(facts: &mut Facts, rows: &[PropertyRow], odd: usize) {
     for group in rows.chunk_by(|a, b| a.name == b.name) {
         total += 1;
         let value = |name: &str| group.iter().find(|r| r.property == name).map_or("-", |r| r.value.as_str());
-        for row in group.iter().filter(|r| COUNTED.contains(&r.property.as_str()) && r.value != "-") {
+        for row in
+            group.iter().filter(|r| COUNTED.split(',').any(|name| name == r.property) && r.value != "-")
+        {
             *counts.entry(row.property.clone()).or_default().entry(row.value.clone()).or_default() += 1;
         }
         if value("encryptionroot") != "-" {

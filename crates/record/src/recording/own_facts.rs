@@ -34,12 +34,7 @@ impl Recording {
     ) -> RecorderFacts {
         let ended = end.map(|(_, lost)| Ended { before, last_seconds: self.window.is_some(), lost });
         let mut facts = self.live.facts(ended.as_ref());
-        let limits = self.live.caveats.iter().chain(self.facts.caveats());
-        // By it the recorder's own samples are told from the load of the host.
-        facts.pid = i32::try_from(std::process::id()).ok();
-        facts.target = Some(self.options.target.describe());
-        facts.limits = Some(limits.cloned().collect());
-        facts.interval_s = Some(self.options.interval.as_secs_f64());
+        self.facts.put_recorder(&self.live, &self.options, &mut facts);
         if let Some((duration, _)) = end {
             let (cpu_s, seconds) =
                 (self.live.cpu.saturating_sub(before.cpu).as_secs_f64(), duration.as_secs_f64());

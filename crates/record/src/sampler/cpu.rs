@@ -80,6 +80,7 @@ pub(crate) struct Cpu {
 }
 
 /// What came of the samples; apart from the session, whose rings they are read from.
+#[derive(Default)]
 pub(crate) struct Taken {
     waiting: Waiting,
     /// CPU time of a sample where its period is not nanoseconds.
@@ -103,16 +104,7 @@ impl Cpu {
 
 impl Taken {
     pub(crate) fn new(hz: u32, weigh: bool) -> Taken {
-        Taken {
-            waiting: Waiting::default(),
-            tick_ns: 1_000_000_000 / u64::from(hz.max(1)),
-            weigh,
-            samples: 0,
-            lost_by_cpu: BTreeMap::new(),
-            throttled: 0,
-            own_samples: 0,
-            dropped: BTreeMap::new(),
-        }
+        Taken { tick_ns: 1_000_000_000 / u64::from(hz.max(1)), weigh, ..Taken::default() }
     }
 
     /// Takes in one record; records must come in order of time.

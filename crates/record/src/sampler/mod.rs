@@ -88,7 +88,9 @@ pub(crate) trait Sampler: Send {
     fn facts(&self, facts: &mut RecorderFacts, scene: &Scene, end: Option<&Ended<'_>>);
 
     /// Sentences on what is not in the capture, at the end.
-    fn caveats(&self, scene: &Scene, lost: &BTreeMap<u32, u64>) -> Vec<String>;
+    fn caveats(&self, _scene: &Scene, _lost: &BTreeMap<u32, u64>) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Sentences on what cannot be seen, when recording begins.
     fn caveats_at_start(&self, _scene: &Scene) -> Vec<String> {

@@ -3,6 +3,7 @@
 use super::{Look, Part};
 use std::time::Duration;
 
+#[derive(Default)]
 pub(super) struct Pace {
     interval: Duration,
     next: Duration,

@@ -46,6 +46,7 @@ impl Usage {
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Processes {
     proc_root: PathBuf,
     pace: Pace,
@@ -64,11 +65,7 @@ impl Processes {
         Processes {
             proc_root: options.proc_root.clone(),
             pace: Pace::new(options.interval),
-            search: Vec::new(),
-            searched: false,
-            moved: FxHashMap::default(),
-            watched: Vec::new(),
-            owners: BTreeMap::new(),
+            ..Processes::default()
         }
     }
 
@@ -144,10 +141,6 @@ impl Sampler for Processes {
 
     fn facts(&self, facts: &mut RecorderFacts, _: &Scene, end: Option<&Ended<'_>>) {
         facts.owners = Some(self.owners.clone()).filter(|owners| end.is_some() && !owners.is_empty());
-    }
-
-    fn caveats(&self, _: &Scene, _: &BTreeMap<u32, u64>) -> Vec<String> {
-        Vec::new()
     }
 }
 

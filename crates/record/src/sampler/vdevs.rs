@@ -35,6 +35,7 @@ const LATER: Duration = Duration::from_secs(1);
 /// Rows that are no disk and no pool (`kind_of_name` in crates/zfs names the same).
 const GROUPS: [&str; 6] = ["mirror-", "raidz", "draid", "spare-", "replacing-", "indirect-"];
 
+#[derive(Default)]
 pub(crate) struct Vdevs {
     /// The folder of a kstat folder for each pool.
     pools_in: PathBuf,
@@ -72,13 +73,10 @@ impl Vdevs {
         (options.ask_zfs && options.vdevs && !short).then(|| Vdevs {
             pools_in: options.proc_root.join("spl/kstat/zfs"),
             program: PathBuf::from("zpool"),
-            stream: None,
-            starts: 0,
             next_start,
             pace: Pace::new(options.interval),
             pause_s: whole_seconds(options.interval),
-            report: Report::default(),
-            too_many: false,
+            ..Vdevs::default()
         })
     }
 

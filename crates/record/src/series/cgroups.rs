@@ -8,7 +8,7 @@
 use crate::series_pen::SeriesPen;
 use std::path::{Path, PathBuf};
 use zwhy_capture::SeriesKind;
-use zwhy_host::{entries, read_cut, stat_fields};
+use zwhy_host::{entries, named_numbers, read_cut, stat_fields};
 use zwhy_profile::Nanos;
 
 /// Folders that one search looks at, groups that are read each interval, and readings between two searches.
@@ -84,7 +84,7 @@ fn read(source: &str, folder: &Path, t: Nanos, pen: &mut SeriesPen) {
             gauge(name, bytes);
         }
     }
-    for (name, value) in numbers(&text("cpu.stat")) {
+    for (name, value) in named_numbers(&text("cpu.stat")) {
         let (name, value) = match name.strip_suffix("_usec") {
             Some(name) => (format!("{name}_ns"), value.saturating_mul(1000)),
             None => (name.to_owned(), value),
@@ -93,7 +93,7 @@ fn read(source: &str, folder: &Path, t: Nanos, pen: &mut SeriesPen) {
             pen.put(t, source, &name, SeriesKind::Counter, value);
         }
     }
-    for (name, value) in numbers(&text("memory.events")) {
+    for (name, value) in named_numbers(&text("memory.events")) {
         if matches!(name, "high" | "max" | "oom" | "oom_kill") {
             pen.put(t, source, &format!("memory_{name}_events"), SeriesKind::Counter, value);
         }
@@ -111,14 +111,6 @@ fn busiest(proc_root: &Path, folder: &Path) -> Option<i64> {
         Some(fields.iter().sum::<u64>())
     };
     pids.filter_map(|pid| Some((used(&pid)?, pid))).max().map(|(_, pid)| pid)
-}
-
-/// `name number` a line.
-fn numbers(text: &str) -> impl Iterator<Item = (&str, i64)> {
-    text.lines().filter_map(|line| {
-        let (name, value) = line.split_once(' ')?;
-        Some((name, value.trim().parse().ok()?))
-    })
 }
 
 #[cfg(test)]

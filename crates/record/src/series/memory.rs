@@ -8,64 +8,23 @@ use zwhy_host::{named_numbers, read_cut};
 use zwhy_profile::Nanos;
 
 /// Rows of /proc/meminfo that say who has the memory.
-const MEMINFO: [&str; 21] = [
-    "MemTotal",
-    "MemFree",
-    "MemAvailable",
-    "Buffers",
-    "Cached",
-    "SwapCached",
-    "SwapTotal",
-    "SwapFree",
-    "Zswap",
-    "Dirty",
-    "Writeback",
-    "AnonPages",
-    "AnonHugePages",
-    "Mapped",
-    "Shmem",
-    "Slab",
-    "SReclaimable",
-    "SUnreclaim",
-    "KernelStack",
-    "PageTables",
-    "VmallocUsed",
-];
+const MEMINFO: &str = "MemTotal MemFree MemAvailable Buffers Cached SwapCached SwapTotal SwapFree Zswap \
+    Dirty Writeback AnonPages AnonHugePages Mapped Shmem Slab SReclaimable SUnreclaim KernelStack PageTables \
+    VmallocUsed";
 
 /// Beginnings of /proc/vmstat counters: reclaim, compaction, swap and what they were called for.
-const VMSTAT: [&str; 17] = [
-    "pgscan_",
-    "pgsteal_",
-    "allocstall",
-    "oom_kill",
-    "compact_",
-    "kswapd_",
-    "pageoutrun",
-    "pgmajfault",
-    "pswpin",
-    "pswpout",
-    "slabs_scanned",
-    "drop_",
-    "pginodesteal",
-    "thp_fault_alloc",
-    "thp_fault_fallback",
-    "workingset_refault",
-    "zone_reclaim_",
-];
+const VMSTAT: &str = "pgscan_ pgsteal_ allocstall oom_kill compact_ kswapd_ pageoutrun pgmajfault pswpin \
+    pswpout slabs_scanned drop_ pginodesteal thp_fault_alloc thp_fault_fallback workingset_refault zone_reclaim_";
 
 pub(super) fn poll(proc_root: &Path, t: Nanos, pen: &mut SeriesPen) {
-    if let Ok(text) = read_cut(&proc_root.join("meminfo")) {
-        for (name, value) in named_numbers(&text).filter(|(name, _)| MEMINFO.contains(name)) {
-            pen.put(t, "meminfo", name, SeriesKind::Gauge, value);
+    let mut named = |file: &str, kind, wanted: fn(&str) -> bool| {
+        let text = read_cut(&proc_root.join(file)).unwrap_or_default();
+        for (name, value) in named_numbers(&text).filter(|(name, _)| wanted(name)) {
+            pen.put(t, file, name, kind, value);
         }
-    }
-    if let Ok(text) = read_cut(&proc_root.join("vmstat")) {
-        for (name, value) in
-            named_numbers(&text).filter(|(name, _)| VMSTAT.iter().any(|v| name.starts_with(v)))
-        {
-            pen.put(t, "vmstat", name, SeriesKind::Counter, value);
-        }
-    }
+    };
+    named("meminfo", SeriesKind::Gauge, |name| MEMINFO.split(' ').any(|known| known == name));
+    named("vmstat", SeriesKind::Counter, |name| VMSTAT.split(' ').any(|start| name.starts_with(start)));
     for resource in ["cpu", "io", "memory", "irq"] {
         // Absent where the kernel was built or booted without pressure stall information.
         let Ok(text) = read_cut(&proc_root.join("pressure").join(resource)) else { continue };

@@ -8,6 +8,7 @@
 
 use super::begun::{Begun, Blocked, blocked};
 use super::pairing::{MOST_AWAY, Pairing, Wait};
+use super::put_wait;
 use super::switches::{Layout, What, Why};
 use crate::cgroup;
 use crate::error::RecordError;
@@ -27,7 +28,7 @@ use zwhy_evidence::{RecorderFacts, ShortWaits, ThreadWaits, WaitFacts};
 use zwhy_host::online_cpus;
 use zwhy_perf::open::{Whose, open_event};
 use zwhy_perf::{Rings, ring_bytes};
-use zwhy_profile::{Event, FrameKind, Nanos, Profile, Sample, StackId};
+use zwhy_profile::{FrameKind, Profile, StackId};
 
 /// Shorter waits are counted by thread and get no sample.
 const LEAST: Duration = Duration::from_millis(1);
@@ -174,17 +175,7 @@ impl OffCpu {
             let frame = scene.profile.frame(name, module, FrameKind::Kernel);
             stack = scene.profile.stacks.child(stack, frame);
         }
-        self.samples += 1;
-        let sample = Sample {
-            t: scene.since_start(until),
-            cpu: -1,
-            thread: scene.thread(thread.pid, tid),
-            stack,
-            event: Event::Wait,
-            count: 1,
-            weight: Nanos(i64::try_from(ns).unwrap_or(i64::MAX)),
-        };
-        scene.profile.samples.push(sample);
+        self.put(scene, (thread.pid, tid), stack, until, ns);
     }
 
     fn sample(&mut self, wait: &Wait, scene: &mut Scene) {
@@ -197,17 +188,13 @@ impl OffCpu {
         let key = (wait.why, wait.chain.clone());
         let stack =
             *self.stacks.entry(key).or_insert_with(|| scene.kernel_stack(wait.why.frame(), &wait.chain));
+        self.put(scene, (wait.pid, wait.tid), stack, wait.until, wait.until.saturating_sub(wait.since));
+    }
+
+    fn put(&mut self, scene: &mut Scene, (pid, tid): (i32, i32), stack: StackId, until: u64, ns: u64) {
         self.samples += 1;
-        let sample = Sample {
-            t: scene.since_start(wait.until),
-            cpu: -1,
-            thread: scene.thread(wait.pid, wait.tid),
-            stack,
-            event: Event::Wait,
-            count: 1,
-            weight: Nanos(i64::try_from(wait.until.saturating_sub(wait.since)).unwrap_or(i64::MAX)),
-        };
-        scene.profile.samples.push(sample);
+        let (t, thread) = (scene.since_start(until), scene.thread(pid, tid));
+        put_wait(&mut scene.profile, t, thread, stack, ns);
     }
 
     fn counted(&self) -> WaitFacts {

@@ -40,6 +40,7 @@ pub(super) struct Short {
     pub ns: u64,
 }
 
+#[derive(Default)]
 pub(super) struct Pairing {
     /// Shorter waits, in nanoseconds, are only counted.
     least: u64,
@@ -56,15 +57,7 @@ pub(super) struct Pairing {
 
 impl Pairing {
     pub(super) fn new(least: u64) -> Pairing {
-        Pairing {
-            least,
-            away: FxHashMap::default(),
-            chains: FxHashMap::default(),
-            short: FxHashMap::default(),
-            left_out: 0,
-            lost: 0,
-            forgotten: 0,
-        }
+        Pairing { least, ..Pairing::default() }
     }
 
     /// Takes in the next record in order of time; returns the wait that it ended.

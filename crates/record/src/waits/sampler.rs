@@ -6,6 +6,7 @@
 //! same stack, which is not read again. Nothing here fails: what is gone or unreadable is skipped,
 //! and [`WaitSampler::unreadable`] says when nothing can be read at all.
 
+use super::put_wait;
 use super::stack_text::functions;
 use crate::sampler::{Ended, Look, Part, Sampler};
 use crate::scene::Scene;
@@ -18,7 +19,7 @@ use zwhy_evidence::{RecorderFacts, WaitFacts};
 use zwhy_host::thread_cpu;
 use zwhy_host::{numbers_in, read_trimmed, stat_fields};
 use zwhy_perf::Family;
-use zwhy_profile::{Event, FrameKind, Nanos, Profile, Sample, StackId, ThreadId};
+use zwhy_profile::{FrameKind, Nanos, Profile, StackId, ThreadId};
 use zwhy_zfs::thread_role;
 
 /// CPU time spent on looking, in parts of a thousand of one CPU.
@@ -50,6 +51,7 @@ struct Glance {
     stack: Option<StackId>,
 }
 
+#[derive(Default)]
 pub(crate) struct WaitSampler {
     proc_root: PathBuf,
     period: Duration,
@@ -77,18 +79,8 @@ impl WaitSampler {
         WaitSampler {
             proc_root: proc_root.to_owned(),
             period: Duration::from_secs(1) / hz.max(1),
-            next: Duration::ZERO,
-            watched: Vec::new(),
-            known: FxHashSet::default(),
-            cursor: 0,
-            search: Vec::new(),
-            stacks: FxHashMap::default(),
             unreadable: fs::read(&own).err().map(|e| format!("{}: {e}", own.display())),
-            searched: false,
-            looks: 0,
-            rounds_cut: 0,
-            left_out: 0,
-            samples: 0,
+            ..WaitSampler::default()
         }
     }
 
@@ -179,15 +171,7 @@ impl WaitSampler {
         };
         watched.not_blocked = 0;
         self.samples += 1;
-        profile.samples.push(Sample {
-            t,
-            cpu: -1,
-            thread,
-            stack,
-            event: Event::Wait,
-            count: 1,
-            weight: Nanos(gap),
-        });
+        put_wait(profile, t, thread, stack, gap.unsigned_abs());
     }
 
     /// The stack of a thread that sleeps (of others: is blocked); `None` when it does not.
@@ -285,6 +269,7 @@ fn comm_of(stat: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use zwhy_profile::{Event, Sample};
 
     const STACK: &str = "[<0>] cv_wait_common+0x1/0x2 [spl]\n[<0>] zio_wait+0x3/0x4 [zfs]\n\
                          [<0>] spa_sync+0x3/0x4 [zfs]\n[<0>] kthread+0x1/0x2\n";

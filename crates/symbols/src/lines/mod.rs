@@ -13,6 +13,7 @@ mod user;
 mod vmlinux;
 
 pub use frames::source_frames;
+pub(crate) use object_lines::has_dwarf;
 pub use object_lines::{ObjectLines, SourceFrame};
 pub use reason::NoLines;
 pub use vmlinux::kernel_file;

@@ -4,10 +4,10 @@
 //! when the recording was made.
 
 use super::object_lines::{ObjectLines, SourceFrame};
-use super::reason::NoLines;
+use super::reason::{NoLines, first_of};
 use super::vmlinux;
 use crate::kallsyms::KernelSymbol;
-use crate::load::debug_file;
+use crate::load::{build_id_of, debug_file};
 use crate::module_file::{build_id_of_notes, unpacked};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -100,33 +100,17 @@ fn read_sections(folder: &Path) -> Vec<(u64, String)> {
 }
 
 fn find(root: &Path, module: &str, build_id: &[u8], budget: u64) -> Result<ObjectLines, NoLines> {
-    let mut reason = NoLines::NotFound;
-    for path in candidates(root, module, build_id) {
-        if !path.is_file() {
-            continue;
-        }
-        let why = match open(&path, build_id, budget) {
-            Ok(lines) => return Ok(lines),
-            Err(why) => why,
-        };
-        if why.nearness() > reason.nearness() {
-            reason = why;
-        }
-    }
-    Err(reason)
+    let mut paths = candidates(root, module, build_id);
+    paths.retain(|path| path.is_file());
+    first_of(&paths, |path| open(path, build_id, budget))
 }
 
 fn open(path: &Path, build_id: &[u8], budget: u64) -> Result<ObjectLines, NoLines> {
-    let bytes = unpacked(path).map_err(|e| NoLines::Damaged(format!("{}: {e}", path.display())))?;
-    let own = crate::load::build_id_of(bytes.as_slice());
-    if own.as_deref() != Some(build_id) {
+    let bytes = unpacked(path).map_err(|e| NoLines::Damaged(e.to_string()).at(path))?;
+    if build_id_of(bytes.as_slice()).as_deref() != Some(build_id) {
         return Err(NoLines::OtherBuild(path.to_owned()));
     }
-    ObjectLines::parse(&bytes, budget).map_err(|why| match why {
-        NoLines::NoDwarf(_) => NoLines::NoDwarf(path.to_owned()),
-        NoLines::Damaged(why) => NoLines::Damaged(format!("{}: {why}", path.display())),
-        other => other,
-    })
+    ObjectLines::parse(&bytes, budget).map_err(|why| why.at(path))
 }
 
 /// The module's own file, its debug file beside it and where distributions keep those.

@@ -160,7 +160,7 @@ fn cut(text: &str) -> String {
 }
 
 /// Debug information that tells functions and lines.
-pub(super) fn has_dwarf<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> bool {
+pub(crate) fn has_dwarf<'d, R: ReadRef<'d>>(file: &object::File<'d, R>) -> bool {
     use object::read::ObjectSection;
     let has = |name| file.section_by_name(name).is_some_and(|s| s.size() > 0);
     has(".debug_info") && has(".debug_line")

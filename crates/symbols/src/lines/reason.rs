@@ -1,6 +1,6 @@
 //! Why an object has no source lines.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Said of one module, program or library; its text goes on after "no source lines for zfs: ".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,4 +31,29 @@ impl NoLines {
             NoLines::TooLarge | NoLines::Damaged(_) => 3,
         }
     }
+
+    /// Of the file at `path`, when it was told of its bytes.
+    pub(super) fn at(self, path: &Path) -> NoLines {
+        match self {
+            NoLines::NoDwarf(_) => NoLines::NoDwarf(path.to_owned()),
+            NoLines::Damaged(why) => NoLines::Damaged(format!("{}: {why}", path.display())),
+            other => other,
+        }
+    }
+}
+
+/// What the first of `paths` gives that gives anything, else why the nearest one does not.
+pub(super) fn first_of<T>(
+    paths: &[PathBuf],
+    mut open: impl FnMut(&Path) -> Result<T, NoLines>,
+) -> Result<T, NoLines> {
+    let mut reason = NoLines::NotFound;
+    for path in paths {
+        match open(path) {
+            Err(why) if why.nearness() > reason.nearness() => reason = why,
+            Err(_) => {}
+            found => return found,
+        }
+    }
+    Err(reason)
 }

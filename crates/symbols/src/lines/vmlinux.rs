@@ -3,12 +3,12 @@
 //! Invariant: as of modules, a file is used only when its build-id is that of the kernel that runs.
 
 use super::object_lines::{ObjectLines, has_dwarf};
-use super::reason::NoLines;
+use super::reason::{NoLines, first_of};
 use crate::file_reader::FileReader;
 use crate::load::{build_id_of, debug_file};
 use crate::module_file::build_id_of_notes;
 use object::read::{Object, ObjectSymbol};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The lines of the running kernel, and what its boot added to every address (KASLR).
@@ -26,7 +26,7 @@ pub(super) fn open(root: &Path, base: u64, budget: u64) -> Result<(ObjectLines, 
 pub fn kernel_file(root: &Path) -> Result<PathBuf, NoLines> {
     first(root, |path, build_id| {
         let reader = opened(path, build_id)?;
-        let file = object::File::parse(&reader).map_err(|e| damaged(path, &e))?;
+        let file = object::File::parse(&reader).map_err(|e| NoLines::Damaged(e.to_string()).at(path))?;
         if has_dwarf(&file) { Ok(path.to_owned()) } else { Err(NoLines::NoDwarf(path.to_owned())) }
     })
 }
@@ -35,15 +35,7 @@ pub fn kernel_file(root: &Path) -> Result<PathBuf, NoLines> {
 fn first<T>(root: &Path, open: impl Fn(&Path, &[u8]) -> Result<T, NoLines>) -> Result<T, NoLines> {
     let notes = fs::read(root.join("sys/kernel/notes")).unwrap_or_default();
     let build_id = build_id_of_notes(&notes).filter(|id| !id.is_empty()).ok_or(NoLines::NoBuildId)?;
-    let mut reason = NoLines::NotFound;
-    for path in candidates(root, &build_id) {
-        match open(&path, &build_id) {
-            Ok(found) => return Ok(found),
-            Err(why) if why.nearness() > reason.nearness() => reason = why,
-            Err(_) => {}
-        }
-    }
-    Err(reason)
+    first_of(&candidates(root, &build_id), |path| open(path, &build_id))
 }
 
 /// Debian and SUSE, Fedora and its relatives, a kernel built on this machine, and by build-id.
@@ -66,18 +58,9 @@ fn candidates(root: &Path, build_id: &[u8]) -> Vec<PathBuf> {
     paths
 }
 
-fn damaged(path: &Path, why: &dyn std::fmt::Display) -> NoLines {
-    NoLines::Damaged(format!("{}: {why}", path.display()))
-}
-
 /// A file of that build.
 fn opened(path: &Path, build_id: &[u8]) -> Result<FileReader, NoLines> {
-    let meta = fs::metadata(path).map_err(|_| NoLines::NotFound)?;
-    // Opening a pipe would block for ever.
-    if !meta.is_file() {
-        return Err(NoLines::NotFound);
-    }
-    let reader = FileReader::new(File::open(path).map_err(|_| NoLines::NotFound)?, meta.len());
+    let (reader, _) = FileReader::open(path).ok_or(NoLines::NotFound)?;
     match build_id_of(&reader).as_deref() == Some(build_id) {
         true => Ok(reader),
         false => Err(NoLines::OtherBuild(path.to_owned())),
@@ -86,14 +69,11 @@ fn opened(path: &Path, build_id: &[u8]) -> Result<FileReader, NoLines> {
 
 fn open_one(path: &Path, build_id: &[u8], base: u64, budget: u64) -> Result<(ObjectLines, u64), NoLines> {
     let reader = opened(path, build_id)?;
-    let file = object::File::parse(&reader).map_err(|e| damaged(path, &e))?;
+    let damaged = |why: String| NoLines::Damaged(why).at(path);
+    let file = object::File::parse(&reader).map_err(|e| damaged(e.to_string()))?;
     let named = |name: &str| file.symbols().find(|s| s.name() == Ok(name)).map(|s| s.address());
     let linked =
-        named("_text").or_else(|| named("_stext")).ok_or_else(|| damaged(path, &"it has no _text"))?;
-    let lines = ObjectLines::read(&reader, budget).map_err(|why| match why {
-        NoLines::NoDwarf(_) => NoLines::NoDwarf(path.to_owned()),
-        NoLines::Damaged(why) => damaged(path, &why),
-        other => other,
-    })?;
+        named("_text").or_else(|| named("_stext")).ok_or_else(|| damaged("it has no _text".to_owned()))?;
+    let lines = ObjectLines::read(&reader, budget).map_err(|why| why.at(path))?;
     Ok((lines, base.wrapping_sub(linked)))
 }
