@@ -30,7 +30,7 @@ const KNOWN: [&str; 11] = [
 /// The counters of a table of names and figures; none of any other.
 pub fn counters(table: &Table, origin: OriginId) -> Vec<Kstat> {
     let is = |list: &[&str], column: &str| list.contains(&column.trim().to_ascii_lowercase().as_str());
-    let Some((name, figures)) = table.columns.split_first().filter(|(name, _)| is(&NAMES, name)) else {
+    let Some((_, figures)) = table.columns.split_first().filter(|(name, _)| is(&NAMES, name)) else {
         return Vec::new();
     };
     let kind = match figures {
