@@ -6,6 +6,8 @@ use super::{Experiment, StepSpec, Verb, names, near};
 pub const SIZES: usize = 3;
 /// More runs than this are a mistake in the file rather than a wish.
 const MAX_RUNS: u64 = 10_000;
+/// Part of the letters of a name that may differ.
+const NEAR: f64 = 0.5;
 
 impl Experiment {
     pub(super) fn check(&self) -> Result<(), String> {
@@ -141,7 +143,7 @@ impl Experiment {
     fn check_compare(&self) -> Result<(), String> {
         let steps = self.step_names();
         let no_step = |field: &str, name: &str, steps: &[String]| {
-            let meant = meant(name, steps.iter().map(String::as_str));
+            let meant = near::meant(name, steps.iter().map(String::as_str), NEAR);
             format!("compare.{field}: {name} is not one of the steps: {}{meant}", steps.join(", "))
         };
         if !steps.contains(&self.compare.step) {
@@ -162,7 +164,7 @@ impl Experiment {
             return Ok(());
         };
         let known = names::stages();
-        let meant = meant(stage, known.iter().map(String::as_str));
+        let meant = near::meant(stage, known.iter().map(String::as_str), NEAR);
         Err(format!("compare.stage: there is no stage {stage:?}; there are {}{meant}", known.join(", ")))
     }
 
@@ -189,11 +191,4 @@ impl Experiment {
 
 fn first_twice(names: &[String]) -> Option<&String> {
     names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
-}
-
-/// `; did you mean read?`, or nothing.
-fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    /// Part of the letters that may differ.
-    const NEAR: f64 = 0.5;
-    near::near(name, known, NEAR).map_or_else(String::new, |known| format!("; did you mean {known}?"))
 }

@@ -28,12 +28,7 @@ pub enum Release {
 
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Release::V2_1 => "2.1",
-            Release::V2_2 => "2.2",
-            Release::V2_3 => "2.3",
-            Release::V2_4 => "2.4",
-        })
+        self.serialize(f)
     }
 }
 
