@@ -133,6 +133,12 @@ impl LabError {
         move |source| LabError::Io { doing, path: path.clone(), source }
     }
 
+    /// What was found in a file or folder makes it useless.
+    pub(crate) fn useless<E: ToString>(path: impl Into<PathBuf>) -> impl Fn(E) -> LabError {
+        let path = path.into();
+        move |what| LabError::Result { path: path.clone(), what: what.to_string() }
+    }
+
     /// A file that an experiment writes into its folder could not be read.
     pub(crate) fn unread(
         doing: &'static str,

@@ -124,7 +124,7 @@ pub fn take(folder: &Path, seed: u64) -> Result<(Sampled, Vec<u8>), LabError> {
             "it holds no files with 4 KiB of data that can be read ({} files; {unread} pieces could not be read, {holes} are holes)",
             files.len()
         );
-        return Err(LabError::Result { path: folder, what });
+        return Err(LabError::useless(folder)(what));
     }
     let taken = Bytes(sample.len() as u64);
     let sampled =
@@ -165,10 +165,9 @@ fn refuse_kernels(folder: &Path) -> Result<(), LabError> {
     const KERNELS: [rustix::fs::FsWord; 5] = [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x6367_7270];
     let kind = rustix::fs::statfs(folder).map(|found| found.f_type);
     match kind.is_ok_and(|kind| KERNELS.contains(&kind)) {
-        true => Err(LabError::Result {
-            path: folder.to_owned(),
-            what: "it is a file system of the kernel's own, which holds no data".into(),
-        }),
+        true => {
+            Err(LabError::useless(folder)("it is a file system of the kernel's own, which holds no data"))
+        }
         false => Ok(()),
     }
 }

@@ -69,8 +69,7 @@ impl Plan {
         let text = fs::read_to_string(path).map_err(|source| {
             LabError::unread("read the plan of an experiment,", folder, path.to_owned(), source)
         })?;
-        serde_json::from_str(&text)
-            .map_err(|e| LabError::Result { path: path.to_owned(), what: e.to_string() })
+        serde_json::from_str(&text).map_err(LabError::useless(path))
     }
 
     pub fn order(&self) -> Result<Vec<PlannedRun>, LabError> {

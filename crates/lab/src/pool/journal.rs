@@ -7,6 +7,7 @@
 use super::host::Roots;
 use super::kill;
 use crate::LabError;
+use crate::bytes::hex;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -83,7 +84,6 @@ impl Journal {
         check_owner(journals)?;
         let mut random = [0; 24];
         File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random)).map_err(&io)?;
-        let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
         let pid = std::process::id();
         let begin = Begin {
             token: hex(&random[..8]),
@@ -190,8 +190,8 @@ pub fn remove(folder: &Path) -> io::Result<()> {
 
 /// Whoever can write journals decides what is destroyed.
 fn check_owner(journals: &Path) -> Result<(), LabError> {
-    let refused = |what: &str| LabError::Result { path: journals.to_owned(), what: what.to_owned() };
-    let data = fs::metadata(journals).map_err(|e| refused(&e.to_string()))?;
+    let refused = LabError::useless(journals);
+    let data = fs::metadata(journals).map_err(LabError::useless(journals))?;
     if data.uid() != rustix::process::geteuid().as_raw() {
         return Err(refused("the folder of the journals belongs to another user"));
     }

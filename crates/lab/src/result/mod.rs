@@ -190,13 +190,12 @@ impl ExperimentResult {
         let text = std::fs::read_to_string(&path).map_err(|source| {
             LabError::unread("read the result of an experiment,", folder, path.clone(), source)
         })?;
-        let damaged = |what: String| LabError::Result { path: path.clone(), what };
-        let schema: serde_json::Value = serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+        let schema: serde_json::Value = serde_json::from_str(&text).map_err(LabError::useless(&path))?;
         match schema.get("schema").and_then(serde_json::Value::as_u64) {
             Some(found) if found == u64::from(SCHEMA) => {
-                serde_json::from_value(schema).map_err(|e| damaged(e.to_string()))
+                serde_json::from_value(schema).map_err(LabError::useless(path))
             }
-            found => Err(damaged(format!(
+            found => Err(LabError::useless(path)(format!(
                 "it has schema {}, this zwhy reads {SCHEMA}; run the experiment again, or use the zwhy that wrote it",
                 found.map_or("of no number".to_owned(), |n| n.to_string())
             ))),

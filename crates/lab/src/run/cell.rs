@@ -1,52 +1,47 @@
 //! One cell, once: one child from start to end, its steps measured and recorded.
 
-use super::RunOptions;
+use super::Session;
 use crate::Bytes;
-use crate::engine::Engine;
 use crate::engine::parent::{Patience, RunStep, RunningChild};
 use crate::engine::protocol::{ChildPlan, FromChild};
 use crate::error::LabError;
 use crate::plan::PlannedRun;
-use crate::recorder::{Progress, Recorder, Step as Shown};
+use crate::recorder::Step as Shown;
 use crate::result::{Captured, RunResult, StepResult};
 use crate::sample;
 use crate::spec::{Action, Step, Variant};
-use crate::store::Plan;
 use crate::user::cures::Cure;
 use std::path::{Path, PathBuf};
 use zwhy_evidence::{CaptureFacts, ExperimentFacts, Kind};
 use zwhy_profile::Nanos;
 
-pub struct OneRun<'a> {
-    pub plan: &'a Plan,
-    pub options: &'a RunOptions,
-    pub engine: &'a mut dyn Engine,
-    pub variant: &'a Variant,
+pub struct OneRun<'s, 'a> {
+    pub session: &'s mut Session<'a>,
+    pub variant: &'s Variant,
     pub planned: PlannedRun,
-    pub scratch: &'a Path,
     /// Place in the order from 0, and how many runs there are.
     pub position: (usize, usize),
-    pub recorder: &'a mut dyn Recorder,
-    pub progress: &'a mut dyn Progress,
 }
 
-impl OneRun<'_> {
+impl OneRun<'_, '_> {
     pub fn run(&mut self) -> Result<(RunResult, Vec<Cure>), LabError> {
         let plan = ChildPlan {
-            engine: self.engine.begin(&self.variant.setup, self.scratch)?,
-            scratch: self.scratch.to_owned(),
+            engine: self.session.engine.begin(&self.variant.setup, self.session.scratch.path())?,
+            scratch: self.session.scratch.path().to_owned(),
             setup: self.variant.setup.clone(),
-            bytes: self.plan.size_spec.bytes,
-            seed: self.plan.seed,
+            bytes: self.session.plan.size_spec.bytes,
+            seed: self.session.plan.seed,
             steps: self.variant.steps.clone(),
-            sample: self.plan.sample.is_some().then(|| sample::path(&self.options.out)),
-            keep: self.plan.keep,
-            fault: self.options.fault,
+            sample: self.session.plan.sample.is_some().then(|| sample::path(&self.session.options.out)),
+            keep: self.session.plan.keep,
+            fault: self.session.options.fault,
         };
         let place = RunStep { variant: self.variant.label.clone(), phase: "set-up".into() };
         self.show(&place.phase);
-        let patience = Patience { silence: self.options.silence, cancel: self.options.cancel.clone() };
-        let mut child = RunningChild::start(&self.options.child, &plan, &*self.engine, place, patience)?;
+        let patience =
+            Patience { silence: self.session.options.silence, cancel: self.session.options.cancel.clone() };
+        let mut child =
+            RunningChild::start(&self.session.options.child, &plan, &*self.session.engine, place, patience)?;
         let cures = match child.hear()? {
             FromChild::Hello { cures } => cures,
             other => return Err(child.protocol(format!("{other:?} instead of a greeting"))),
@@ -72,7 +67,7 @@ impl OneRun<'_> {
 
     fn show(&mut self, phase: &str) {
         let (position, runs) = self.position;
-        self.progress.step(&Shown { run: position + 1, runs, variant: &self.variant.label, phase });
+        self.session.progress.step(&Shown { run: position + 1, runs, variant: &self.variant.label, phase });
     }
 
     fn step(&mut self, child: &mut RunningChild, step: &Step) -> Result<StepResult, LabError> {
@@ -86,8 +81,8 @@ impl OneRun<'_> {
             true => {
                 let file = self.capture_file(step)?;
                 let name = format!("{} {}", self.variant.label, step.name);
-                let whom = self.engine.whom(child.pid());
-                Some(self.recorder.start(whom, &file, &name, &self.facts(step)).map_err(failed)?)
+                let whom = self.session.engine.whom(child.pid());
+                Some(self.session.recorder.start(whom, &file, &name, &self.facts(step)).map_err(failed)?)
             }
             false => None,
         };
@@ -96,7 +91,7 @@ impl OneRun<'_> {
         let end = loop {
             match child.hear()? {
                 FromChild::Mark(mark) => marks.push(mark),
-                FromChild::Progress { done, total } => self.progress.bytes(done, total),
+                FromChild::Progress { done, total } => self.session.progress.bytes(done, total),
                 FromChild::End(end) if end.result.name == step.name => break end,
                 other => return Err(child.protocol(format!("{other:?} inside a step"))),
             }
@@ -110,7 +105,7 @@ impl OneRun<'_> {
                 recording.mark(Nanos(end.end_ns), "end", &step.name);
                 let recorded = recording.stop().map_err(failed)?;
                 recorded.path.map(|path| Captured {
-                    path: path.strip_prefix(&self.options.out).map_or(path.clone(), Path::to_owned),
+                    path: path.strip_prefix(&self.session.options.out).map_or(path.clone(), Path::to_owned),
                     samples: recorded.samples,
                     lost: recorded.lost,
                 })
@@ -124,13 +119,13 @@ impl OneRun<'_> {
     fn capture_file(&self, step: &Step) -> Result<PathBuf, LabError> {
         let safe = |c: char| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '-' };
         let plain = |text: &str| text.chars().map(safe).collect::<String>();
-        let repetition = match self.plan.size_spec.repetitions {
+        let repetition = match self.session.plan.size_spec.repetitions {
             1 => String::new(),
             _ => format!("-{}", self.planned.repetition),
         };
         let stem = format!("{}{repetition}-{}", plain(&self.variant.label), plain(&step.name));
-        let file = self.options.out.join(format!("{stem}.zwhy"));
-        let part = self.options.out.join(format!("{stem}.zwhy.part"));
+        let file = self.session.options.out.join(format!("{stem}.zwhy"));
+        let part = self.session.options.out.join(format!("{stem}.zwhy.part"));
         let gone = |path: &Path, removed: std::io::Result<()>| match removed {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
                 Err(LabError::io("remove what an interrupted run left,", path)(e))
@@ -147,15 +142,15 @@ impl OneRun<'_> {
         CaptureFacts {
             kind: Some(Kind::Lab),
             experiment: Some(ExperimentFacts {
-                name: Some(self.plan.experiment.name.clone()),
+                name: Some(self.session.plan.experiment.name.clone()),
                 variant: Some(self.variant.label.clone()),
                 phase: Some(step.name.clone()),
                 // How much is moved; by it what the CPU did is told for each GB.
-                bytes: Some(moved(&step.action, self.plan.size_spec.bytes)),
+                bytes: Some(moved(&step.action, self.session.plan.size_spec.bytes)),
                 repetition: Some(u64::from(self.planned.repetition)),
                 ..ExperimentFacts::default()
             }),
-            ..self.engine.facts(&self.variant.setup)
+            ..self.session.engine.facts(&self.variant.setup)
         }
     }
 }

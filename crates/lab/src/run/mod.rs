@@ -134,7 +134,7 @@ pub fn run(
         sample::keep(&options.out, bytes)?;
     }
     let scratch = Scratch::prepare(&plan.scratch, most_space(&*engine, &variants, size.bytes))?;
-    Session { plan, options, engine, store, scratch, before: None }.go(recorder, progress)
+    Session { plan, options, engine, store, scratch, before: None, recorder, progress }.go()
 }
 
 /// Goes on with an experiment that was cut off: what is finished stays as it is.
@@ -161,7 +161,7 @@ pub fn resume(
     let scratch = Scratch::prepare(&plan.scratch, most_space(&*engine, &variants, plan.size_spec.bytes))?;
     // Without one, what is known of this OpenZFS is all that can be told.
     let before = ExperimentResult::read(&options.out).ok();
-    Session { plan, options, engine, store, scratch, before }.go(recorder, progress)
+    Session { plan, options, engine, store, scratch, before, recorder, progress }.go()
 }
 
 /// What the finished runs in a folder come to; those that are missing did not end, because of `why`.
@@ -273,14 +273,12 @@ struct Session<'a> {
     scratch: Scratch,
     /// What was known when the experiment was cut off.
     before: Option<ExperimentResult>,
+    recorder: &'a mut dyn Recorder,
+    progress: &'a mut dyn Progress,
 }
 
 impl Session<'_> {
-    fn go(
-        mut self,
-        recorder: &mut dyn Recorder,
-        progress: &mut dyn Progress,
-    ) -> Result<ExperimentResult, LabError> {
+    fn go(mut self) -> Result<ExperimentResult, LabError> {
         let plan = self.plan.clone();
         let variants = variants(&plan.experiment)?;
         let order = plan.order()?;
@@ -296,18 +294,8 @@ impl Session<'_> {
                 continue;
             }
             let variant = &variants[planned.variant];
-            let mut one = OneRun {
-                plan: &plan,
-                options: self.options,
-                engine: &mut *self.engine,
-                variant,
-                planned: *planned,
-                scratch: self.scratch.path(),
-                position: (position, order.len()),
-                recorder: &mut *recorder,
-                progress: &mut *progress,
-            };
-            let ended = one.run();
+            let place = (position, order.len());
+            let ended = OneRun { session: &mut self, variant, planned: *planned, position: place }.run();
             if plan.keep && ended.is_ok() && plan.experiment.engine == spec::Engine::User {
                 self.store.keep_pool(position, self.scratch.path())?;
             }

@@ -72,10 +72,7 @@ pub fn verify(folder: &Path, options: &VerifyOptions) -> Result<Vec<Verified>, L
         });
     }
     if verified.is_empty() {
-        return Err(LabError::Result {
-            path: folder.to_owned(),
-            what: "it holds no pools; zwhy lab run --keep keeps them".into(),
-        });
+        return Err(LabError::useless(folder)("it holds no pools; zwhy lab run --keep keeps them"));
     }
     Ok(verified)
 }
@@ -92,8 +89,7 @@ fn read_back(
     let path = pool.join(kept::FILE);
     let text = std::fs::read_to_string(&path)
         .map_err(LabError::io("read what is known of the kept pool,", &path))?;
-    let existing: Kept =
-        serde_json::from_str(&text).map_err(|e| LabError::Result { path, what: e.to_string() })?;
+    let existing: Kept = serde_json::from_str(&text).map_err(LabError::useless(path))?;
     let mut setup = run.setup.clone();
     let mut steps = vec![step("verify", Action::Verify)];
     if options.stock {
