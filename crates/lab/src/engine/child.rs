@@ -134,7 +134,7 @@ fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
             marks: Vec::new(),
             capture: None,
         };
-        link.say(&FromChild::End(StepEnd { result, end_ns: clocks.end_ns }));
+        link.say(&FromChild::End(Box::new(StepEnd { result, end_ns: clocks.end_ns })));
     }
     stage.session.close()
 }

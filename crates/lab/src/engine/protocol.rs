@@ -103,7 +103,7 @@ pub enum FromChild {
         done: u64,
         total: u64,
     },
-    End(StepEnd),
+    End(Box<StepEnd>),
     Failed {
         failure: Failure,
     },
