@@ -102,7 +102,7 @@ impl Agent {
         let status = Status {
             zwhy: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
-            started_unix_s: crate::clock::unix_now(),
+            started_unix_s: zwhy_live::unix_now(),
             missing: feed.missing.clone(),
             listens: server.as_ref().map(|server| format!("{}metrics", server.url())),
             ..Status::default()
@@ -251,7 +251,7 @@ impl Agent {
     fn tell(&mut self) {
         let (own, ran) = (Own::read(), self.ran_s());
         let status = &mut self.status;
-        status.at_unix_s = crate::clock::unix_now();
+        status.at_unix_s = zwhy_live::unix_now();
         (status.cpu_share, status.rss_bytes) = (own.cpu_s / ran, own.rss_bytes);
         (status.written, status.not_written) = (self.spool.written, self.spool.not_written);
         status.problem.clone_from(&self.spool.problem);

@@ -6,7 +6,6 @@
 
 mod agent;
 mod board;
-mod clock;
 mod compact;
 mod error;
 mod findings;

@@ -9,6 +9,11 @@ pub struct Bytes(pub u64);
 
 const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
+/// Bytes as digits, two for each.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
 impl FromStr for Bytes {
     type Err = String;
 

@@ -127,6 +127,18 @@ pub enum LabError {
 }
 
 impl LabError {
+    /// What the host refused: the deed, and what it was done to.
+    pub(crate) fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl Fn(std::io::Error) -> LabError {
+        let path = path.into();
+        move |source| LabError::Io { doing, path: path.clone(), source }
+    }
+
+    /// What was found in a file or folder makes it useless.
+    pub(crate) fn useless<E: ToString>(path: impl Into<PathBuf>) -> impl Fn(E) -> LabError {
+        let path = path.into();
+        move |what| LabError::Result { path: path.clone(), what: what.to_string() }
+    }
+
     /// A file that an experiment writes into its folder could not be read.
     pub(crate) fn unread(
         doing: &'static str,
@@ -136,9 +148,9 @@ impl LabError {
     ) -> LabError {
         use std::io::ErrorKind::{NotADirectory, NotFound};
         match source.kind() {
-            NotFound if crate::begun::is_begun(folder) => LabError::NotYet { folder: folder.to_owned() },
+            NotFound if crate::store::is_begun(folder) => LabError::NotYet { folder: folder.to_owned() },
             NotFound | NotADirectory => LabError::NoResults { folder: folder.to_owned() },
-            _ => LabError::Io { doing, path, source },
+            _ => LabError::io(doing, path)(source),
         }
     }
 

@@ -76,8 +76,7 @@ pub fn estimate(experiment: &Experiment, size: SizeSpec) -> Result<Estimate, Lab
 /// # Errors
 /// When the experiment has no cells to run.
 pub fn estimate_at(experiment: &Experiment, size: SizeSpec, pace: Pace) -> Result<Estimate, LabError> {
-    let variants =
-        experiment.variants().map_err(|what| LabError::Spec { origin: experiment.name.clone(), what })?;
+    let variants = experiment.variants().map_err(|what| experiment.wrong(what))?;
     let repetitions = size.repetitions as usize;
     let (mut moved, mut seconds) = (0, 0.0);
     for variant in &variants {
@@ -122,11 +121,7 @@ fn of_cell(variant: &Variant, all: Bytes, pace: Pace) -> (u64, f64) {
             Action::Destroy { .. } => seconds += f64::from(snapshots) * pace.snapshot_s,
             Action::Idle { seconds: idle, .. } => seconds += f64::from(idle),
             Action::Cache { state: State::Warm } => read += all.0,
-            Action::Cache { state: State::Cold }
-            | Action::Reimport
-            | Action::Lose { .. }
-            | Action::Regain
-            | Action::Call(_) => {}
+            _ => {}
         }
     }
     let moved = written + read + cached;

@@ -22,8 +22,8 @@ impl Failure {
         Failure { doing: doing.into(), function: function.into(), errno, found: errno_text(errno) }
     }
 
-    pub fn other(doing: impl Into<String>, found: impl Into<String>) -> Failure {
-        Failure { doing: doing.into(), function: String::new(), errno: 0, found: found.into() }
+    pub fn other(doing: impl Into<String>, found: impl ToString) -> Failure {
+        Failure { doing: doing.into(), function: String::new(), errno: 0, found: found.to_string() }
     }
 }
 

@@ -11,9 +11,10 @@ use crate::latency::Latencies;
 use crate::plan::SplitMix;
 use crate::result::ThreadGroup;
 use crate::spec::{Content, Order, Setup, Way};
-use crate::workers::{self, Report, thread_cpu};
+use crate::workers::{self, Report};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use zwhy_host::thread_cpu;
 
 const PIECE: u64 = 4096;
 /// Length of the pattern, or of one I/O where that is longer.
@@ -92,6 +93,13 @@ pub struct Reading {
     pub check: Check,
     /// Turns one byte after it was read, to prove that the check finds it.
     pub spoil: bool,
+}
+
+impl Reading {
+    /// All of the data once, in its order.
+    pub fn all(check: Check) -> Reading {
+        Reading { bytes: None, order: Order::Sequential, count: 1, check, spoil: false }
+    }
 }
 
 impl Data {
@@ -194,15 +202,8 @@ impl Data {
         let cpu_s = thread_cpu().as_secs_f64() - before;
         let bytes = self.each * self.objects.len() as u64;
         let threads = ThreadGroup { comm: thread.into(), threads: 1, cpu_s };
-        Ok((
-            result,
-            Moved {
-                threads,
-                latencies: Latencies::default(),
-                bytes,
-                blocks: bytes.div_ceil(self.recordsize),
-            },
-        ))
+        let (latencies, blocks) = (Latencies::default(), bytes.div_ceil(self.recordsize));
+        Ok((result, Moved { threads, latencies, bytes, blocks }))
     }
 
     /// Where in the pattern the data of an I/O at `offset` is.
@@ -215,10 +216,7 @@ impl Data {
     fn offsets(&self, each: u64, order: Order, object: u64) -> Vec<u64> {
         let mut offsets: Vec<u64> = (0..self.each).step_by(self.io_size as usize).collect();
         if order == Order::Random {
-            let mut random = SplitMix(self.seed ^ object);
-            for i in (1..offsets.len()).rev() {
-                offsets.swap(i, (random.next() % (i as u64 + 1)) as usize);
-            }
+            SplitMix(self.seed ^ object).shuffle(&mut offsets);
         }
         offsets.truncate((each / self.io_size) as usize);
         offsets
@@ -271,7 +269,7 @@ fn pattern(setup: &Setup, seed: u64, sample: Option<&Path>) -> Result<Vec<u8>, F
         Content::Sample => {
             let doing = "read the sample of the data";
             let path = sample.ok_or_else(|| Failure::other(doing, "there is none"))?;
-            crate::sample::read(path, io_size).map_err(|e| Failure::other(doing, e.to_string()))?
+            crate::sample::read(path, io_size).map_err(|e| Failure::other(doing, e))?
         }
     })
 }

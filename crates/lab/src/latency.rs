@@ -15,15 +15,9 @@ pub struct Latencies(Histogram<u64>);
 
 impl Default for Latencies {
     fn default() -> Self {
-        // These bounds are ones that it has; another histogram grows by itself.
-        Latencies(Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).unwrap_or_else(|_| growing()))
+        let histogram = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS);
+        Latencies(histogram.unwrap_or_else(|_| unreachable!("these bounds are possible")))
     }
-}
-
-fn growing() -> Histogram<u64> {
-    let mut histogram = Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("two digits are possible"));
-    histogram.auto(true);
-    histogram
 }
 
 impl Latencies {

@@ -5,7 +5,6 @@
 //! Engine `user` opens the host's libzpool there at run time, engine `pool` makes a pool of its own on the
 //! OpenZFS in the host's kernel. Nothing of OpenZFS is compiled in.
 
-mod begun;
 mod bytes;
 mod engine;
 mod error;

@@ -5,7 +5,7 @@
 use crate::latency::Percentile;
 use crate::result::{Captured, ExperimentResult, RunResult, StepResult};
 use crate::spec::Measure;
-use crate::stats::{Interval, Ratio, median, median_interval, paired_at};
+use crate::stats::{Interval, Ratio, median, median_interval};
 use crate::verdict::{growth_line, surface_line, trust};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -150,8 +150,7 @@ impl<'a> LabPage<'a> {
 
 /// The answering figure, what the checks look at, and the plain measures of each step.
 fn figures(result: &ExperimentResult) -> Vec<PageFigure> {
-    let steps: Vec<&str> =
-        result.runs.iter().max_by_key(|run| run.steps.len()).map_or(Vec::new(), |run| names(run));
+    let steps = result.steps();
     let answering = (result.figure.step.as_str(), &result.figure.measure);
     let checked = result.expected.iter().map(|check| (check.step.as_str(), &check.measure));
     let plain = steps.iter().flat_map(|step| MEASURES.iter().map(move |measure| (*step, measure)));
@@ -162,10 +161,6 @@ fn figures(result: &ExperimentResult) -> Vec<PageFigure> {
         }
     }
     wanted.into_iter().filter_map(|(step, measure)| figure(result, step, measure)).collect()
-}
-
-fn names(run: &RunResult) -> Vec<&str> {
-    run.steps.iter().map(|step| step.name.as_str()).collect()
 }
 
 /// `None` where no run has such a figure, or all have none of it: a step that reads nothing amplifies nothing.
@@ -180,15 +175,10 @@ fn figure(result: &ExperimentResult, step: &str, measure: &Measure) -> Option<Pa
         return None;
     }
     let reference = least(&cells)?;
-    let values = |label: &str| result.values(label, step, measure);
-    let of_reference = values(reference);
-    let cell = |(label, runs): &(&str, Vec<Dot>)| {
-        let figures: Vec<f64> = runs.iter().map(|dot| dot.value).collect();
-        let pair = |(repetition, value): (u32, f64)| Some((value, *of_reference.get(&repetition)?));
-        let pairs: Vec<(f64, f64)> = values(label).into_iter().filter_map(pair).collect();
-        let ratio = if *label == reference { None } else { paired_at(&pairs, result.outside()) };
-        let runs = dots(result, label, step, measure);
-        Some(PageCell { cell: (*label).to_owned(), runs, median: median_interval(&figures)?, ratio })
+    let cell = |(label, runs): (&str, Vec<Dot>)| {
+        let median = median_interval(&runs.iter().map(|dot| dot.value).collect::<Vec<f64>>())?;
+        let ratio = (label != reference).then(|| result.ratio((label, step), (reference, step), measure));
+        Some(PageCell { cell: label.to_owned(), runs, median, ratio: ratio.flatten() })
     };
     Some(PageFigure {
         step: step.to_owned(),
@@ -196,17 +186,16 @@ fn figure(result: &ExperimentResult, step: &str, measure: &Measure) -> Option<Pa
         unit: measure.unit(),
         noun: measure.noun(),
         reference: reference.to_owned(),
-        cells: cells.iter().filter_map(cell).collect(),
+        cells: cells.into_iter().filter_map(cell).collect(),
     })
 }
 
 fn dots(result: &ExperimentResult, label: &str, step: &str, measure: &Measure) -> Vec<Dot> {
-    let own = result.runs.iter().filter(|run| run.variant == label);
     let dot = |run: &RunResult| {
         let value = measure.of(run.step(step)?)?;
         Some(Dot { position: run.position, repetition: run.repetition, value })
     };
-    own.filter_map(dot).collect()
+    result.runs_of(label).filter_map(dot).collect()
 }
 
 /// The cell with the smallest median, so that ratios are of 1 and more.
@@ -222,10 +211,9 @@ fn stage_bars<E>(
     mut shares: impl FnMut(&Captured) -> Result<Option<Vec<StageShare>>, E>,
 ) -> Result<Vec<StageBar>, E> {
     let mut bars = Vec::new();
-    let steps = result.runs.iter().max_by_key(|run| run.steps.len()).map_or(Vec::new(), |run| names(run));
-    for step in steps {
+    for step in result.steps() {
         for cell in result.labels() {
-            let own = result.runs.iter().filter(|run| run.variant == cell).filter_map(|run| run.step(step));
+            let own = result.runs_of(cell).filter_map(|run| run.step(step));
             let mut recorded = Vec::new();
             for of_run in own {
                 let Some(capture) = &of_run.capture else { continue };

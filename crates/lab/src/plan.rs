@@ -23,6 +23,13 @@ impl SplitMix {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
+
+    /// Fisher–Yates; the bias of the remainder is below 2^-50 for as many as are shuffled here.
+    pub fn shuffle<T>(&mut self, all: &mut [T]) {
+        for i in (1..all.len()).rev() {
+            all.swap(i, (self.next() % (i as u64 + 1)) as usize);
+        }
+    }
 }
 
 pub fn order(variants: usize, repetitions: u32, seed: u64) -> Vec<PlannedRun> {
@@ -30,10 +37,7 @@ pub fn order(variants: usize, repetitions: u32, seed: u64) -> Vec<PlannedRun> {
     let mut runs = Vec::with_capacity(variants * repetitions as usize);
     for repetition in 1..=repetitions {
         let mut indices: Vec<usize> = (0..variants).collect();
-        // Fisher–Yates; the bias of the remainder is below 2^-50 for these counts.
-        for i in (1..indices.len()).rev() {
-            indices.swap(i, (random.next() % (i as u64 + 1)) as usize);
-        }
+        random.shuffle(&mut indices);
         runs.extend(indices.into_iter().map(|variant| PlannedRun { variant, repetition }));
     }
     runs

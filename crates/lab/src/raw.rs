@@ -61,7 +61,7 @@ fn open(disk: &Path) -> Result<File, Failure> {
 }
 
 fn failed(doing: &str, disk: &Path, error: &std::io::Error) -> Failure {
-    Failure::other(format!("{doing} {}", disk.display()), error.to_string())
+    Failure::other(format!("{doing} {}", disk.display()), error)
 }
 
 /// Where I/O of `size` lies in what is written, `each` bytes of it at most.

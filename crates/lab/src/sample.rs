@@ -43,9 +43,7 @@ impl Sampled {
     pub fn place(&self) -> String {
         self.folder.display().to_string().replace(char::is_control, " ")
     }
-}
 
-impl Sampled {
     /// `; 3 pieces could not be read, 12 are holes of sparse files`, or nothing.
     pub fn without(&self) -> String {
         let told = [(self.unread, "could not be read"), (self.holes, "are holes of sparse files")];
@@ -70,11 +68,8 @@ pub fn path(folder: &Path) -> PathBuf {
 pub fn keep(folder: &Path, sample: &[u8]) -> Result<(), LabError> {
     let path = path(folder);
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path);
-    file.and_then(|mut file| file.write_all(sample)).map_err(|source| LabError::Io {
-        doing: "write the sample of the data to",
-        path,
-        source,
-    })
+    file.and_then(|mut file| file.write_all(sample))
+        .map_err(LabError::io("write the sample of the data to", path))
 }
 
 /// Removes the sample from the output folder: it is the user's data.
@@ -84,8 +79,8 @@ pub fn keep(folder: &Path, sample: &[u8]) -> Result<(), LabError> {
 pub fn forget(folder: &Path) -> Result<(), LabError> {
     let path = path(folder);
     match fs::remove_file(&path) {
-        Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-            Err(LabError::Io { doing: "remove the sample of the data,", path, source })
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            Err(LabError::io("remove the sample of the data,", path)(e))
         }
         _ => Ok(()),
     }
@@ -96,7 +91,7 @@ pub fn forget(folder: &Path) -> Result<(), LabError> {
 /// # Errors
 /// When the folder cannot be read, or holds no 4 KiB of data that can be.
 pub fn take(folder: &Path, seed: u64) -> Result<(Sampled, Vec<u8>), LabError> {
-    let io = |doing| move |source| LabError::Io { doing, path: folder.to_owned(), source };
+    let io = |doing| LabError::io(doing, folder);
     let folder = folder.canonicalize().map_err(io("find the data,"))?;
     if !folder.is_dir() {
         return Err(LabError::NotFolder { path: folder });
@@ -125,13 +120,11 @@ pub fn take(folder: &Path, seed: u64) -> Result<(Sampled, Vec<u8>), LabError> {
     }
     sample.truncate(LENGTH as usize);
     if sample.len() < 4096 {
-        return Err(LabError::Result {
-            path: folder,
-            what: format!(
-                "it holds no files with 4 KiB of data that can be read ({} files; {unread} pieces could not be read, {holes} are holes)",
-                files.len()
-            ),
-        });
+        let what = format!(
+            "it holds no files with 4 KiB of data that can be read ({} files; {unread} pieces could not be read, {holes} are holes)",
+            files.len()
+        );
+        return Err(LabError::useless(folder)(what));
     }
     let taken = Bytes(sample.len() as u64);
     let sampled =
@@ -172,10 +165,9 @@ fn refuse_kernels(folder: &Path) -> Result<(), LabError> {
     const KERNELS: [rustix::fs::FsWord; 5] = [0x9fa0, 0x6265_6572, 0x6462_6720, 0x7472_6163, 0x6367_7270];
     let kind = rustix::fs::statfs(folder).map(|found| found.f_type);
     match kind.is_ok_and(|kind| KERNELS.contains(&kind)) {
-        true => Err(LabError::Result {
-            path: folder.to_owned(),
-            what: "it is a file system of the kernel's own, which holds no data".into(),
-        }),
+        true => {
+            Err(LabError::useless(folder)("it is a file system of the kernel's own, which holds no data"))
+        }
         false => Ok(()),
     }
 }

@@ -21,7 +21,7 @@ pub struct Scratch {
 impl Scratch {
     /// `bytes`: what the largest run needs, by [`space`].
     pub fn prepare(path: &Path, bytes: Bytes) -> Result<Scratch, LabError> {
-        let io = |doing| move |source| LabError::Io { doing, path: path.to_owned(), source };
+        let io = |doing| LabError::io(doing, path);
         let made_by_us = match fs::create_dir(path) {
             Ok(()) => true,
             Err(e) if e.kind() == ErrorKind::AlreadyExists => false,
@@ -39,24 +39,20 @@ impl Scratch {
         Ok(scratch)
     }
 
-    fn check_space(&self, bytes: Bytes) -> Result<(), LabError> {
-        let stat = rustix::fs::statvfs(&self.path).map_err(|e| LabError::Io {
-            doing: "ask for the free space of",
-            path: self.path.clone(),
-            source: e.into(),
-        })?;
+    fn check_space(&self, needed: Bytes) -> Result<(), LabError> {
+        let io = LabError::io("ask for the free space of", &self.path);
+        let stat = rustix::fs::statvfs(&self.path).map_err(|e| io(e.into()))?;
         let free = Bytes(stat.f_bavail.saturating_mul(stat.f_frsize));
-        let needed = bytes;
-        if free < needed {
-            return Err(LabError::Space { path: self.path.clone(), free, needed });
+        match free < needed {
+            true => Err(LabError::Space { path: self.path.clone(), free, needed }),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Removes what a killed experiment left in its scratch folder: files that only the lab makes. Anything
     /// else stays, and [`Scratch::prepare`] refuses the folder because of it.
     pub fn reclaim(path: &Path) -> Result<(), LabError> {
-        let io = |source| LabError::Io { doing: "clean the scratch folder", path: path.to_owned(), source };
+        let io = LabError::io("clean the scratch folder", path);
         let Ok(entries) = fs::read_dir(path) else { return Ok(()) };
         for entry in entries.flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -70,7 +66,7 @@ impl Scratch {
                 || name.starts_with("zpool.cache")
                 || name == format!("{DISK}.probe");
             if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
-                fs::remove_file(entry.path()).map_err(io)?;
+                fs::remove_file(entry.path()).map_err(&io)?;
             }
         }
         // Made again, so that it is removed at the end.
@@ -89,15 +85,13 @@ impl Scratch {
 
     /// Removes what a run left.
     pub fn empty(&self) -> Result<(), LabError> {
-        let io = |source| LabError::Io { doing: "clean the scratch folder", path: self.path.clone(), source };
-        for entry in fs::read_dir(&self.path).map_err(io)? {
-            let entry = entry.map_err(io)?;
+        let io = LabError::io("clean the scratch folder", &self.path);
+        for entry in fs::read_dir(&self.path).map_err(&io)? {
+            let entry = entry.map_err(&io)?;
             // Does not follow links: a link is removed, not what it points to.
-            if entry.file_type().map_err(io)?.is_dir() {
-                fs::remove_dir_all(entry.path()).map_err(io)?;
-            } else {
-                fs::remove_file(entry.path()).map_err(io)?;
-            }
+            let is_folder = entry.file_type().map_err(&io)?.is_dir();
+            let path = entry.path();
+            if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) }.map_err(&io)?;
         }
         Ok(())
     }
@@ -158,16 +152,15 @@ pub fn disk_size(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
 /// Makes the vdev file with all its space, so that a full disk is an error now and not a suspended
 /// pool later.
 pub fn allocate(path: &Path, size: Bytes) -> Result<(), Failure> {
-    let doing = || format!("reserve {} MB for the vdev {}", size.0 / 1_000_000, path.display());
-    let file = std::fs::File::create_new(path).map_err(|e| Failure::other(doing(), e.to_string()))?;
-    match fallocate(&file, FallocateFlags::empty(), 0, size.0) {
-        // The file system cannot reserve; the free space was checked before.
-        Err(rustix::io::Errno::OPNOTSUPP) => {
-            file.set_len(size.0).map_err(|e| Failure::other(doing(), e.to_string()))
+    let allocated = fs::File::create_new(path).and_then(|file| {
+        match fallocate(&file, FallocateFlags::empty(), 0, size.0) {
+            // The file system cannot reserve; the free space was checked before.
+            Err(rustix::io::Errno::OPNOTSUPP) => file.set_len(size.0),
+            other => Ok(other?),
         }
-        Err(e) => Err(Failure::other(doing(), std::io::Error::from(e).to_string())),
-        Ok(()) => Ok(()),
-    }
+    });
+    let doing = || format!("reserve {} MB for the vdev {}", size.0 / 1_000_000, path.display());
+    allocated.map_err(|e| Failure::other(doing(), e))
 }
 
 /// Space that one run takes in the scratch folder.
@@ -181,20 +174,18 @@ pub fn space(bytes: Bytes, setup: &Setup, steps: &[Step]) -> Bytes {
 }
 
 fn refuse_unless_empty(path: &Path) -> Result<(), LabError> {
-    let io = |source| LabError::Io { doing: "look into the scratch folder", path: path.to_owned(), source };
+    let io = LabError::io("look into the scratch folder", path);
     let mut names = Vec::new();
-    for entry in fs::read_dir(path).map_err(io)? {
-        names.push(entry.map_err(io)?.file_name().to_string_lossy().escape_debug().to_string());
+    for entry in fs::read_dir(path).map_err(&io)? {
+        names.push(entry.map_err(&io)?.file_name().to_string_lossy().escape_debug().to_string());
     }
     names.sort();
-    match names.len() {
-        0 => Ok(()),
-        1 => Err(LabError::ScratchNotEmpty { path: path.to_owned(), found: names.remove(0) }),
-        n => {
-            let found = format!("{} and {} more", names[0], n - 1);
-            Err(LabError::ScratchNotEmpty { path: path.to_owned(), found })
-        }
-    }
+    let found = match names.as_slice() {
+        [] => return Ok(()),
+        [one] => one.clone(),
+        [first, more @ ..] => format!("{first} and {} more", more.len()),
+    };
+    Err(LabError::ScratchNotEmpty { path: path.to_owned(), found })
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //! `plan.json` is written before the first run and never again; `cells/NNN.json` is one finished run each,
 //! written whole or not at all; `result.json` is made of these and can be made again.
 
-use crate::begun::PLAN;
 use crate::error::LabError;
 use crate::like::Likeness;
 use crate::plan::{PlannedRun, order};
@@ -16,8 +15,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use zwhy_place::{Place, PlaceError};
 
+/// The plan, in the output folder.
+const PLAN: &str = "plan.json";
 const CELLS: &str = "cells";
 const POOLS: &str = "pool";
+
+/// Whether an experiment has begun in this folder: its plan is there before its first run.
+pub fn is_begun(folder: &Path) -> bool {
+    folder.join(PLAN).exists()
+}
 
 /// Everything that decides what runs, and in which order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -63,12 +69,12 @@ impl Plan {
         let text = fs::read_to_string(path).map_err(|source| {
             LabError::unread("read the plan of an experiment,", folder, path.to_owned(), source)
         })?;
-        serde_json::from_str(&text)
-            .map_err(|e| LabError::Result { path: path.to_owned(), what: e.to_string() })
+        serde_json::from_str(&text).map_err(LabError::useless(path))
     }
 
-    pub fn order(&self) -> Result<Vec<PlannedRun>, String> {
-        Ok(order(self.experiment.variants()?.len(), self.size_spec.repetitions, self.seed))
+    pub fn order(&self) -> Result<Vec<PlannedRun>, LabError> {
+        let variants = self.experiment.variants().map_err(|what| self.experiment.wrong(what))?;
+        Ok(order(variants.len(), self.size_spec.repetitions, self.seed))
     }
 }
 
@@ -81,12 +87,8 @@ impl Store {
     /// Makes the folder and writes the plan.
     pub fn create(folder: &Path, plan: &Plan) -> Result<Store, LabError> {
         let cells = folder.join(CELLS);
-        fs::create_dir_all(&cells).map_err(|source| LabError::Io {
-            doing: "make the output folder",
-            path: cells.clone(),
-            source,
-        })?;
-        let store = Store { folder: folder.to_owned() };
+        fs::create_dir_all(&cells).map_err(LabError::io("make the output folder", &cells))?;
+        let store = Store::at(folder);
         store.write(&folder.join(PLAN), plan)?;
         Ok(store)
     }
@@ -123,15 +125,12 @@ impl Store {
     /// Moves the pool of a finished run out of the scratch folder, over what an interrupted one left.
     pub fn keep_pool(&self, position: usize, scratch: &Path) -> Result<(), LabError> {
         let kept = self.kept_pool(position);
-        let io = |source| LabError::Io {
-            doing: "keep the pool (the scratch folder must be on the file system of the output folder) in",
-            path: kept.clone(),
-            source,
-        };
-        fs::create_dir_all(&kept).map_err(io)?;
-        for entry in fs::read_dir(scratch).map_err(io)? {
-            let entry = entry.map_err(io)?;
-            fs::rename(entry.path(), kept.join(entry.file_name())).map_err(io)?;
+        let doing = "keep the pool (the scratch folder must be on the file system of the output folder) in";
+        let io = LabError::io(doing, &kept);
+        fs::create_dir_all(&kept).map_err(&io)?;
+        for entry in fs::read_dir(scratch).map_err(&io)? {
+            let entry = entry.map_err(&io)?;
+            fs::rename(entry.path(), kept.join(entry.file_name())).map_err(&io)?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::result::ThreadGroup;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
-use zwhy_profile::Nanos;
+use zwhy_host::thread_cpu;
 
 /// Called with the bytes done and their total, a few times a second.
 pub type Report<'a> = &'a mut dyn FnMut(u64, u64);
@@ -37,7 +37,7 @@ pub fn run(
                     // Nobody listens any more after another thread failed.
                     let _ = finished.send(worked.map(|()| (thread_cpu(), calls)));
                 })
-                .map_err(|e| Failure::other("start a thread", e.to_string()))?;
+                .map_err(|e| Failure::other("start a thread", e))?;
         }
         drop(finished);
         let mut left = count;
@@ -67,10 +67,4 @@ pub fn run(
         }
         Ok((group, latencies))
     })
-}
-
-/// CPU the calling thread has used.
-pub fn thread_cpu() -> Nanos {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
 }

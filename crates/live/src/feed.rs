@@ -144,6 +144,6 @@ fn run(mut intervals: Intervals, asking: Asking, stop: &AtomicBool, send: &SyncS
 }
 
 /// Seconds since 1970, by the host's clock.
-fn unix_now() -> f64 {
+pub fn unix_now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

@@ -24,7 +24,7 @@ mod window;
 mod words;
 
 pub use csv::Csv;
-pub use feed::{Asking, Fed, Feed, Next};
+pub use feed::{Asking, Fed, Feed, Next, unix_now};
 pub use figures::{
     ArcFigures, CacheHits, DatasetFigures, DbufFigures, Figures, HostCpu, MOST_ROWS, PoolFigures,
     ProcessFigures, QueueFigures, StageFigures, StageSeconds, ThreadFigures,

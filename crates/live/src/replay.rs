@@ -12,6 +12,7 @@ use zwhy_profile::Samples;
 /// Intervals that a capture is cut into at most, however long it is.
 const MOST: usize = 100_000;
 
+#[derive(Default)]
 pub struct Replay {
     capture: Capture,
     every: Duration,
@@ -35,27 +36,11 @@ impl Replay {
             every.max(read.map_or(Duration::ZERO, Duration::from_secs_f64)).max(Duration::from_millis(10));
         let hz = recorder.hz.filter(|hz| hz.is_finite() && *hz >= 1.0).unwrap_or(99.0);
         let sample = Duration::from_secs_f64(1.0 / hz);
-        let last = capture
-            .profile
-            .samples
-            .t
-            .iter()
-            .map(|t| t.0)
-            .chain(capture.series.iter().map(|row| row.t.0))
-            .max();
+        let samples = capture.profile.samples.t.iter().map(|t| t.0);
+        let last = samples.chain(capture.series.iter().map(|row| row.t.0)).max();
         let end = Duration::from_nanos(u64::try_from(last.unwrap_or(0)).unwrap_or(0));
         let every = every.max(end / MOST as u32);
-        let mut replay = Replay {
-            every,
-            sample,
-            samples: Vec::new(),
-            readings: Vec::new(),
-            marks: Vec::new(),
-            ended: FxHashMap::default(),
-            next: 0,
-            end,
-            capture,
-        };
+        let mut replay = Replay { capture, every, sample, end, ..Replay::default() };
         replay.sort();
         replay
     }

@@ -2,14 +2,16 @@
 //!
 //! Invariant: every cell is harmless for a terminal; figures keep their number for sorting.
 
-use crate::figures::Figures;
+use crate::figures::{Figures, PoolFigures, ProcessFigures};
 use crate::words::{NONE, bytes, count, ms, percent, whole};
 use std::cmp::Ordering;
+use zwhy_diagnose::DiskRow;
 use zwhy_report::{Align, Grid, plain};
 
 /// What a table is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
+    #[default]
     Stages,
     Threads,
     Processes,
@@ -30,46 +32,46 @@ impl Kind {
         Kind::Queues,
     ];
 
-    pub fn title(self) -> &'static str {
+    /// Title, one word of it, and the columns.
+    fn head(self) -> (&'static str, &'static str, &'static [&'static str]) {
         match self {
-            Kind::Stages => "CPU by stage",
-            Kind::Threads => "ZFS threads",
-            Kind::Processes => "Processes",
-            Kind::Datasets => "Datasets",
-            Kind::Disks => "Disks",
-            Kind::Pools => "Pools and transaction groups",
-            Kind::Queues => "Task queues",
+            Kind::Stages => ("CPU by stage", "Stages", &["stage", "of all CPU"]),
+            Kind::Threads => ("ZFS threads", "Threads", &["thread", "number", "CPU", "busiest"]),
+            Kind::Processes => {
+                ("Processes", "Processes", &["process", "pid", "CPU", "read/s", "write/s", "memory"])
+            }
+            Kind::Datasets => {
+                ("Datasets", "Datasets", &["dataset", "reads/s", "writes/s", "read/s", "write/s"])
+            }
+            Kind::Disks => (
+                "Disks",
+                "Disks",
+                &[
+                    "disk", "pool", "busy", "reads/s", "writes/s", "read/s", "write/s", "r ms", "w ms",
+                    "queue",
+                ],
+            ),
+            Kind::Pools => (
+                "Pools and transaction groups",
+                "Pools",
+                &["pool", "txg", "open ms", "wait ms", "sync ms", "dirty", "of", "direct r/s", "direct w/s"],
+            ),
+            Kind::Queues => ("Task queues", "Queues", &["queue", "pending", "active"]),
         }
+    }
+
+    pub fn title(self) -> &'static str {
+        self.head().0
     }
 
     /// One word of it.
     pub fn short(self) -> &'static str {
-        match self {
-            Kind::Stages => "Stages",
-            Kind::Threads => "Threads",
-            Kind::Processes => "Processes",
-            Kind::Datasets => "Datasets",
-            Kind::Disks => "Disks",
-            Kind::Pools => "Pools",
-            Kind::Queues => "Queues",
-        }
+        self.head().1
     }
 
     /// Names of the columns; the first is what a row is about.
     pub fn columns(self) -> &'static [&'static str] {
-        match self {
-            Kind::Stages => &["stage", "of all CPU"],
-            Kind::Threads => &["thread", "number", "CPU", "busiest"],
-            Kind::Processes => &["process", "pid", "CPU", "read/s", "write/s", "memory"],
-            Kind::Datasets => &["dataset", "reads/s", "writes/s", "read/s", "write/s"],
-            Kind::Disks => {
-                &["disk", "pool", "busy", "reads/s", "writes/s", "read/s", "write/s", "r ms", "w ms", "queue"]
-            }
-            Kind::Pools => {
-                &["pool", "txg", "open ms", "wait ms", "sync ms", "dirty", "of", "direct r/s", "direct w/s"]
-            }
-            Kind::Queues => &["queue", "pending", "active"],
-        }
+        self.head().2
     }
 }
 
@@ -104,14 +106,26 @@ pub struct Table {
 impl Table {
     /// The rows of a table, the busiest first.
     pub fn of(kind: Kind, figures: &Figures) -> Table {
+        let f = figures;
         let rows = match kind {
-            Kind::Stages => stages(figures),
-            Kind::Threads => threads(figures),
-            Kind::Processes => processes(figures),
-            Kind::Datasets => datasets(figures),
-            Kind::Disks => disks(figures),
-            Kind::Pools => pools(figures),
-            Kind::Queues => queues(figures),
+            Kind::Stages => rows(&f.stages, |s| [Cell::name(&s.stage), Cell::of(s.share, percent)].into()),
+            Kind::Threads => rows(&f.threads, |t| {
+                let number = Cell::of(t.threads as f64, whole);
+                vec![Cell::name(&t.name), number, Cell::of(t.cpu, percent), Cell::of(t.busiest, percent)]
+            }),
+            Kind::Processes => rows(&f.processes, process),
+            Kind::Datasets => rows(&f.datasets, |d| {
+                let mut row = vec![Cell::name(&d.dataset)];
+                row.extend([d.reads_s, d.writes_s].map(|n| Cell::of(n, count)));
+                row.extend([d.read_bytes_s, d.write_bytes_s].map(|n| Cell::of(n, bytes)));
+                row
+            }),
+            Kind::Disks => rows(&f.disks, disk),
+            Kind::Pools => rows(&f.pools, pool),
+            Kind::Queues => rows(&f.queues, |q| {
+                let numbers = [q.pending, q.threads_active].map(|n| Cell::of(n as f64, whole));
+                [Cell::name(&q.queue)].into_iter().chain(numbers).collect()
+            }),
         };
         Table { kind, rows }
     }
@@ -148,94 +162,42 @@ impl Table {
     }
 }
 
-fn stages(f: &Figures) -> Vec<Vec<Cell>> {
-    f.stages.iter().map(|s| vec![Cell::name(&s.stage), Cell::of(s.share, percent)]).collect()
+fn rows<T>(of: &[T], row: impl Fn(&T) -> Vec<Cell>) -> Vec<Vec<Cell>> {
+    of.iter().map(row).collect()
 }
 
-fn threads(f: &Figures) -> Vec<Vec<Cell>> {
-    let row = |t: &crate::figures::ThreadFigures| {
-        vec![
-            Cell::name(&t.name),
-            Cell::of(t.threads as f64, whole),
-            Cell::of(t.cpu, percent),
-            Cell::of(t.busiest, percent),
-        ]
-    };
-    f.threads.iter().map(row).collect()
+fn process(p: &ProcessFigures) -> Vec<Cell> {
+    let name = if p.name.is_empty() { "(unnamed)" } else { &p.name };
+    vec![
+        Cell::name(name),
+        Cell { text: p.pid.to_string(), number: Some(f64::from(p.pid)) },
+        Cell::some(p.cpu, percent),
+        Cell::some(p.read_bytes_s, bytes),
+        Cell::some(p.write_bytes_s, bytes),
+        Cell::some(p.rss_bytes.map(|n| n as f64), bytes),
+    ]
 }
 
-fn processes(f: &Figures) -> Vec<Vec<Cell>> {
-    let row = |p: &crate::figures::ProcessFigures| {
-        let name = if p.name.is_empty() { "(unnamed)" } else { &p.name };
-        vec![
-            Cell::name(name),
-            Cell { text: p.pid.to_string(), number: Some(f64::from(p.pid)) },
-            Cell::some(p.cpu, percent),
-            Cell::some(p.read_bytes_s, bytes),
-            Cell::some(p.write_bytes_s, bytes),
-            Cell::some(p.rss_bytes.map(|n| n as f64), bytes),
-        ]
-    };
-    f.processes.iter().map(row).collect()
+fn disk(d: &DiskRow) -> Vec<Cell> {
+    vec![
+        Cell::name(&d.disk),
+        Cell::name(d.pool.as_deref().unwrap_or(NONE)),
+        Cell::of(d.busy, percent),
+        Cell::of(d.reads_s, count),
+        Cell::of(d.writes_s, count),
+        Cell::of(d.read_bytes_s, bytes),
+        Cell::of(d.written_bytes_s, bytes),
+        Cell::some(d.read_ms, ms),
+        Cell::some(d.write_ms, ms),
+        Cell::of(d.queue, count),
+    ]
 }
 
-fn datasets(f: &Figures) -> Vec<Vec<Cell>> {
-    let row = |d: &crate::figures::DatasetFigures| {
-        vec![
-            Cell::name(&d.dataset),
-            Cell::of(d.reads_s, count),
-            Cell::of(d.writes_s, count),
-            Cell::of(d.read_bytes_s, bytes),
-            Cell::of(d.write_bytes_s, bytes),
-        ]
-    };
-    f.datasets.iter().map(row).collect()
-}
-
-fn disks(f: &Figures) -> Vec<Vec<Cell>> {
-    let row = |d: &zwhy_diagnose::DiskRow| {
-        vec![
-            Cell::name(&d.disk),
-            Cell::name(d.pool.as_deref().unwrap_or(NONE)),
-            Cell::of(d.busy, percent),
-            Cell::of(d.reads_s, count),
-            Cell::of(d.writes_s, count),
-            Cell::of(d.read_bytes_s, bytes),
-            Cell::of(d.written_bytes_s, bytes),
-            Cell::some(d.read_ms, ms),
-            Cell::some(d.write_ms, ms),
-            Cell::of(d.queue, count),
-        ]
-    };
-    f.disks.iter().map(row).collect()
-}
-
-fn pools(f: &Figures) -> Vec<Vec<Cell>> {
-    let row = |p: &crate::figures::PoolFigures| {
-        let name = if p.suspended { format!("{} SUSPENDED", p.pool) } else { p.pool.clone() };
-        let number = |n: Option<i64>| n.map(|n| n as f64);
-        vec![
-            Cell::name(&name),
-            Cell::some(number(p.txg), |n| format!("{n:.0}")),
-            Cell::some(p.open_ms, ms),
-            Cell::some(p.wait_ms, ms),
-            Cell::some(p.sync_ms, ms),
-            Cell::some(number(p.dirty_bytes), bytes),
-            Cell::some(number(p.dirty_most_bytes), bytes),
-            Cell::some(p.direct_reads_s, count),
-            Cell::some(p.direct_writes_s, count),
-        ]
-    };
-    f.pools.iter().map(row).collect()
-}
-
-fn queues(f: &Figures) -> Vec<Vec<Cell>> {
-    let row = |q: &crate::figures::QueueFigures| {
-        vec![
-            Cell::name(&q.queue),
-            Cell::of(q.pending as f64, whole),
-            Cell::of(q.threads_active as f64, whole),
-        ]
-    };
-    f.queues.iter().map(row).collect()
+fn pool(p: &PoolFigures) -> Vec<Cell> {
+    let name = if p.suspended { format!("{} SUSPENDED", p.pool) } else { p.pool.clone() };
+    let mut row = vec![Cell::name(&name), Cell::some(p.txg.map(|n| n as f64), |n| format!("{n:.0}"))];
+    row.extend([p.open_ms, p.wait_ms, p.sync_ms].map(|n| Cell::some(n, ms)));
+    row.extend([p.dirty_bytes, p.dirty_most_bytes].map(|n| Cell::some(n.map(|n| n as f64), bytes)));
+    row.extend([p.direct_reads_s, p.direct_writes_s].map(|n| Cell::some(n, count)));
+    row
 }

@@ -2,7 +2,7 @@
 //!
 //! A body is never read: no page takes one.
 
-use crate::response::Status;
+use http::StatusCode;
 use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,14 +38,14 @@ pub enum Asked {
 }
 
 /// Reads a head from `stream`; `None` where the client went away without a word, or the server ends.
-pub fn read(stream: &mut TcpStream, rules: &Rules, stop: &AtomicBool) -> Option<Result<Asked, Status>> {
+pub fn read(stream: &mut TcpStream, rules: &Rules, stop: &AtomicBool) -> Option<Result<Asked, StatusCode>> {
     stream.set_read_timeout(Some(SLICE)).ok()?;
     let start = Instant::now();
     let mut bytes = Vec::new();
     let mut piece = [0; 2048];
     loop {
         match stream.read(&mut piece) {
-            Ok(0) => return (!bytes.is_empty()).then_some(Err(Status::BadRequest)),
+            Ok(0) => return (!bytes.is_empty()).then_some(Err(StatusCode::BAD_REQUEST)),
             Ok(n) => bytes.extend_from_slice(&piece[..n]),
             Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -58,36 +58,36 @@ pub fn read(stream: &mut TcpStream, rules: &Rules, stop: &AtomicBool) -> Option<
             return None;
         }
         if start.elapsed() > PATIENCE {
-            return Some(Err(Status::Timeout));
+            return Some(Err(StatusCode::REQUEST_TIMEOUT));
         }
     }
 }
 
 /// What the bytes so far ask for; `None` while more must follow.
-pub fn check(bytes: &[u8], rules: &Rules) -> Option<Result<Asked, Status>> {
+pub fn check(bytes: &[u8], rules: &Rules) -> Option<Result<Asked, StatusCode>> {
     let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     match request.parse(bytes) {
-        _ if bytes.len() > MOST_BYTES => Some(Err(Status::HeadTooLarge)),
+        _ if bytes.len() > MOST_BYTES => Some(Err(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)),
         Ok(httparse::Status::Partial) => None,
         Ok(httparse::Status::Complete(_)) => Some(decide(&request, rules)),
-        Err(httparse::Error::TooManyHeaders) => Some(Err(Status::HeadTooLarge)),
-        Err(_) => Some(Err(Status::BadRequest)),
+        Err(httparse::Error::TooManyHeaders) => Some(Err(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)),
+        Err(_) => Some(Err(StatusCode::BAD_REQUEST)),
     }
 }
 
-fn decide(request: &httparse::Request, rules: &Rules) -> Result<Asked, Status> {
+fn decide(request: &httparse::Request, rules: &Rules) -> Result<Asked, StatusCode> {
     if !(rules.any_name || is_our_name(request, rules.port)) {
-        return Err(Status::Forbidden);
+        return Err(StatusCode::FORBIDDEN);
     }
     let (path, query) =
         request.path.unwrap_or("").split_once('?').unwrap_or((request.path.unwrap_or(""), ""));
-    let rest = path.strip_prefix('/').ok_or(Status::Forbidden)?;
+    let rest = path.strip_prefix('/').ok_or(StatusCode::FORBIDDEN)?;
     let name = match rules.token {
         None => rest,
         Some(token) => {
-            let (given, name) = rest.split_once('/').ok_or(Status::Forbidden)?;
-            same(given, token).then_some(name).ok_or(Status::Forbidden)?
+            let (given, name) = rest.split_once('/').ok_or(StatusCode::FORBIDDEN)?;
+            same(given, token).then_some(name).ok_or(StatusCode::FORBIDDEN)?
         }
     };
     let page = |head| Asked::Page { name: name.to_owned(), query: query.to_owned(), head };
@@ -95,7 +95,7 @@ fn decide(request: &httparse::Request, rules: &Rules) -> Result<Asked, Status> {
         ("POST", "end") if rules.token.is_some() => Ok(Asked::End),
         ("GET", _) => Ok(page(false)),
         ("HEAD", _) => Ok(page(true)),
-        _ => Err(Status::WrongMethod),
+        _ => Err(StatusCode::METHOD_NOT_ALLOWED),
     }
 }
 
@@ -122,15 +122,15 @@ mod tests {
 
     const RULES: Rules = Rules { token: Some("0123abcd"), port: 4000, any_name: false };
 
-    fn asked(head: &str) -> Option<Result<Asked, Status>> {
+    fn asked(head: &str) -> Option<Result<Asked, StatusCode>> {
         check(head.replace('\n', "\r\n").as_bytes(), &RULES)
     }
 
-    fn get(path: &str) -> Option<Result<Asked, Status>> {
+    fn get(path: &str) -> Option<Result<Asked, StatusCode>> {
         asked(&format!("GET {path} HTTP/1.1\nHost: 127.0.0.1:4000\n\n"))
     }
 
-    fn page(name: &str, query: &str) -> Option<Result<Asked, Status>> {
+    fn page(name: &str, query: &str) -> Option<Result<Asked, StatusCode>> {
         Some(Ok(Asked::Page { name: name.to_owned(), query: query.to_owned(), head: false }))
     }
 
@@ -149,10 +149,10 @@ mod tests {
         for path in
             ["/", "/0123abcd", "/0123abce/", "/0123abcdd/", "/0123ABCD/", "//", "*", "/x/../0123abcd/"]
         {
-            assert_eq!(get(path), Some(Err(Status::Forbidden)), "{path}");
+            assert_eq!(get(path), Some(Err(StatusCode::FORBIDDEN)), "{path}");
         }
         let end = "POST /0123abce/end HTTP/1.1\nHost: 127.0.0.1:4000\n\n";
-        assert_eq!(asked(end), Some(Err(Status::Forbidden)));
+        assert_eq!(asked(end), Some(Err(StatusCode::FORBIDDEN)));
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
             "",
         ] {
             let head = format!("GET /0123abcd/ HTTP/1.1\n{hosts}\n");
-            assert_eq!(asked(&head), Some(Err(Status::Forbidden)), "{hosts}");
+            assert_eq!(asked(&head), Some(Err(StatusCode::FORBIDDEN)), "{hosts}");
         }
         let at_80 = Rules { port: 80, ..RULES };
         let head = b"GET /0123abcd/ HTTP/1.1\r\nhost: LOCALHOST\r\n\r\n";
@@ -180,11 +180,11 @@ mod tests {
             check(format!("{method} /metrics?a HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes(), rules)
         };
         assert_eq!(ask(&open, "GET", "localhost:4000"), page("metrics", "a"));
-        assert_eq!(ask(&open, "GET", "evil.example:4000"), Some(Err(Status::Forbidden)));
+        assert_eq!(ask(&open, "GET", "evil.example:4000"), Some(Err(StatusCode::FORBIDDEN)));
         let anywhere = Rules { any_name: true, ..open };
         assert_eq!(ask(&anywhere, "GET", "db7.example:4000"), page("metrics", "a"));
         let end = b"POST /end HTTP/1.1\r\nHost: localhost:4000\r\n\r\n";
-        assert_eq!(check(end, &anywhere), Some(Err(Status::WrongMethod)));
+        assert_eq!(check(end, &anywhere), Some(Err(StatusCode::METHOD_NOT_ALLOWED)));
     }
 
     #[test]
@@ -197,7 +197,7 @@ mod tests {
     fn only_reading_is_allowed() {
         for method in ["PUT", "DELETE", "POST", "OPTIONS", "TRACE"] {
             let head = format!("{method} /0123abcd/ HTTP/1.1\nHost: 127.0.0.1:4000\n\n");
-            assert_eq!(asked(&head), Some(Err(Status::WrongMethod)), "{method}");
+            assert_eq!(asked(&head), Some(Err(StatusCode::METHOD_NOT_ALLOWED)), "{method}");
         }
         assert_eq!(get("/0123abcd/end"), page("end", ""));
     }
@@ -206,11 +206,11 @@ mod tests {
     fn a_head_that_is_cut_huge_or_no_http_is_refused() {
         assert_eq!(asked("GET /0123abcd/ HTTP/1.1\nHost: 127.0.0.1:4000\n"), None);
         let long = format!("GET /0123abcd/ HTTP/1.1\nX: {}", "y".repeat(MOST_BYTES));
-        assert_eq!(asked(&long), Some(Err(Status::HeadTooLarge)));
+        assert_eq!(asked(&long), Some(Err(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)));
         let many = format!("GET / HTTP/1.1\n{}\n", "X: y\n".repeat(MOST_HEADERS + 1));
-        assert_eq!(asked(&many), Some(Err(Status::HeadTooLarge)));
+        assert_eq!(asked(&many), Some(Err(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)));
         for head in ["\u{16}\u{3}\u{1}", "GET  HTTP/1.1\n\n", "hello\n\n", "GET / HTTP/9.9\n\n"] {
-            assert_eq!(asked(head), Some(Err(Status::BadRequest)), "{head:?}");
+            assert_eq!(asked(head), Some(Err(StatusCode::BAD_REQUEST)), "{head:?}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What is sent back: a page with the headers that keep it to itself, or why there is none.
 
+use http::StatusCode;
 use std::io::{self, Write};
 
 /// Something that can be shown, with what it may load and run.
@@ -29,54 +30,19 @@ impl Page {
     }
 }
 
-/// How a request ends, by its number in HTTP (RFC 9110, section 15).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    Ok,
-    BadRequest,
-    Forbidden,
-    NotFound,
-    WrongMethod,
-    Timeout,
-    HeadTooLarge,
-    Failed,
-    Busy,
-}
-
-impl Status {
-    /// Number and words of the status line.
-    pub fn line(self) -> &'static str {
-        match self {
-            Status::Ok => "200 OK",
-            Status::BadRequest => "400 Bad Request",
-            Status::Forbidden => "403 Forbidden",
-            Status::NotFound => "404 Not Found",
-            Status::WrongMethod => "405 Method Not Allowed",
-            Status::Timeout => "408 Request Timeout",
-            Status::HeadTooLarge => "431 Request Header Fields Too Large",
-            Status::Failed => "500 Internal Server Error",
-            Status::Busy => "503 Service Unavailable",
-        }
-    }
-
-    /// What a reader can do about it. It repeats nothing of the request.
-    pub fn page(self) -> Page {
-        Page::text(match self {
-            Status::Ok => "Done. zwhy has ended; this page can be closed.\n",
-            Status::Forbidden => "Not with this address. Use the whole address that zwhy printed.\n",
-            Status::NotFound => "There is no such page. Use the address that zwhy printed.\n",
-            Status::Busy => "Too many requests at once. Try again.\n",
-            Status::BadRequest
-            | Status::WrongMethod
-            | Status::Timeout
-            | Status::HeadTooLarge
-            | Status::Failed => "This request is not understood.\n",
-        })
-    }
+/// What a reader can do about the end of a request. It repeats nothing of the request.
+pub fn page_of(status: StatusCode) -> Page {
+    Page::text(match status {
+        StatusCode::OK => "Done. zwhy has ended; this page can be closed.\n",
+        StatusCode::FORBIDDEN => "Not with this address. Use the whole address that zwhy printed.\n",
+        StatusCode::NOT_FOUND => "There is no such page. Use the address that zwhy printed.\n",
+        StatusCode::SERVICE_UNAVAILABLE => "Too many requests at once. Try again.\n",
+        _ => "This request is not understood.\n",
+    })
 }
 
 /// Writes an answer after which the connection ends; of the page only its headers where `head`.
-pub fn write(out: &mut impl Write, status: Status, page: &Page, head: bool) -> io::Result<()> {
+pub fn write(out: &mut impl Write, status: StatusCode, page: &Page, head: bool) -> io::Result<()> {
     write!(
         out,
         "HTTP/1.1 {}\r\n\
@@ -89,7 +55,8 @@ pub fn write(out: &mut impl Write, status: Status, page: &Page, head: bool) -> i
          Cross-Origin-Opener-Policy: same-origin\r\n\
          Cross-Origin-Resource-Policy: same-origin\r\n\
          Connection: close\r\n\r\n",
-        status.line(),
+        // Number and words.
+        status,
         page.kind,
         page.body.len(),
         page.policy,

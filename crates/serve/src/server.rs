@@ -1,7 +1,8 @@
 //! The server: one socket on the loopback address, a thread for each connection, all of them bounded.
 
 use crate::request::{self, Asked, Rules};
-use crate::response::{Page, Status, write};
+use crate::response::{Page, page_of, write};
+use http::StatusCode;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::io::{self, ErrorKind, Read};
@@ -51,21 +52,21 @@ pub struct Server {
 impl Server {
     /// Listens on 127.0.0.1 at `port`, or at a free one for 0.
     pub fn bind(port: u16) -> Result<Server, ServeError> {
-        let failed = |source| ServeError::Listen { port, source };
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        Ok(Server { listener, address, token: Some(token().map_err(ServeError::Token)?) })
+        let server = Server::listen(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let server = server.map_err(|source| ServeError::Listen { port, source })?;
+        Ok(Server { token: Some(token().map_err(ServeError::Token)?), ..server })
     }
 
     /// Listens on `address`, or at a free port of it for port 0, for everybody who reaches it: for pages that hold no
     /// secrets. On the loopback address it must be called by its own name.
     pub fn open(address: SocketAddr) -> Result<Server, ServeError> {
-        let failed = |source| ServeError::Address { address, source };
-        let listener = TcpListener::bind(address).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        Ok(Server { listener, address, token: None })
+        Server::listen(address).map_err(|source| ServeError::Address { address, source })
+    }
+
+    fn listen(address: SocketAddr) -> io::Result<Server> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        Ok(Server { address: listener.local_addr()?, listener, token: None })
     }
 
     /// The address of the page with the empty name.
@@ -84,7 +85,12 @@ impl Server {
                 let Some(mut stream) = self.next()? else { continue };
                 if open.fetch_add(1, Ordering::Relaxed) >= MOST_CONNECTIONS {
                     open.fetch_sub(1, Ordering::Relaxed);
-                    let _ = write(&mut stream, Status::Busy, &Status::Busy.page(), false);
+                    let _ = write(
+                        &mut stream,
+                        StatusCode::SERVICE_UNAVAILABLE,
+                        &page_of(StatusCode::SERVICE_UNAVAILABLE),
+                        false,
+                    );
                     continue;
                 }
                 let open = &open;
@@ -127,14 +133,14 @@ impl Server {
         let (status, page, head) = match asked {
             Ok(Asked::End) => {
                 stop.store(true, Ordering::Relaxed);
-                (Status::Ok, Status::Ok.page(), false)
+                (StatusCode::OK, page_of(StatusCode::OK), false)
             }
             Ok(Asked::Page { name, query, head }) => match site.page(&name, &query) {
-                Ok(Some(page)) => (Status::Ok, page, head),
-                Ok(None) => (Status::NotFound, Status::NotFound.page(), head),
-                Err(why) => (Status::Failed, Page::text(why), head),
+                Ok(Some(page)) => (StatusCode::OK, page, head),
+                Ok(None) => (StatusCode::NOT_FOUND, page_of(StatusCode::NOT_FOUND), head),
+                Err(why) => (StatusCode::INTERNAL_SERVER_ERROR, Page::text(why), head),
             },
-            Err(status) => (status, status.page(), false),
+            Err(status) => (status, page_of(status), false),
         };
         write(&mut stream, status, &page, head)?;
         stream.shutdown(Shutdown::Write)?;

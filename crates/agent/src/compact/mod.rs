@@ -74,11 +74,7 @@ impl Hour {
         let start = capture.facts.start_unix_s.unwrap_or(entry.start_unix_s);
         let base = self.sum.add(&capture, start, seconds);
         let Capture { profile, series, marks, facts, .. } = capture;
-        self.rows.add(Rows {
-            samples: profile.samples.len() as u64,
-            series: series.len() as u64,
-            marks: marks.len() as u64,
-        });
+        self.rows.add(Rows::held(&profile.samples, &series, &marks));
         samples::add(&profile, base, seconds, &mut self.profile);
         readings::add(&series, base, &mut self.series);
         let later = |mark: Mark| Mark { t: Nanos(mark.t.0.saturating_add(base)), ..mark };

@@ -2,8 +2,8 @@
 
 use super::S3Store;
 use crate::error::AgentError;
-use std::fs::{self, File};
-use std::io::Write;
+use crate::spool::replace;
+use std::fs;
 use std::path::PathBuf;
 
 /// A store. Putting the same bytes under the same key again changes nothing.
@@ -64,15 +64,10 @@ impl FileStore {
 impl Store for FileStore {
     fn put(&mut self, key: &str, bytes: &[u8]) -> Result<(), AgentError> {
         let path = self.root.join(key);
-        let temporary = path.with_extension("tmp");
-        let put = || -> std::io::Result<()> {
-            path.parent().map_or(Ok(()), fs::create_dir_all)?;
-            let mut file = File::create(&temporary)?;
-            file.write_all(bytes)?;
-            file.sync_data()?;
-            fs::rename(&temporary, &path)
-        };
-        put().map_err(AgentError::io("write", &path))
+        let folder = path.parent().map_or(Ok(()), fs::create_dir_all);
+        folder
+            .and_then(|()| replace(&path, &path.with_extension("tmp"), bytes))
+            .map_err(AgentError::io("write", &path))
     }
 
     fn remove(&mut self, key: &str) -> Result<(), AgentError> {

@@ -11,6 +11,7 @@ use zwhy_evidence::CaptureFacts;
 use zwhy_live::{Part, Readings, Slice, nanos, part_facts};
 use zwhy_profile::{Event, Nanos, Profile};
 
+#[derive(Default)]
 pub(crate) struct Growing {
     pub number: u64,
     /// By the host's clock.
@@ -42,22 +43,7 @@ pub(crate) struct Flushed {
 
 impl Growing {
     pub(crate) fn new(number: u64, start_unix_s: f64, from: Duration, out: PathBuf) -> Growing {
-        Growing {
-            number,
-            start_unix_s,
-            from,
-            to: from,
-            flushed: from,
-            out,
-            writer: None,
-            profile: Profile::new(),
-            series: Series::default(),
-            marks: Vec::new(),
-            host: Series::default(),
-            samples: 0,
-            lost: 0,
-            told: false,
-        }
+        Growing { number, start_unix_s, from, to: from, flushed: from, out, ..Growing::default() }
     }
 
     /// The folder that it grows in.
@@ -77,8 +63,8 @@ impl Growing {
     pub(crate) fn restate(&mut self, readings: &Readings) {
         let t = readings.clock.map_or(Nanos(0), |t| self.at(Nanos(t)));
         readings.restate(t, &mut self.series);
-        for name in readings.iter().filter(|(source, ..)| *source == HOST) {
-            self.host.push(t, HOST, name.1, name.2.kind, name.2.value);
+        for (_, name, last) in readings.iter().filter(|(source, ..)| *source == HOST) {
+            self.host.push(t, HOST, name, last.kind, last.value);
         }
     }
 
@@ -117,11 +103,7 @@ impl Growing {
 
     /// What waits to be written.
     pub(crate) fn waiting(&self) -> Rows {
-        Rows {
-            samples: self.profile.samples.len() as u64,
-            series: self.series.len() as u64,
-            marks: self.marks.len() as u64,
-        }
+        Rows::held(&self.profile.samples, &self.series, &self.marks)
     }
 
     /// Writes what waits. What cannot be written is dropped, and the next call begins anew.

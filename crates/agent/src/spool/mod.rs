@@ -12,7 +12,7 @@ mod state;
 
 pub use names::{Entry, entries};
 pub(crate) use names::{entry_of, sums as sums_name};
-pub(crate) use salvage::{seconds_of, sync_folder};
+pub(crate) use salvage::{replace, seconds_of, sync_folder};
 pub use state::{Dropped, Reason, Rows, State};
 
 use crate::error::AgentError;

@@ -6,6 +6,7 @@
 
 use crate::error::AgentError;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use zwhy_live::{stamp, unix_of_stamp};
 
@@ -26,12 +27,8 @@ pub struct Entry {
 impl Entry {
     /// Whether it has the sums of other files, and not what was recorded.
     pub fn is_sums(&self) -> bool {
-        self.path.extension().is_some_and(|e| e == "zwhy")
-            && self
-                .path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .is_some_and(|name| name.matches('-').count() == 4)
+        let name = self.path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.ends_with(".zwhy") && name.matches('-').count() == 4)
     }
 
     /// Whether it is the file of this number or has its sums.
@@ -78,12 +75,9 @@ pub(crate) fn with_covered(folder: &Path) -> Result<(Vec<Entry>, Vec<Entry>), Ag
 }
 
 fn all(folder: &Path) -> Result<Vec<Entry>, AgentError> {
-    let failed = |e| AgentError::io("read the folder", folder)(e);
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(AgentError::io("read the folder", folder))?.path();
-        found.extend(entry_of(path));
-    }
+    let files = fs::read_dir(folder).and_then(|files| files.collect::<io::Result<Vec<_>>>());
+    let files = files.map_err(AgentError::io("read the folder", folder))?;
+    let mut found: Vec<Entry> = files.iter().filter_map(|file| entry_of(file.path())).collect();
     // Of one number the finished file comes last: it has all.
     found.sort_by(|a, b| a.number.cmp(&b.number).then(a.seconds.is_some().cmp(&b.seconds.is_some())));
     Ok(found)
@@ -118,9 +112,10 @@ pub(crate) fn entry_of(path: PathBuf) -> Option<Entry> {
 /// Bytes of a file, or of all files of a folder.
 pub(crate) fn bytes(path: &Path) -> u64 {
     match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_dir() => fs::read_dir(path)
-            .map(|files| files.flatten().filter_map(|file| file.metadata().ok()).map(|m| m.len()).sum())
-            .unwrap_or(0),
+        Ok(meta) if meta.is_dir() => {
+            let files = fs::read_dir(path).into_iter().flatten().flatten();
+            files.filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum()
+        }
         Ok(meta) => meta.len(),
         Err(_) => 0,
     }

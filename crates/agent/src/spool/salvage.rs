@@ -66,15 +66,18 @@ fn cut_facts(capture: Capture, seconds: f64) -> CaptureFacts {
 }
 
 fn put_facts(facts: &CaptureFacts, part: &Path) -> Result<(), AgentError> {
-    let (path, temporary) = (part.join("facts.json"), part.join("facts.json.tmp"));
+    let path = part.join("facts.json");
     let text = serde_json::to_vec_pretty(facts).map_err(std::io::Error::other);
-    let put = |text: Vec<u8>| -> std::io::Result<()> {
-        let mut file = File::create(&temporary)?;
-        file.write_all(&text)?;
-        file.sync_data()?;
-        fs::rename(&temporary, &path)
-    };
-    text.and_then(put).map_err(AgentError::io("write", &path))
+    text.and_then(|text| replace(&path, &part.join("facts.json.tmp"), &text))
+        .map_err(AgentError::io("write", &path))
+}
+
+/// Writes a file whole or not at all, by way of a temporary one beside it.
+pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = File::create(temporary)?;
+    file.write_all(bytes)?;
+    file.sync_data()?;
+    fs::rename(temporary, path)
 }
 
 /// A name is on disk when its folder is.

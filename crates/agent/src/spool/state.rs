@@ -8,6 +8,8 @@ use crate::error::AgentError;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use zwhy_capture::{Mark, Series};
+use zwhy_profile::Samples;
 
 /// Why rows are not in the spool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -47,6 +49,12 @@ impl Rows {
     pub fn of(tables: &BTreeMap<String, u64>) -> Rows {
         let rows = |table: &str| tables.get(table).copied().unwrap_or(0);
         Rows { samples: rows("samples"), series: rows("series"), marks: rows("marks") }
+    }
+
+    /// Of samples, readings and marks.
+    pub(crate) fn held(samples: &Samples, series: &Series, marks: &[Mark]) -> Rows {
+        let [samples, series, marks] = [samples.len(), series.len(), marks.len()].map(|rows| rows as u64);
+        Rows { samples, series, marks }
     }
 
     pub fn total(&self) -> u64 {

@@ -8,7 +8,7 @@ use super::{Measured, Session};
 use crate::Bytes;
 use crate::failure::Failure;
 use crate::io::{Check, Data, Moved, Reading};
-use crate::result::Mark;
+use crate::result::{Mark, StepResult};
 use crate::spec::{Action, Age, Call, CallKind, Called, Destination, Form, Order, State, Step};
 use crate::{pool, user};
 use rustix::process::{Signal, set_parent_process_death_signal};
@@ -57,13 +57,13 @@ impl Link {
         match self.input.read_line(&mut line) {
             Ok(0) => Err(Failure::other("hear from the parent", "it is gone")),
             Ok(_) => Ok(line),
-            Err(e) => Err(Failure::other("hear from the parent", e.to_string())),
+            Err(e) => Err(Failure::other("hear from the parent", e)),
         }
     }
 
     fn plan(&mut self) -> Result<ChildPlan, Failure> {
         let line = self.line()?;
-        serde_json::from_str(&line).map_err(|e| Failure::other("understand the plan", e.to_string()))
+        serde_json::from_str(&line).map_err(|e| Failure::other("understand the plan", e))
     }
 
     fn say(&mut self, message: &FromChild) {
@@ -111,18 +111,30 @@ fn run(link: &mut Link, plan: &ChildPlan) -> Result<(), Failure> {
         if let Some(moved) = moved {
             clocks.set_group(moved.threads);
         }
-        let step = step.name.clone();
-        link.say(&FromChild::End(StepEnd {
-            step,
+        let (wall_s, cpu_s) = (clocks.wall_s(), clocks.cpu_s());
+        let each = |figure: f64| (bytes > 0).then_some(figure);
+        let result = StepResult {
+            name: step.name.clone(),
             bytes,
             blocks,
             operations,
+            wall_s,
+            user_s: clocks.user_s,
+            system_s: clocks.system_s,
+            mb_per_s: each(bytes as f64 / 1e6 / wall_s),
+            cpu_s_per_gb: each(cpu_s / (bytes as f64 / 1e9)),
             latency,
-            called,
-            clocks,
+            device_read_bytes: clocks.read_bytes,
+            device_written_bytes: clocks.written_bytes,
+            threads: clocks.threads,
+            peak_bytes: clocks.peak_bytes,
+            outcome: called.outcome(|name| counters.get(name).copied().unwrap_or(0)),
             counters,
             not_counted,
-        }));
+            marks: Vec::new(),
+            capture: None,
+        };
+        link.say(&FromChild::End(Box::new(StepEnd { result, end_ns: clocks.end_ns })));
     }
     stage.session.close()
 }
@@ -188,10 +200,8 @@ impl Stage<'_> {
             }
             Action::Verify => {
                 link.mark(&step.name, "compare every byte");
-                let order = Order::Sequential;
-                let all = Reading { bytes: None, order, count: 1, check: Check::EveryByte, spoil: false };
                 self.session.provider(false);
-                let read = self.read(link, &all);
+                let read = self.read(link, &Reading::all(Check::EveryByte));
                 self.session.provider(true);
                 read
             }
@@ -202,23 +212,15 @@ impl Stage<'_> {
                 crate::raw::read(&disks, setup, self.plan.bytes, &mut report).map(Outcome::from)
             }
             Action::Cache { state } => {
-                let mut mark = |name: &str, text: &str| link.mark(name, text);
-                self.session.reimport(&mut mark)?;
+                let reimported = self.reimport(link)?;
                 if *state == State::Warm {
                     link.mark(&step.name, "all of the data is read once");
-                    let order = Order::Sequential;
-                    self.read(
-                        link,
-                        &Reading { bytes: None, order, count: 1, check: Check::Marks, spoil: false },
-                    )?;
+                    self.read(link, &Reading::all(Check::Marks))?;
                 }
                 // It prepares a step, and is none of the application's.
-                Ok(Outcome::default())
+                Ok(reimported)
             }
-            Action::Reimport => {
-                let mut mark = |name: &str, text: &str| link.mark(name, text);
-                self.session.reimport(&mut mark).map(|()| Outcome::default())
-            }
+            Action::Reimport => self.reimport(link),
             Action::Snapshot { count, bytes } => self.snapshot(link, *count, *bytes),
             Action::Destroy { order } => self.destroy(link, *order),
             Action::Lose { count } => {
@@ -238,6 +240,11 @@ impl Stage<'_> {
                 Ok(Outcome::default())
             }
         }
+    }
+
+    fn reimport(&mut self, link: &mut Link) -> Result<Outcome, Failure> {
+        let mut mark = |name: &str, text: &str| link.mark(name, text);
+        self.session.reimport(&mut mark).map(|()| Outcome::default())
     }
 
     fn write(
@@ -323,14 +330,11 @@ impl Stage<'_> {
 
     fn call(&mut self, call: &Call) -> Result<Outcome, Failure> {
         let called = self.session.call(call)?;
-        let counted = match call.kind {
-            CallKind::Make => {
-                self.session.sync()?;
-                BTreeMap::new()
-            }
-            CallKind::WriteChanging => self.session.caught()?,
-            _ => BTreeMap::new(),
-        };
+        if call.kind == CallKind::Make {
+            self.session.sync()?;
+        }
+        let changing = call.kind == CallKind::WriteChanging;
+        let counted = if changing { self.session.caught()? } else { BTreeMap::new() };
         Ok(Outcome { called, counted, ..Outcome::default() })
     }
 

@@ -1,14 +1,13 @@
 //! What a process and its threads have used so far, read from the kernel's clocks.
 
 use crate::result::ThreadGroup;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use zwhy_profile::Nanos;
 
 /// CPU of a phase and the clocks around it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub struct PhaseClocks {
     pub begin_ns: i64,
     pub end_ns: i64,
@@ -18,7 +17,6 @@ pub struct PhaseClocks {
     pub written_bytes: u64,
     pub threads: Vec<ThreadGroup>,
     /// The most memory that the process held at once, in bytes, where that is OpenZFS's own.
-    #[serde(default)]
     pub peak_bytes: Option<u64>,
 }
 
@@ -31,7 +29,7 @@ impl PhaseClocks {
     pub fn set_group(&mut self, group: ThreadGroup) {
         self.threads.retain(|g| g.comm != group.comm);
         self.threads.push(group);
-        self.threads.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+        ThreadGroup::sort(&mut self.threads);
     }
 
     pub fn cpu_s(&self) -> f64 {
@@ -49,9 +47,9 @@ pub struct Snapshot {
     threads: BTreeMap<i32, (String, f64)>,
 }
 
+/// The clock that recordings carry.
 pub fn monotonic() -> Nanos {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    Nanos(time.tv_sec * 1_000_000_000 + time.tv_nsec)
+    Nanos(zwhy_host::monotonic_ns().cast_signed())
 }
 
 impl Snapshot {
@@ -100,18 +98,15 @@ pub fn field(text: &str, name: &str) -> u64 {
 
 /// Thread → name and CPU seconds. Threads that end while this reads are left out.
 pub fn threads(tasks: &Path) -> BTreeMap<i32, (String, f64)> {
-    let Ok(entries) = fs::read_dir(tasks) else { return BTreeMap::new() };
-    entries
-        .flatten()
-        .filter_map(|entry| {
-            let tid: i32 = entry.file_name().to_str()?.parse().ok()?;
-            let comm = fs::read_to_string(entry.path().join("comm")).ok()?;
-            // Nanoseconds on the CPU, then waiting for it, then time slices.
-            let schedstat = fs::read_to_string(entry.path().join("schedstat")).ok()?;
-            let ns: f64 = schedstat.split_ascii_whitespace().next()?.parse().ok()?;
-            Some((tid, (comm.trim_end().to_owned(), ns / 1e9)))
-        })
-        .collect()
+    let thread = |tid: i32| {
+        let folder = tasks.join(tid.to_string());
+        let comm = fs::read_to_string(folder.join("comm")).ok()?;
+        // Nanoseconds on the CPU, then waiting for it, then time slices.
+        let schedstat = fs::read_to_string(folder.join("schedstat")).ok()?;
+        let ns: f64 = schedstat.split_ascii_whitespace().next()?.parse().ok()?;
+        Some((tid, (comm.trim_end().to_owned(), ns / 1e9)))
+    };
+    zwhy_host::numbers_in(tasks).into_iter().filter_map(thread).collect()
 }
 
 /// CPU by thread name, most first; names that used nothing are left out.
@@ -119,21 +114,10 @@ pub fn used_between(
     before: &BTreeMap<i32, (String, f64)>,
     after: &BTreeMap<i32, (String, f64)>,
 ) -> Vec<ThreadGroup> {
-    let mut groups: BTreeMap<&str, (u32, f64)> = BTreeMap::new();
-    for (tid, (comm, cpu)) in after {
-        let used = cpu - before.get(tid).map_or(0.0, |(_, cpu)| *cpu);
-        if used > 0.0 {
-            let group = groups.entry(zwhy_zfs::thread_base(comm)).or_default();
-            group.0 += 1;
-            group.1 += used;
-        }
-    }
-    let mut groups: Vec<ThreadGroup> = groups
-        .into_iter()
-        .map(|(comm, (threads, cpu_s))| ThreadGroup { comm: comm.to_owned(), threads, cpu_s })
-        .collect();
-    groups.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
-    groups
+    let used = |(tid, (comm, cpu)): (&i32, &'_ (String, f64))| {
+        (comm.clone(), cpu - before.get(tid).map_or(0.0, |(_, cpu)| *cpu))
+    };
+    ThreadGroup::of(after.iter().map(used))
 }
 
 #[cfg(test)]

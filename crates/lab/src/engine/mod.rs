@@ -65,7 +65,8 @@ pub trait Engine {
     fn distortions(&self, cures: &[Cure]) -> Vec<String>;
 }
 
-/// The child's side: a pool and a dataset, made as the cell wants them.
+/// The child's side: a pool and a dataset, made as the cell wants them. Errors are what OpenZFS refused, where nothing else
+/// is said.
 pub trait Session {
     /// The dataset's objects or files, one for each thread.
     fn objects(&self) -> Vec<u64>;
@@ -76,63 +77,36 @@ pub trait Session {
     fn disks(&self) -> Vec<PathBuf>;
 
     /// Waits until all that was written is on disk.
-    ///
-    /// # Errors
-    /// When OpenZFS says so.
     fn sync(&self) -> Result<(), Failure>;
 
     /// Takes the pool out and in again, so that the ARC holds nothing of it. `mark` names moments.
-    ///
-    /// # Errors
-    /// What OpenZFS refused.
     fn reimport(&mut self, mark: &mut dyn FnMut(&str, &str)) -> Result<(), Failure>;
 
     /// Takes the snapshot of that number.
-    ///
-    /// # Errors
-    /// What OpenZFS refused.
     fn snapshot(&self, number: u32) -> Result<(), Failure>;
 
     /// Destroys these snapshots in one call.
-    ///
-    /// # Errors
-    /// What OpenZFS refused.
     fn destroy(&self, numbers: &[u32]) -> Result<(), Failure>;
 
     /// Takes the pool out and in again without so many of its disks. Engines that cannot are never asked.
-    ///
-    /// # Errors
-    /// What OpenZFS refused.
     fn lose(&mut self, _count: u32) -> Result<(), Failure> {
         Err(Failure::other("take disks away", "this engine cannot"))
     }
 
     /// The same with all disks, and waits until what they missed is on them again.
-    ///
-    /// # Errors
-    /// What OpenZFS refused.
     fn regain(&mut self) -> Result<(), Failure> {
         Err(Failure::other("bring disks back", "this engine cannot"))
     }
 
     /// Gives the snapshot of that number another name, and its own back.
-    ///
-    /// # Errors
-    /// What OpenZFS refused.
     fn rename(&self, number: u32) -> Result<(), Failure>;
 
     /// Sends the snapshot of that number, and keeps the stream for [`receive`](Session::receive) or nothing of it; its
     /// length.
-    ///
-    /// # Errors
-    /// What OpenZFS refused.
     fn send(&self, number: u32, form: Form, keep: bool) -> Result<u64, Failure>;
 
     /// Receives the stream that was kept, of that form, as a dataset of its own, which takes the place of the first;
     /// the length of the stream. Engines that cannot are never asked.
-    ///
-    /// # Errors
-    /// What OpenZFS refused.
     fn receive(&mut self, _form: Form) -> Result<u64, Failure> {
         Err(Failure::other("receive a stream", "this engine cannot"))
     }
@@ -147,9 +121,6 @@ pub trait Session {
 
     /// How many writes OpenZFS caught whose memory changed under it, and the events it posted for them, where it counts
     /// them.
-    ///
-    /// # Errors
-    /// What OpenZFS refused.
     fn caught(&self) -> Result<BTreeMap<String, i64>, Failure> {
         Ok(BTreeMap::new())
     }
@@ -170,9 +141,6 @@ pub trait Session {
     fn panic(&self);
 
     /// Gives the pool back.
-    ///
-    /// # Errors
-    /// What OpenZFS refused.
     fn close(self: Box<Self>) -> Result<(), Failure>;
 }
 

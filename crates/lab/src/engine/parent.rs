@@ -45,7 +45,17 @@ impl fmt::Display for RunStep {
     }
 }
 
+/// How long a child may say nothing, and what ends it from elsewhere.
+#[derive(Clone)]
+pub struct Patience {
+    pub silence: Duration,
+    pub cancel: Arc<AtomicBool>,
+}
+
 pub struct RunningChild {
+    /// Where it is, for errors.
+    pub place: RunStep,
+    patience: Patience,
     child: Child,
     input: ChildStdin,
     messages: Receiver<Result<FromChild, String>>,
@@ -62,6 +72,8 @@ impl RunningChild {
         program: &ChildProgram,
         plan: &ChildPlan,
         engine: &dyn Engine,
+        place: RunStep,
+        patience: Patience,
     ) -> Result<RunningChild, LabError> {
         let failed = |source| LabError::Spawn { program: program.program.display().to_string(), source };
         let shim = engine.preload()?;
@@ -100,8 +112,9 @@ impl RunningChild {
             std::thread::spawn(move || LastWords::listen(errors, &words))
         };
         let library = engine.info().version_text().to_owned();
+        let (listener, ended) = (Some(listener), false);
         let mut running =
-            RunningChild { child, input, messages, words, listener: Some(listener), library, ended: false };
+            RunningChild { place, patience, child, input, messages, words, listener, library, ended };
         let mut line = serde_json::to_vec(plan).map_err(|e| failed(e.into()))?;
         line.push(b'\n');
         // A child that died at once is found by the first `hear`.
@@ -119,88 +132,67 @@ impl RunningChild {
     }
 
     /// The next message; any end of the child other than by `Done` or `Failed` is an error.
-    pub fn hear(
-        &mut self,
-        place: &RunStep,
-        limit: Duration,
-        cancel: &AtomicBool,
-    ) -> Result<FromChild, LabError> {
+    pub fn hear(&mut self) -> Result<FromChild, LabError> {
         const LOOK_UP: Duration = Duration::from_millis(100);
-        let until = Instant::now() + limit;
+        let until = Instant::now() + self.patience.silence;
         loop {
-            if cancel.load(Ordering::Relaxed) {
+            if self.patience.cancel.load(Ordering::Relaxed) {
                 self.kill();
                 return Err(LabError::Cancelled);
             }
             match self.messages.recv_timeout(LOOK_UP) {
                 Ok(Ok(FromChild::Failed { failure })) => {
-                    return Err(LabError::OpenZfs {
-                        place: Box::new(place.clone()),
-                        failure: Box::new(failure),
-                    });
+                    return Err(LabError::OpenZfs { place: self.at(), failure: Box::new(failure) });
                 }
                 Ok(Ok(message)) => return Ok(message),
                 Ok(Err(what)) => {
                     self.kill();
-                    return Err(self.protocol(place, what));
+                    return Err(self.protocol(what));
                 }
-                Err(RecvTimeoutError::Timeout) if Instant::now() >= until => {
-                    self.kill();
-                    return Err(LabError::Hung {
-                        place: Box::new(place.clone()),
-                        after: limit,
-                        last_words: self.last_words(),
-                    });
-                }
+                Err(RecvTimeoutError::Timeout) if Instant::now() >= until => return Err(self.hung()),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(self.crashed(place)),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.crashed()),
             }
         }
     }
 
-    pub fn protocol(&self, place: &RunStep, what: impl Into<String>) -> LabError {
-        LabError::Protocol { place: Box::new(place.clone()), what: what.into() }
+    pub fn at(&self) -> Box<RunStep> {
+        Box::new(self.place.clone())
     }
 
-    /// After `Done`: waits for the end and judges it.
-    pub fn finish(mut self, place: &RunStep, limit: Duration) -> Result<(), LabError> {
-        let until = Instant::now() + limit;
-        loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) if status.success() => {
-                    self.ended = true;
-                    return Ok(());
-                }
-                Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
-                Ok(None) => {
-                    self.kill();
-                    return Err(LabError::Hung {
-                        place: Box::new(place.clone()),
-                        after: limit,
-                        last_words: self.last_words(),
-                    });
-                }
-                Ok(Some(_)) | Err(_) => {
-                    self.ended = true;
-                    return Err(self.crashed(place));
-                }
+    pub fn protocol(&self, what: impl Into<String>) -> LabError {
+        LabError::Protocol { place: self.at(), what: what.into() }
+    }
+
+    /// Hears `Done`, waits for the end and judges it.
+    pub fn finish(mut self) -> Result<(), LabError> {
+        match self.hear()? {
+            FromChild::Done => {}
+            other => return Err(self.protocol(format!("{other:?} instead of the end"))),
+        }
+        match ended(&mut self.child, self.patience.silence) {
+            None => Err(self.hung()),
+            Some(status) => {
+                self.ended = true;
+                if status.success() { Ok(()) } else { Err(self.crashed()) }
             }
         }
     }
 
-    fn crashed(&mut self, place: &RunStep) -> LabError {
+    fn hung(&mut self) -> LabError {
+        self.kill();
+        LabError::Hung { place: self.at(), after: self.patience.silence, last_words: self.last_words() }
+    }
+
+    fn crashed(&mut self) -> LabError {
         self.kill_group();
-        let how = match self.await_end() {
+        let how = match ended(&mut self.child, PATIENCE) {
             Some(status) => how_it_ended(status),
             None => "does not end: OpenZFS holds it; it is left behind".into(),
         };
         self.ended = true;
-        LabError::Crashed {
-            place: Box::new(place.clone()),
-            how,
-            library: self.library.clone(),
-            last_words: self.last_words(),
-        }
+        let (library, last_words) = (self.library.clone(), self.last_words());
+        LabError::Crashed { place: self.at(), how, library, last_words }
     }
 
     /// With the commands that it runs. One that cannot end, because OpenZFS does not let go of it, is left
@@ -208,21 +200,8 @@ impl RunningChild {
     fn kill(&mut self) {
         if !self.ended {
             self.kill_group();
-            self.await_end();
+            ended(&mut self.child, PATIENCE);
             self.ended = true;
-        }
-    }
-
-    /// `None` when it does not end soon.
-    fn await_end(&mut self) -> Option<ExitStatus> {
-        const PATIENCE: Duration = Duration::from_secs(10);
-        let until = Instant::now() + PATIENCE;
-        loop {
-            match self.child.try_wait() {
-                Ok(Some(status)) => return Some(status),
-                Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(5)),
-                Ok(None) | Err(_) => return None,
-            }
         }
     }
 
@@ -250,6 +229,25 @@ impl RunningChild {
 impl Drop for RunningChild {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// Time to end after SIGKILL.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// `None` when it still runs after `limit`.
+pub fn ended(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
+    let begin = Instant::now();
+    let mut pause = Duration::from_micros(500);
+    loop {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        if begin.elapsed() > limit {
+            return None;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
     }
 }
 
@@ -309,7 +307,7 @@ impl LastWords {
 }
 
 /// Text of strangers without what a terminal would obey.
-fn printable(text: &str, longest: usize) -> String {
+pub fn printable(text: &str, longest: usize) -> String {
     text.chars().take(longest).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 

@@ -4,18 +4,17 @@
 //! it says `Ready` and waits for one line, the gate: the recorder is started meanwhile. Times are
 //! the monotonic clock.
 
-use super::clocks::PhaseClocks;
 use crate::Bytes;
 use crate::failure::Failure;
-use crate::latency::Latency;
-use crate::pool::plan::PoolPlan;
-use crate::result::Mark;
-use crate::spec::{Called, Setup, Step};
+use crate::pool::host::Roots;
+use crate::pool::journal::Begin;
+use crate::pool::parameters::Wanted;
+use crate::result::{Mark, StepResult};
+use crate::spec::{Setup, Step};
 use crate::user::cures::Cure;
 use crate::user::kept::Kept;
 use crate::user::library::Library;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// The line that opens the gate.
@@ -55,6 +54,19 @@ pub struct UserPlan {
     pub existing: Option<Kept>,
 }
 
+/// What the child of the engine `pool` has to know of the host.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PoolPlan {
+    /// Folder of the run's journal.
+    pub journal: PathBuf,
+    pub begin: Begin,
+    pub roots: Roots,
+    /// Empty for files in the scratch folder.
+    pub devices: Vec<PathBuf>,
+    pub numbers: Vec<u64>,
+    pub parameters: Vec<Wanted>,
+}
+
 /// A variable of the library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parameter {
@@ -91,31 +103,18 @@ pub enum FromChild {
         done: u64,
         total: u64,
     },
-    End(StepEnd),
+    End(Box<StepEnd>),
     Failed {
         failure: Failure,
     },
     Done,
 }
 
-/// A step is over; its beginning and end are in the clocks.
+/// A step is over.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct StepEnd {
-    pub step: String,
-    /// Moved by the application, in so many blocks of the dataset.
-    pub bytes: u64,
-    pub blocks: u64,
-    /// Snapshots taken or destroyed.
-    pub operations: u64,
-    /// Of the calls of the application.
-    #[serde(default)]
-    pub latency: Option<Latency>,
-    #[serde(default)]
-    pub called: Called,
-    pub clocks: PhaseClocks,
-    /// Change of OpenZFS's counters, `arcstats.hits`.
-    pub counters: BTreeMap<String, i64>,
-    /// Counters of the lab that this engine cannot count.
-    #[serde(default)]
-    pub not_counted: BTreeSet<String>,
+    /// Without marks and captures, which are the parent's.
+    pub result: StepResult,
+    /// When it was over.
+    pub end_ns: i64,
 }

@@ -266,7 +266,7 @@ impl Recorded {
             match names::kind(name) {
                 Some(Kind::Parameter) if value.parse::<i128>().is_ok() => self.tell(name, value, from),
                 Some(Kind::Parameter) => self.leave(what, "the lab sets parameters to numbers only"),
-                Some(Kind::Implementation(_)) => match facts.implementations.get(name) {
+                Some(Kind::Implementation) => match facts.implementations.get(name) {
                     Some(chosen) => self.tell(name, chosen.clone(), from),
                     None => self.leave(what, "the capture does not tell which implementation was chosen"),
                 },

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::io::Buffer;
 use crate::plan::SplitMix;
 use crate::spec::{Call, CallKind, Called, Direction, RECORDS, TAIL, Way};
+use memmap2::{MmapOptions, MmapRaw};
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -139,12 +140,14 @@ impl CallFile {
     fn compare_mapped(&self) -> Result<(), Failure> {
         match &self.mapped {
             None => Ok(()),
-            Some(mapped) => self.compare("look at the mapped part", &mapped.copy(), mapped.at, mapped.length),
+            Some(mapped) => {
+                self.compare("look at the mapped part", &mapped.copy(), mapped.at, mapped.memory.len())
+            }
         }
     }
 
     fn failed(&self, doing: &str, error: &std::io::Error) -> Failure {
-        Failure::other(format!("{doing} {}", self.path.display()), error.to_string())
+        Failure::other(format!("{doing} {}", self.path.display()), error)
     }
 
     fn wrong(&self, doing: &str, at: usize, found: &str) -> Failure {
@@ -184,38 +187,21 @@ fn write_changing(file: &File, at: u64, length: usize) -> i32 {
 
 /// A part of the file in memory.
 struct Mapped {
-    memory: *const u8,
+    memory: MmapRaw,
     at: usize,
-    length: usize,
 }
 
 impl Mapped {
     fn new(file: &File, range: std::ops::Range<usize>) -> std::io::Result<Mapped> {
-        // SAFETY: a new mapping of whole pages that are in the file, which nothing else knows of.
-        let memory = unsafe {
-            rustix::mm::mmap(
-                std::ptr::null_mut(),
-                range.len(),
-                rustix::mm::ProtFlags::READ,
-                rustix::mm::MapFlags::SHARED,
-                file,
-                range.start as u64,
-            )
-        }?;
-        Ok(Mapped { memory: memory.cast(), at: range.start, length: range.len() })
+        let part = MmapOptions::new().offset(range.start as u64).len(range.len()).map_raw_read_only(file)?;
+        Ok(Mapped { memory: part, at: range.start })
     }
 
     fn copy(&self) -> Vec<u8> {
         // Volatile: the kernel changes what is behind it.
+        let byte = |at| self.memory.as_ptr().wrapping_add(at);
         // SAFETY: all of the mapping is in the file, which never gets shorter.
-        (0..self.length).map(|byte| unsafe { self.memory.add(byte).read_volatile() }).collect()
-    }
-}
-
-impl Drop for Mapped {
-    fn drop(&mut self) {
-        // SAFETY: the mapping of `new`, which nobody has any more. Fails for no mapping that is there.
-        let _ = unsafe { rustix::mm::munmap(self.memory.cast_mut().cast(), self.length) };
+        (0..self.memory.len()).map(|at| unsafe { byte(at).read_volatile() }).collect()
     }
 }
 

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use zwhy_host::numbers_in;
 
 /// kthreadd, the parent of all of them.
 const KTHREADD: &str = "2";
@@ -84,7 +85,7 @@ impl Measuring {
         clocks.system_s += all.cpu_s;
         clocks.threads.retain(|group| group.comm != "lab-watch");
         clocks.threads.extend(groups);
-        clocks.threads.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+        ThreadGroup::sort(&mut clocks.threads);
         (clocks.read_bytes, clocks.written_bytes) = match self.disks {
             Disks::Files => (all.read, all.written),
             Disks::Devices(_) => (moved.0.saturating_sub(self.moved.0), moved.1.saturating_sub(self.moved.1)),
@@ -95,29 +96,22 @@ impl Measuring {
 
 /// Groups by name with what they used, and the sum.
 fn between(before: &Threads, after: &Threads) -> (Vec<ThreadGroup>, Used) {
-    let mut groups: BTreeMap<&str, (u32, f64)> = BTreeMap::new();
     let mut all = Used::default();
+    let mut busy = Vec::new();
     for (thread, (comm, used)) in after {
         let base = before.get(thread).map(|(_, used)| *used).unwrap_or_default();
-        let cpu = used.cpu_s - base.cpu_s;
+        let cpu_s = used.cpu_s - base.cpu_s;
         all.read += used.read.saturating_sub(base.read);
         all.written += used.written.saturating_sub(base.written);
-        if cpu > 0.0 {
-            all.cpu_s += cpu;
-            let group = groups.entry(zwhy_zfs::thread_base(comm)).or_default();
-            *group = (group.0 + 1, group.1 + cpu);
-        }
+        all.cpu_s += cpu_s.max(0.0);
+        busy.push((comm, cpu_s));
     }
-    let group =
-        |(comm, (threads, cpu_s)): (&str, (u32, f64))| ThreadGroup { comm: comm.into(), threads, cpu_s };
-    (groups.into_iter().map(group).collect(), all)
+    (ThreadGroup::of(busy.into_iter()), all)
 }
 
 /// Threads of the kernel. Those that end while this reads are left out.
 fn threads(roots: &Roots) -> Threads {
-    let Ok(entries) = std::fs::read_dir(&roots.proc) else { return Threads::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter_map(|pid| thread(roots, pid)).collect()
+    numbers_in(&roots.proc).into_iter().filter_map(|pid| thread(roots, pid)).collect()
 }
 
 fn thread(roots: &Roots, pid: i32) -> Option<((i32, u64), (String, Used))> {

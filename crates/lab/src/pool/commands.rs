@@ -1,12 +1,13 @@
 //! `zpool` and `zfs`, each call with a time limit: a pool that is stuck must not stop the lab.
 
 use super::kill;
+use crate::engine::parent::{ended, printable};
 use crate::failure::Failure;
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Shorter than the silence after which a run is given up.
 const LIMIT: Duration = Duration::from_secs(100);
@@ -96,25 +97,8 @@ impl Tools {
             return Ok(out);
         }
         let words = if err.trim().is_empty() { out } else { err };
-        let plain: String =
-            words.trim().chars().take(LONGEST).map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let plain = printable(words.trim(), LONGEST);
         Err(Failure::other(doing, format!("it said: {plain}")))
-    }
-}
-
-/// `None` when it still runs after `limit`.
-fn ended(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
-    let begin = Instant::now();
-    let mut pause = Duration::from_micros(500);
-    loop {
-        if let Ok(Some(status)) = child.try_wait() {
-            return Some(status);
-        }
-        if begin.elapsed() > limit {
-            return None;
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
     }
 }
 
@@ -141,6 +125,7 @@ fn heard(from: &Receiver<Vec<u8>>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     #[test]
     fn words_of_a_program_are_returned_or_quoted() {

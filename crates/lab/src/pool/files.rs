@@ -26,7 +26,7 @@ impl Files {
             let path = folder.join(format!("file{index}"));
             let mut options = File::options();
             options.read(true).write(true).create(true).truncate(false).custom_flags(flags);
-            options.open(&path).map_err(|e| Failure::other(format!("open {}", path.display()), e.to_string()))
+            options.open(&path).map_err(|e| Failure::other(format!("open {}", path.display()), e))
         };
         let all = |flags| (0..count).map(|index| one(index, flags)).collect::<Result<Vec<File>, Failure>>();
         Ok(Files {
@@ -50,18 +50,15 @@ impl Files {
 impl Target for &Files {
     fn write_at(&self, way: Way, object: u64, offset: u64, data: &[u8]) -> Result<(), Failure> {
         self.file(way, object).and_then(|file| self.write(file, data, offset)).map_err(|e| {
-            Failure::other(
-                format!("write {} bytes at byte {offset} of file {object}", data.len()),
-                e.to_string(),
-            )
+            Failure::other(format!("write {} bytes at byte {offset} of file {object}", data.len()), e)
         })
     }
 
     fn read_at(&self, way: Way, object: u64, offset: u64, data: &mut [u8]) -> Result<(), Failure> {
         let length = data.len();
-        self.file(way, object).and_then(|file| file.read_exact_at(data, offset)).map_err(|e| {
-            Failure::other(format!("read {length} bytes at byte {offset} of file {object}"), e.to_string())
-        })
+        self.file(way, object)
+            .and_then(|file| file.read_exact_at(data, offset))
+            .map_err(|e| Failure::other(format!("read {length} bytes at byte {offset} of file {object}"), e))
     }
 }
 

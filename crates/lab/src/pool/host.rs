@@ -44,20 +44,17 @@ impl Roots {
 
     /// When a process started, in ticks since boot; with its number it names a process for good.
     pub fn started(&self, pid: u32) -> Option<u64> {
-        // The name, in parentheses, may hold anything.
         let stat = std::fs::read_to_string(self.proc.join(format!("{pid}/stat"))).ok()?;
-        stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
+        zwhy_host::stat_fields(&stat)?.nth(19)?.parse().ok()
     }
 
     /// Processes with this word in their command line.
-    pub fn processes_with(&self, word: &str) -> Vec<u32> {
-        let Ok(entries) = std::fs::read_dir(&self.proc) else { return Vec::new() };
-        let has_word = |pid: &u32| {
+    pub fn processes_with(&self, word: &str) -> Vec<i32> {
+        let has_word = |pid: &i32| {
             let line = std::fs::read(self.proc.join(format!("{pid}/cmdline"))).unwrap_or_default();
             line.windows(word.len()).any(|part| part == word.as_bytes())
         };
-        let pids = entries.flatten().filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
-        pids.filter(has_word).collect()
+        zwhy_host::numbers_in(&self.proc).into_iter().filter(has_word).collect()
     }
 }
 
@@ -68,13 +65,7 @@ pub fn read(path: &Path) -> Option<String> {
 
 fn release(version: &str) -> Option<Release> {
     let mut parts = version.split(['.', '-', '_']);
-    match (parts.next()?, parts.next()?) {
-        ("2", "1") => Some(Release::V2_1),
-        ("2", "2") => Some(Release::V2_2),
-        ("2", "3") => Some(Release::V2_3),
-        ("2", "4") => Some(Release::V2_4),
-        _ => None,
-    }
+    serde_json::from_value(format!("{}.{}", parts.next()?, parts.next()?).into()).ok()
 }
 
 #[cfg(test)]

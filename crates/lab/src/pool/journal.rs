@@ -7,6 +7,7 @@
 use super::host::Roots;
 use super::kill;
 use crate::LabError;
+use crate::bytes::hex;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -78,12 +79,11 @@ impl Journal {
     /// # Errors
     /// When the folder cannot be made, or others could write into it.
     pub fn begin(journals: &Path, scratch: &Path, roots: &Roots) -> Result<(Journal, Begin), LabError> {
-        let io = |source| LabError::Io { doing: "make the journal in", path: journals.to_owned(), source };
-        DirBuilder::new().recursive(true).mode(0o700).create(journals).map_err(io)?;
+        let io = LabError::io("make the journal in", journals);
+        DirBuilder::new().recursive(true).mode(0o700).create(journals).map_err(&io)?;
         check_owner(journals)?;
         let mut random = [0; 24];
-        File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random)).map_err(io)?;
-        let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+        File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random)).map_err(&io)?;
         let pid = std::process::id();
         let begin = Begin {
             token: hex(&random[..8]),
@@ -93,14 +93,14 @@ impl Journal {
             scratch: scratch.to_owned(),
         };
         let folder = journals.join(&begin.token);
-        DirBuilder::new().mode(0o700).create(&folder).map_err(io)?;
+        DirBuilder::new().mode(0o700).create(&folder).map_err(&io)?;
         let path = folder.join(FILE);
-        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path).map_err(io)?;
+        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path).map_err(&io)?;
         let mut journal = Journal { folder: folder.clone(), file };
-        journal.write(&Entry::Begin(begin.clone())).map_err(io)?;
+        journal.write(&Entry::Begin(begin.clone())).map_err(&io)?;
         // The names of file and folder have to be on disk, too.
         for folder in [folder.as_path(), journals] {
-            File::open(folder).and_then(|f| f.sync_all()).map_err(io)?;
+            File::open(folder).and_then(|f| f.sync_all()).map_err(&io)?;
         }
         Ok((journal, begin))
     }
@@ -111,7 +111,7 @@ impl Journal {
     /// When it is not there.
     pub fn go_on(folder: &Path) -> Result<Journal, Failure> {
         let file = OpenOptions::new().append(true).open(folder.join(FILE));
-        let file = file.map_err(|e| Failure::other("open the journal", e.to_string()))?;
+        let file = file.map_err(|e| Failure::other("open the journal", e))?;
         Ok(Journal { folder: folder.to_owned(), file })
     }
 
@@ -121,7 +121,7 @@ impl Journal {
     /// When it could not be written: the change must not be made then.
     pub fn note(&mut self, entry: &Entry) -> Result<(), Failure> {
         kill::point()?;
-        self.write(entry).map_err(|e| Failure::other("write the journal", e.to_string()))?;
+        self.write(entry).map_err(|e| Failure::other("write the journal", e))?;
         kill::point()
     }
 
@@ -153,10 +153,7 @@ pub fn key(folder: &Path) -> PathBuf {
 pub fn all(journals: &Path) -> Result<Vec<PathBuf>, LabError> {
     let entries = match fs::read_dir(journals) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => {
-            return Err(LabError::Io { doing: "look for journals in", path: journals.into(), source });
-        }
-        Ok(entries) => entries,
+        other => other.map_err(LabError::io("look for journals in", journals))?,
     };
     check_owner(journals)?;
     let mut folders: Vec<PathBuf> =
@@ -193,8 +190,8 @@ pub fn remove(folder: &Path) -> io::Result<()> {
 
 /// Whoever can write journals decides what is destroyed.
 fn check_owner(journals: &Path) -> Result<(), LabError> {
-    let refused = |what: &str| LabError::Result { path: journals.to_owned(), what: what.to_owned() };
-    let data = fs::metadata(journals).map_err(|e| refused(&e.to_string()))?;
+    let refused = LabError::useless(journals);
+    let data = fs::metadata(journals).map_err(LabError::useless(journals))?;
     if data.uid() != rustix::process::geteuid().as_raw() {
         return Err(refused("the folder of the journals belongs to another user"));
     }

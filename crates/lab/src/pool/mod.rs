@@ -13,13 +13,12 @@ mod devices;
 mod engine;
 mod files;
 mod guard;
-mod host;
+pub mod host;
 pub mod journal;
 mod kill;
 mod labels;
 pub mod limits;
-mod parameters;
-pub mod plan;
+pub mod parameters;
 pub mod session;
 #[cfg(test)]
 mod tests;

@@ -8,10 +8,9 @@ use super::files::Files;
 use super::journal::{self, Entry, Journal};
 use super::kill;
 use super::parameters::{self, ADMIN_SNAPSHOT};
-use super::plan::PoolPlan;
 use crate::Bytes;
 use crate::engine::clocks::PhaseClocks;
-use crate::engine::protocol::ChildPlan;
+use crate::engine::protocol::{ChildPlan, PoolPlan};
 use crate::engine::{Measured, Session};
 use crate::failure::Failure;
 use crate::io::Target;
@@ -229,7 +228,7 @@ fn dataset(own: &PoolPlan, setup: &Setup) -> Vec<String> {
 fn write_key(path: &Path) -> Result<(), Failure> {
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path);
     file.and_then(|mut file| file.write_all(KEY.as_bytes()))
-        .map_err(|e| Failure::other("write the key of the dataset", e.to_string()))
+        .map_err(|e| Failure::other("write the key of the dataset", e))
 }
 
 impl Session for PoolSession {

@@ -11,7 +11,7 @@ pub use summary::{Summary, SummaryStep, summarise};
 use crate::like::Likeness;
 use crate::sample::Sampled;
 use crate::spec::{Check, Engine, Measure, Setup, Size, SizeSpec, Stop};
-use crate::stats::{self, Growth, Surface};
+use crate::stats::{self, Growth, Ratio, Surface};
 use crate::user::cures::Cure;
 use crate::user::library::LibraryInfo;
 use crate::verdict::CheckResult;
@@ -129,6 +129,17 @@ impl RunResult {
     pub fn step(&self, name: &str) -> Option<&StepResult> {
         self.steps.iter().find(|step| step.name == name)
     }
+
+    /// The value of a factor that is a number.
+    pub fn size(&self, factor: &str) -> Option<f64> {
+        self.factors.get(factor)?.parse().ok()
+    }
+
+    /// The factors but these: label of the curve that a run is on.
+    pub fn others(&self, but: &[&str]) -> String {
+        let others = self.factors.iter().filter(|(name, _)| !but.contains(&name.as_str()));
+        others.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" ")
+    }
 }
 
 /// A run that ended before its last step, and why.
@@ -179,13 +190,12 @@ impl ExperimentResult {
         let text = std::fs::read_to_string(&path).map_err(|source| {
             LabError::unread("read the result of an experiment,", folder, path.clone(), source)
         })?;
-        let damaged = |what: String| LabError::Result { path: path.clone(), what };
-        let schema: serde_json::Value = serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+        let schema: serde_json::Value = serde_json::from_str(&text).map_err(LabError::useless(&path))?;
         match schema.get("schema").and_then(serde_json::Value::as_u64) {
             Some(found) if found == u64::from(SCHEMA) => {
-                serde_json::from_value(schema).map_err(|e| damaged(e.to_string()))
+                serde_json::from_value(schema).map_err(LabError::useless(path))
             }
-            found => Err(damaged(format!(
+            found => Err(LabError::useless(path)(format!(
                 "it has schema {}, this zwhy reads {SCHEMA}; run the experiment again, or use the zwhy that wrote it",
                 found.map_or("of no number".to_owned(), |n| n.to_string())
             ))),
@@ -220,9 +230,34 @@ impl ExperimentResult {
         self.summary.iter().map(|s| s.variant.as_str())
     }
 
+    /// Names of the steps, as far as any run came.
+    pub fn steps(&self) -> Vec<&str> {
+        let longest = self.runs.iter().max_by_key(|run| run.steps.len());
+        longest.into_iter().flat_map(|run| &run.steps).map(|step| step.name.as_str()).collect()
+    }
+
+    pub fn runs_of(&self, variant: &str) -> impl Iterator<Item = &RunResult> {
+        self.runs.iter().filter(move |run| run.variant == variant)
+    }
+
+    /// The figures of a cell's runs.
+    pub fn figures(&self, variant: &str, step: &str, measure: &Measure) -> Vec<f64> {
+        self.values(variant, step, measure).into_values().collect()
+    }
+
+    /// A figure of one cell and step to that of another; `None` without runs that can be compared.
+    pub fn ratio(&self, of: (&str, &str), to: (&str, &str), measure: &Measure) -> Option<Ratio> {
+        let values = |(variant, step)| self.values(variant, step, measure);
+        stats::paired_at(&stats::pairs(&values(of), &values(to)), self.outside())
+    }
+
+    /// The answering figure of a run.
+    pub fn cost(&self, run: &RunResult) -> Option<f64> {
+        self.figure.measure.of(run.step(&self.figure.step)?)
+    }
+
     /// The figure of each run of a cell, by repetition.
     pub fn values(&self, variant: &str, step: &str, measure: &Measure) -> BTreeMap<u32, f64> {
-        let own = self.runs.iter().filter(|run| run.variant == variant);
-        own.filter_map(|run| Some((run.repetition, measure.of(run.step(step)?)?))).collect()
+        self.runs_of(variant).filter_map(|run| Some((run.repetition, measure.of(run.step(step)?)?))).collect()
     }
 }

@@ -35,8 +35,8 @@ struct Row<'a> {
 pub fn write(result: &ExperimentResult, folder: &Path) -> Result<PathBuf, LabError> {
     let path = folder.join(FILE_NAME);
     let mut bytes = Vec::new();
-    encode(result, &mut bytes)
-        .map_err(|e| LabError::Result { path: path.clone(), what: format!("it cannot be made: {e}") })?;
+    let failed = |e| LabError::useless(&path)(format!("it cannot be made: {e}"));
+    encode(result, &mut bytes).map_err(failed)?;
     Place::of(&path)?.write(|out| out.write_all(&bytes).map_err(|e| PlaceError::refused(&path, e)))?;
     Ok(path)
 }

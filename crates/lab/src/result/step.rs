@@ -65,6 +65,31 @@ pub struct ThreadGroup {
     pub cpu_s: f64,
 }
 
+impl ThreadGroup {
+    /// Threads with the CPU seconds that each used, those of one name without its number together, most first; those
+    /// that used nothing are left out.
+    pub fn of<S: AsRef<str>>(used: impl Iterator<Item = (S, f64)>) -> Vec<ThreadGroup> {
+        let mut groups: BTreeMap<String, (u32, f64)> = BTreeMap::new();
+        for (comm, cpu_s) in used.filter(|(_, cpu_s)| *cpu_s > 0.0) {
+            let group = groups.entry(zwhy_zfs::thread_base(comm.as_ref()).to_owned()).or_default();
+            *group = (group.0 + 1, group.1 + cpu_s);
+        }
+        ThreadGroup::all(groups)
+    }
+
+    /// Names with numbers of threads and CPU seconds, most first.
+    pub fn all(groups: BTreeMap<String, (u32, f64)>) -> Vec<ThreadGroup> {
+        let group = |(comm, (threads, cpu_s))| ThreadGroup { comm, threads, cpu_s };
+        let mut groups: Vec<ThreadGroup> = groups.into_iter().map(group).collect();
+        ThreadGroup::sort(&mut groups);
+        groups
+    }
+
+    pub fn sort(groups: &mut [ThreadGroup]) {
+        groups.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+    }
+}
+
 /// An event inside a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mark {

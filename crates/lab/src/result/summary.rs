@@ -58,16 +58,10 @@ fn summarise_step(name: &str, runs: &[&RunResult]) -> SummaryStep {
 }
 
 fn all_threads(steps: &[&StepResult]) -> Vec<ThreadGroup> {
-    let mut threads: BTreeMap<&str, (u32, f64)> = BTreeMap::new();
+    let mut threads: BTreeMap<String, (u32, f64)> = BTreeMap::new();
     for group in steps.iter().flat_map(|step| &step.threads) {
-        let entry = threads.entry(&group.comm).or_default();
-        entry.0 = entry.0.max(group.threads);
-        entry.1 += group.cpu_s;
+        let entry = threads.entry(group.comm.clone()).or_default();
+        *entry = (entry.0.max(group.threads), entry.1 + group.cpu_s);
     }
-    let mut threads: Vec<ThreadGroup> = threads
-        .into_iter()
-        .map(|(comm, (threads, cpu_s))| ThreadGroup { comm: comm.to_owned(), threads, cpu_s })
-        .collect();
-    threads.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
-    threads
+    ThreadGroup::all(threads)
 }

@@ -1,66 +1,59 @@
 //! One cell, once: one child from start to end, its steps measured and recorded.
 
-use super::RunOptions;
+use super::Session;
 use crate::Bytes;
-use crate::engine::Engine;
-use crate::engine::parent::{RunStep, RunningChild};
-use crate::engine::protocol::{ChildPlan, FromChild, StepEnd};
+use crate::engine::parent::{Patience, RunStep, RunningChild};
+use crate::engine::protocol::{ChildPlan, FromChild};
 use crate::error::LabError;
 use crate::plan::PlannedRun;
-use crate::recorder::{Progress, Recorder, Step as Shown};
+use crate::recorder::Step as Shown;
 use crate::result::{Captured, RunResult, StepResult};
 use crate::sample;
 use crate::spec::{Action, Step, Variant};
-use crate::store::Plan;
 use crate::user::cures::Cure;
 use std::path::{Path, PathBuf};
 use zwhy_evidence::{CaptureFacts, ExperimentFacts, Kind};
 use zwhy_profile::Nanos;
 
-pub struct OneRun<'a> {
-    pub plan: &'a Plan,
-    pub options: &'a RunOptions,
-    pub engine: &'a mut dyn Engine,
-    pub variant: &'a Variant,
+pub struct OneRun<'s, 'a> {
+    pub session: &'s mut Session<'a>,
+    pub variant: &'s Variant,
     pub planned: PlannedRun,
-    pub scratch: &'a Path,
     /// Place in the order from 0, and how many runs there are.
     pub position: (usize, usize),
-    pub recorder: &'a mut dyn Recorder,
-    pub progress: &'a mut dyn Progress,
 }
 
-impl OneRun<'_> {
+impl OneRun<'_, '_> {
     pub fn run(&mut self) -> Result<(RunResult, Vec<Cure>), LabError> {
         let plan = ChildPlan {
-            engine: self.engine.begin(&self.variant.setup, self.scratch)?,
-            scratch: self.scratch.to_owned(),
+            engine: self.session.engine.begin(&self.variant.setup, self.session.scratch.path())?,
+            scratch: self.session.scratch.path().to_owned(),
             setup: self.variant.setup.clone(),
-            bytes: self.plan.size_spec.bytes,
-            seed: self.plan.seed,
+            bytes: self.session.plan.size_spec.bytes,
+            seed: self.session.plan.seed,
             steps: self.variant.steps.clone(),
-            sample: self.plan.sample.is_some().then(|| sample::path(&self.options.out)),
-            keep: self.plan.keep,
-            fault: self.options.fault,
+            sample: self.session.plan.sample.is_some().then(|| sample::path(&self.session.options.out)),
+            keep: self.session.plan.keep,
+            fault: self.session.options.fault,
         };
-        let mut place = RunStep { variant: self.variant.label.clone(), phase: "set-up".into() };
+        let place = RunStep { variant: self.variant.label.clone(), phase: "set-up".into() };
         self.show(&place.phase);
-        let mut child = RunningChild::start(&self.options.child, &plan, &*self.engine)?;
-        let cures = match self.hear(&mut child, &place)? {
+        let patience =
+            Patience { silence: self.session.options.silence, cancel: self.session.options.cancel.clone() };
+        let mut child =
+            RunningChild::start(&self.session.options.child, &plan, &*self.session.engine, place, patience)?;
+        let cures = match child.hear()? {
             FromChild::Hello { cures } => cures,
-            other => return Err(child.protocol(&place, format!("{other:?} instead of a greeting"))),
+            other => return Err(child.protocol(format!("{other:?} instead of a greeting"))),
         };
         let mut steps = Vec::new();
         for step in &self.variant.steps {
-            place.phase.clone_from(&step.name);
-            self.show(&place.phase);
-            steps.push(self.step(&mut child, &place, step)?);
+            child.place.phase.clone_from(&step.name);
+            self.show(&step.name);
+            steps.push(self.step(&mut child, step)?);
         }
-        place.phase = "clean-up".into();
-        match self.hear(&mut child, &place)? {
-            FromChild::Done => child.finish(&place, self.options.silence)?,
-            other => return Err(child.protocol(&place, format!("{other:?} instead of the end"))),
-        }
+        child.place.phase = "clean-up".into();
+        child.finish()?;
         let run = RunResult {
             position: self.position.0,
             variant: self.variant.label.clone(),
@@ -74,41 +67,33 @@ impl OneRun<'_> {
 
     fn show(&mut self, phase: &str) {
         let (position, runs) = self.position;
-        self.progress.step(&Shown { run: position + 1, runs, variant: &self.variant.label, phase });
+        self.session.progress.step(&Shown { run: position + 1, runs, variant: &self.variant.label, phase });
     }
 
-    fn hear(&self, child: &mut RunningChild, place: &RunStep) -> Result<FromChild, LabError> {
-        child.hear(place, self.options.silence, &self.options.cancel)
-    }
-
-    fn step(
-        &mut self,
-        child: &mut RunningChild,
-        place: &RunStep,
-        step: &Step,
-    ) -> Result<StepResult, LabError> {
-        match self.hear(child, place)? {
+    fn step(&mut self, child: &mut RunningChild, step: &Step) -> Result<StepResult, LabError> {
+        match child.hear()? {
             FromChild::Ready { step: ready } if ready == step.name => {}
-            other => return Err(child.protocol(place, format!("{other:?} instead of being ready"))),
+            other => return Err(child.protocol(format!("{other:?} instead of being ready"))),
         }
-        let failed = |source| LabError::Record { place: Box::new(place.clone()), source };
+        let place = child.at();
+        let failed = |source| LabError::Record { place: place.clone(), source };
         let recording = match step.record {
             true => {
                 let file = self.capture_file(step)?;
                 let name = format!("{} {}", self.variant.label, step.name);
-                let whom = self.engine.whom(child.pid());
-                Some(self.recorder.start(whom, &file, &name, &self.facts(step)).map_err(failed)?)
+                let whom = self.session.engine.whom(child.pid());
+                Some(self.session.recorder.start(whom, &file, &name, &self.facts(step)).map_err(failed)?)
             }
             false => None,
         };
         child.go();
         let mut marks = Vec::new();
         let end = loop {
-            match self.hear(child, place)? {
+            match child.hear()? {
                 FromChild::Mark(mark) => marks.push(mark),
-                FromChild::Progress { done, total } => self.progress.bytes(done, total),
-                FromChild::End(end) if end.step == step.name => break end,
-                other => return Err(child.protocol(place, format!("{other:?} inside a step"))),
+                FromChild::Progress { done, total } => self.session.progress.bytes(done, total),
+                FromChild::End(end) if end.result.name == step.name => break end,
+                other => return Err(child.protocol(format!("{other:?} inside a step"))),
             }
         };
         let capture = match recording {
@@ -117,16 +102,16 @@ impl OneRun<'_> {
                 for mark in &marks {
                     recording.mark(Nanos(mark.t_ns), &mark.name, &mark.text);
                 }
-                recording.mark(Nanos(end.clocks.end_ns), "end", &step.name);
+                recording.mark(Nanos(end.end_ns), "end", &step.name);
                 let recorded = recording.stop().map_err(failed)?;
                 recorded.path.map(|path| Captured {
-                    path: path.strip_prefix(&self.options.out).map_or(path.clone(), Path::to_owned),
+                    path: path.strip_prefix(&self.session.options.out).map_or(path.clone(), Path::to_owned),
                     samples: recorded.samples,
                     lost: recorded.lost,
                 })
             }
         };
-        Ok(StepResult { marks, capture, ..step_result(end) })
+        Ok(StepResult { marks, capture, ..end.result })
     }
 
     /// `aes-256-ccm-read.zwhy`; with repetitions `aes-256-ccm-2-read.zwhy`. What an interrupted run left in
@@ -134,19 +119,17 @@ impl OneRun<'_> {
     fn capture_file(&self, step: &Step) -> Result<PathBuf, LabError> {
         let safe = |c: char| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '-' };
         let plain = |text: &str| text.chars().map(safe).collect::<String>();
-        let repetition = match self.plan.size_spec.repetitions {
+        let repetition = match self.session.plan.size_spec.repetitions {
             1 => String::new(),
             _ => format!("-{}", self.planned.repetition),
         };
         let stem = format!("{}{repetition}-{}", plain(&self.variant.label), plain(&step.name));
-        let file = self.options.out.join(format!("{stem}.zwhy"));
-        let part = self.options.out.join(format!("{stem}.zwhy.part"));
-        let gone = |path: &Path, outcome: std::io::Result<()>| match outcome {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(LabError::Io {
-                doing: "remove what an interrupted run left,",
-                path: path.to_owned(),
-                source: e,
-            }),
+        let file = self.session.options.out.join(format!("{stem}.zwhy"));
+        let part = self.session.options.out.join(format!("{stem}.zwhy.part"));
+        let gone = |path: &Path, removed: std::io::Result<()>| match removed {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                Err(LabError::io("remove what an interrupted run left,", path)(e))
+            }
             _ => Ok(()),
         };
         gone(&file, std::fs::remove_file(&file))?;
@@ -159,15 +142,15 @@ impl OneRun<'_> {
         CaptureFacts {
             kind: Some(Kind::Lab),
             experiment: Some(ExperimentFacts {
-                name: Some(self.plan.experiment.name.clone()),
+                name: Some(self.session.plan.experiment.name.clone()),
                 variant: Some(self.variant.label.clone()),
                 phase: Some(step.name.clone()),
                 // How much is moved; by it what the CPU did is told for each GB.
-                bytes: Some(moved(&step.action, self.plan.size_spec.bytes)),
+                bytes: Some(moved(&step.action, self.session.plan.size_spec.bytes)),
                 repetition: Some(u64::from(self.planned.repetition)),
                 ..ExperimentFacts::default()
             }),
-            ..self.engine.facts(&self.variant.setup)
+            ..self.session.engine.facts(&self.variant.setup)
         }
     }
 }
@@ -179,40 +162,6 @@ fn moved(action: &Action, all: Bytes) -> u64 {
         Action::Read { bytes, count, .. } => bytes.unwrap_or(all).0 * u64::from(*count),
         Action::Overwrite { bytes, .. } => bytes.unwrap_or(all).0,
         Action::Snapshot { count, bytes } => u64::from(*count) * bytes.0,
-        Action::Reimport
-        | Action::Cache { .. }
-        | Action::Destroy { .. }
-        | Action::Lose { .. }
-        | Action::Regain
-        | Action::Rename
-        | Action::Call(_)
-        | Action::Idle { .. } => 0,
-    }
-}
-
-fn step_result(end: StepEnd) -> StepResult {
-    let StepEnd { step, bytes, blocks, operations, latency, called, clocks, counters, not_counted } = end;
-    let outcome = called.outcome(|name| counters.get(name).copied().unwrap_or(0));
-    let moved = bytes > 0;
-    StepResult {
-        name: step,
-        bytes,
-        blocks,
-        operations,
-        wall_s: clocks.wall_s(),
-        user_s: clocks.user_s,
-        system_s: clocks.system_s,
-        latency,
-        mb_per_s: moved.then(|| bytes as f64 / 1e6 / clocks.wall_s()),
-        cpu_s_per_gb: moved.then(|| clocks.cpu_s() / (bytes as f64 / 1e9)),
-        device_read_bytes: clocks.read_bytes,
-        device_written_bytes: clocks.written_bytes,
-        threads: clocks.threads,
-        peak_bytes: clocks.peak_bytes,
-        counters,
-        outcome,
-        not_counted,
-        marks: Vec::new(),
-        capture: None,
+        _ => 0,
     }
 }

@@ -18,7 +18,7 @@ use crate::sample::{self, Sampled};
 use crate::scratch::Scratch;
 use crate::spec::{self, Content, Experiment, Measure, Size, SizeSpec, Stop, Variant};
 use crate::stats;
-use crate::store::{Plan, Store};
+use crate::store::{Plan, Store, is_begun};
 use crate::user::cures::Cure;
 use crate::user::engine::UserEngine;
 use crate::verdict::{answer, check, enough, grows, offload, saved, surfaces};
@@ -134,7 +134,7 @@ pub fn run(
         sample::keep(&options.out, bytes)?;
     }
     let scratch = Scratch::prepare(&plan.scratch, most_space(&*engine, &variants, size.bytes))?;
-    Session { plan, options, engine, store, scratch, before: None }.go(recorder, progress)
+    Session { plan, options, engine, store, scratch, before: None, recorder, progress }.go()
 }
 
 /// Goes on with an experiment that was cut off: what is finished stays as it is.
@@ -161,7 +161,7 @@ pub fn resume(
     let scratch = Scratch::prepare(&plan.scratch, most_space(&*engine, &variants, plan.size_spec.bytes))?;
     // Without one, what is known of this OpenZFS is all that can be told.
     let before = ExperimentResult::read(&options.out).ok();
-    Session { plan, options, engine, store, scratch, before }.go(recorder, progress)
+    Session { plan, options, engine, store, scratch, before, recorder, progress }.go()
 }
 
 /// What the finished runs in a folder come to; those that are missing did not end, because of `why`.
@@ -174,7 +174,7 @@ pub fn gather(folder: &Path, plan: &Path, why: &str) -> Result<ExperimentResult,
     let (plan, store) = (Plan::read(plan)?, Store::at(folder));
     let mut result = ExperimentResult::read(folder)?;
     let labels: Vec<String> = variants(&plan.experiment)?.into_iter().map(|v| v.label).collect();
-    let order = plan.order().map_err(|what| LabError::Spec { origin: plan.experiment.name.clone(), what })?;
+    let order = plan.order()?;
     (result.runs, result.failed) = (Vec::new(), Vec::new());
     for (position, planned) in order.iter().enumerate() {
         match store.finished(position) {
@@ -203,10 +203,9 @@ fn sampled(experiment: &Experiment, options: &RunOptions) -> Result<Option<(Samp
     let wanted = variants(experiment)?.iter().any(|variant| variant.setup.data == Content::Sample);
     match &options.data {
         Some(folder) if wanted => sample::take(folder, options.seed.unwrap_or(0)).map(Some),
-        None if wanted => Err(LabError::Spec {
-            origin: experiment.name.clone(),
-            what: "data = \"sample\" needs the folder of the data: --data DIR".into(),
-        }),
+        None if wanted => {
+            Err(experiment.wrong("data = \"sample\" needs the folder of the data: --data DIR".into()))
+        }
         _ => Ok(None),
     }
 }
@@ -237,7 +236,7 @@ pub fn planned_hz(folder: &Path) -> Result<Option<u32>, LabError> {
 /// # Errors
 /// When the plan or the result cannot be read.
 pub fn runs_to_come(folder: &Path) -> Result<usize, LabError> {
-    if !crate::begun::is_begun(folder) {
+    if !is_begun(folder) {
         return Ok(0);
     }
     missing(folder, &Store::open(folder)?.1)
@@ -262,7 +261,7 @@ fn most_space(engine: &dyn Engine, variants: &[Variant], bytes: crate::Bytes) ->
 }
 
 fn variants(experiment: &Experiment) -> Result<Vec<Variant>, LabError> {
-    experiment.variants().map_err(|what| LabError::Spec { origin: experiment.name.clone(), what })
+    experiment.variants().map_err(|what| experiment.wrong(what))
 }
 
 /// All runs of one plan.
@@ -274,18 +273,15 @@ struct Session<'a> {
     scratch: Scratch,
     /// What was known when the experiment was cut off.
     before: Option<ExperimentResult>,
+    recorder: &'a mut dyn Recorder,
+    progress: &'a mut dyn Progress,
 }
 
 impl Session<'_> {
-    fn go(
-        mut self,
-        recorder: &mut dyn Recorder,
-        progress: &mut dyn Progress,
-    ) -> Result<ExperimentResult, LabError> {
+    fn go(mut self) -> Result<ExperimentResult, LabError> {
         let plan = self.plan.clone();
         let variants = variants(&plan.experiment)?;
-        let order =
-            plan.order().map_err(|what| LabError::Spec { origin: plan.experiment.name.clone(), what })?;
+        let order = plan.order()?;
         let mut result = self.blank();
         let labels: Vec<String> = variants.iter().map(|v| v.label.clone()).collect();
         let mut first_failure = None;
@@ -298,18 +294,8 @@ impl Session<'_> {
                 continue;
             }
             let variant = &variants[planned.variant];
-            let mut one = OneRun {
-                plan: &plan,
-                options: self.options,
-                engine: &mut *self.engine,
-                variant,
-                planned: *planned,
-                scratch: self.scratch.path(),
-                position: (position, order.len()),
-                recorder: &mut *recorder,
-                progress: &mut *progress,
-            };
-            let ended = one.run();
+            let place = (position, order.len());
+            let ended = OneRun { session: &mut self, variant, planned: *planned, position: place }.run();
             if plan.keep && ended.is_ok() && plan.experiment.engine == spec::Engine::User {
                 self.store.keep_pool(position, self.scratch.path())?;
             }
@@ -446,8 +432,7 @@ fn conclude(plan: &Plan, result: &mut ExperimentResult, labels: &[String]) {
 /// Typical difference between runs of one cell: the middle one of the cells.
 fn noise(result: &ExperimentResult) -> Option<f64> {
     let Figure { step, measure } = &result.figure;
-    let of_cell =
-        |label: &str| stats::noise(&result.values(label, step, measure).into_values().collect::<Vec<f64>>());
+    let of_cell = |label: &str| stats::noise(&result.figures(label, step, measure));
     stats::median(&result.labels().filter_map(of_cell).collect::<Vec<f64>>())
 }
 

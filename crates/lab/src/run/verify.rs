@@ -1,7 +1,7 @@
 //! Pools that a run kept (`--keep`) are read back, every byte, and their blocks walked by zdb where that is at hand.
 
 use crate::engine::Engine;
-use crate::engine::parent::{ChildProgram, RunStep, RunningChild};
+use crate::engine::parent::{ChildProgram, Patience, RunStep, RunningChild};
 use crate::engine::protocol::{ChildPlan, EnginePlan, FromChild, UserPlan};
 use crate::error::LabError;
 use crate::result::RunResult;
@@ -72,10 +72,7 @@ pub fn verify(folder: &Path, options: &VerifyOptions) -> Result<Vec<Verified>, L
         });
     }
     if verified.is_empty() {
-        return Err(LabError::Result {
-            path: folder.to_owned(),
-            what: "it holds no pools; zwhy lab run --keep keeps them".into(),
-        });
+        return Err(LabError::useless(folder)("it holds no pools; zwhy lab run --keep keeps them"));
     }
     Ok(verified)
 }
@@ -90,13 +87,9 @@ fn read_back(
 ) -> Result<u64, LabError> {
     let (folder, pool) = place;
     let path = pool.join(kept::FILE);
-    let text = std::fs::read_to_string(&path).map_err(|source| LabError::Io {
-        doing: "read what is known of the kept pool,",
-        path: path.clone(),
-        source,
-    })?;
-    let existing: Kept =
-        serde_json::from_str(&text).map_err(|e| LabError::Result { path, what: e.to_string() })?;
+    let text = std::fs::read_to_string(&path)
+        .map_err(LabError::io("read what is known of the kept pool,", &path))?;
+    let existing: Kept = serde_json::from_str(&text).map_err(LabError::useless(path))?;
     let mut setup = run.setup.clone();
     let mut steps = vec![step("verify", Action::Verify)];
     if options.stock {
@@ -117,39 +110,31 @@ fn read_back(
         keep: false,
         fault: None,
     };
-    let mut child = RunningChild::start(&options.child, &child_plan, engine as &dyn Engine)?;
-    play(&mut child, run, &steps, options)
+    let place = RunStep { variant: run.variant.clone(), phase: "verify".into() };
+    let patience = Patience { silence: options.silence, cancel: options.cancel.clone() };
+    let child = RunningChild::start(&options.child, &child_plan, engine as &dyn Engine, place, patience)?;
+    play(child, steps.len())
 }
 
 fn step(name: &str, action: Action) -> Step {
     Step { name: name.into(), record: false, action }
 }
 
-/// Bytes of the last step.
-fn play(
-    child: &mut RunningChild,
-    run: &RunResult,
-    steps: &[Step],
-    options: &VerifyOptions,
-) -> Result<u64, LabError> {
-    let place = RunStep { variant: run.variant.clone(), phase: "verify".into() };
-    let mut compared = 0;
-    let mut left = steps.len();
+/// Bytes of the last of so many steps.
+fn play(mut child: RunningChild, steps: usize) -> Result<u64, LabError> {
+    let (mut compared, mut left) = (0, steps);
     while left > 0 {
-        match child.hear(&place, options.silence, &options.cancel)? {
+        match child.hear()? {
             FromChild::Ready { .. } => child.go(),
             FromChild::End(end) => {
-                compared = end.bytes;
+                compared = end.result.bytes;
                 left -= 1;
             }
             FromChild::Hello { .. } | FromChild::Mark(_) | FromChild::Progress { .. } => {}
-            other => return Err(child.protocol(&place, format!("{other:?} while it reads"))),
+            other => return Err(child.protocol(format!("{other:?} while it reads"))),
         }
     }
-    match child.hear(&place, options.silence, &options.cancel)? {
-        FromChild::Done => Ok(compared),
-        other => Err(child.protocol(&place, format!("{other:?} instead of the end"))),
-    }
+    child.finish().map(|()| compared)
 }
 
 /// Where packages put it, which is not in everybody's PATH.
@@ -170,7 +155,6 @@ fn walk(zdb: &Path, pool: &Path) -> Result<(), String> {
     let text =
         String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let plain = |line: &&str| line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
-    let last: Vec<String> = lines[lines.len().saturating_sub(LINES)..].iter().map(plain).collect();
-    Err(format!("{}: {}", output.status, last.join("; ")))
+    let last = lines[lines.len().saturating_sub(LINES)..].join("; ");
+    Err(format!("{}: {}", output.status, last.replace(char::is_control, " ")))
 }

@@ -1,29 +1,16 @@
 //! The experiments that ship with zwhy.
 
+macro_rules! experiments {
+    ($($name:literal)*) => { &[$(($name, include_str!(concat!("../../experiments/", $name, ".toml")))),*] };
+}
+
 /// Name and specification, in the order in which they are listed.
-const ALL: &[(&str, &str)] = &[
-    ("encryption", include_str!("../../experiments/encryption.toml")),
-    ("arc-cached-read", include_str!("../../experiments/arc-cached-read.toml")),
-    ("idle-arc-pressure", include_str!("../../experiments/idle-arc-pressure.toml")),
-    ("direct-io", include_str!("../../experiments/direct-io.toml")),
-    ("direct-io-semantics", include_str!("../../experiments/direct-io-semantics.toml")),
-    ("snapshot-destroy", include_str!("../../experiments/snapshot-destroy.toml")),
-    ("snapshot-rename", include_str!("../../experiments/snapshot-rename.toml")),
-    ("send", include_str!("../../experiments/send.toml")),
-    ("send-receive", include_str!("../../experiments/send-receive.toml")),
-    ("prefetch", include_str!("../../experiments/prefetch.toml")),
-    ("dbuf-cache", include_str!("../../experiments/dbuf-cache.toml")),
-    ("sync-writes", include_str!("../../experiments/sync-writes.toml")),
-    ("special-vdev", include_str!("../../experiments/special-vdev.toml")),
-    ("compression", include_str!("../../experiments/compression.toml")),
-    ("checksum", include_str!("../../experiments/checksum.toml")),
-    ("recordsize", include_str!("../../experiments/recordsize.toml")),
-    ("raidz", include_str!("../../experiments/raidz.toml")),
-    ("dedup", include_str!("../../experiments/dedup.toml")),
-    ("offload", include_str!("../../experiments/offload.toml")),
-    ("offload-model", include_str!("../../experiments/offload-model.toml")),
-    ("offload-resilver", include_str!("../../experiments/offload-resilver.toml")),
-];
+const ALL: &[(&str, &str)] = experiments! {
+    "encryption" "arc-cached-read" "idle-arc-pressure" "direct-io" "direct-io-semantics"
+    "snapshot-destroy" "snapshot-rename" "send" "send-receive" "prefetch" "dbuf-cache" "sync-writes"
+    "special-vdev" "compression" "checksum" "recordsize" "raidz" "dedup" "offload" "offload-model"
+    "offload-resilver"
+};
 
 pub fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|(name, _)| *name)

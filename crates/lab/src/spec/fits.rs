@@ -1,11 +1,16 @@
 //! Whether all of a specification fits together, told in words where it does not.
 
-use super::{Experiment, StepSpec, Verb, names, near};
+use super::Verb::{
+    Cache, Call, Destroy, Overwrite, Raw, Read, Receive, Rename, Send, Snapshot, Verify, Write,
+};
+use super::{Experiment, StepSpec, names, near};
 
 /// Sizes from which on a law can be told.
 pub const SIZES: usize = 3;
 /// More runs than this are a mistake in the file rather than a wish.
 const MAX_RUNS: u64 = 10_000;
+/// Part of the letters of a name that may differ.
+const NEAR: f64 = 0.5;
 
 impl Experiment {
     pub(super) fn check(&self) -> Result<(), String> {
@@ -99,27 +104,16 @@ impl Experiment {
         if let Some(twice) = first_twice(&names) {
             return Err(format!("steps: {twice} comes twice; give one of them a name"));
         }
-        let written = self.steps.iter().position(|step| step.verb == Verb::Write);
+        let written = self.steps.iter().position(|step| step.verb == Write);
         let needs = |step: &StepSpec| {
-            matches!(
-                step.verb,
-                Verb::Read
-                    | Verb::Verify
-                    | Verb::Raw
-                    | Verb::Cache
-                    | Verb::Overwrite
-                    | Verb::Snapshot
-                    | Verb::Destroy
-                    | Verb::Rename
-                    | Verb::Send
-            )
+            matches!(step.verb, Read | Verify | Raw | Cache | Overwrite | Snapshot | Destroy | Rename | Send)
         };
         if let Some(early) = self.steps[..written.unwrap_or(self.steps.len())].iter().find(|step| needs(step))
         {
             return Err(format!("steps: {} comes before anything is written", early.name()));
         }
-        let taken = self.steps.iter().position(|step| step.verb == Verb::Snapshot);
-        let of_snapshots = |step: &&StepSpec| matches!(step.verb, Verb::Destroy | Verb::Rename | Verb::Send);
+        let taken = self.steps.iter().position(|step| step.verb == Snapshot);
+        let of_snapshots = |step: &&StepSpec| matches!(step.verb, Destroy | Rename | Send);
         if let Some(early) = self.steps[..taken.unwrap_or(self.steps.len())].iter().find(of_snapshots) {
             return Err(format!("steps: {} comes before any snapshot is taken", early.name()));
         }
@@ -129,7 +123,7 @@ impl Experiment {
 
     /// The file on which calls are made is there once it was made.
     fn check_calls(&self) -> Result<(), String> {
-        match self.steps.iter().find(|step| step.verb == Verb::Call) {
+        match self.steps.iter().find(|step| step.verb == Call) {
             Some(first) if !first.makes_file() => {
                 Err(format!("steps: {} comes before a call with call = \"make\"", first.name()))
             }
@@ -141,7 +135,7 @@ impl Experiment {
     fn check_compare(&self) -> Result<(), String> {
         let steps = self.step_names();
         let no_step = |field: &str, name: &str, steps: &[String]| {
-            let meant = meant(name, steps.iter().map(String::as_str));
+            let meant = near::meant(name, steps.iter().map(String::as_str), NEAR);
             format!("compare.{field}: {name} is not one of the steps: {}{meant}", steps.join(", "))
         };
         if !steps.contains(&self.compare.step) {
@@ -150,7 +144,7 @@ impl Experiment {
         if let Some(raw) = &self.compare.raw {
             match self.steps.iter().find(|step| step.name() == raw) {
                 None => return Err(no_step("raw", raw, &steps)),
-                Some(step) if step.verb != Verb::Raw => {
+                Some(step) if step.verb != Raw => {
                     return Err(format!(
                         "compare.raw: {raw} does not read the disks themselves, past OpenZFS; name a step with do = \"raw\""
                     ));
@@ -162,22 +156,20 @@ impl Experiment {
             return Ok(());
         };
         let known = names::stages();
-        let meant = meant(stage, known.iter().map(String::as_str));
+        let meant = near::meant(stage, known.iter().map(String::as_str), NEAR);
         Err(format!("compare.stage: there is no stage {stage:?}; there are {}{meant}", known.join(", ")))
     }
 
     /// A stream is received once it lies in a file; snapshots are those of the dataset that was sent.
     fn check_receive(&self) -> Result<(), String> {
-        let Some(received) = self.steps.iter().position(|step| step.verb == Verb::Receive) else {
+        let Some(received) = self.steps.iter().position(|step| step.verb == Receive) else {
             return Ok(());
         };
         let (before, after) = self.steps.split_at(received);
-        if !before.iter().any(|step| step.verb == Verb::Send && step.to.is_some()) {
+        if !before.iter().any(|step| step.verb == Send && step.to.is_some()) {
             return Err("steps: receive needs a send before it with to = \"file\"".into());
         }
-        let of_sent = |step: &&StepSpec| {
-            matches!(step.verb, Verb::Snapshot | Verb::Destroy | Verb::Rename | Verb::Send | Verb::Receive)
-        };
+        let of_sent = |step: &&StepSpec| matches!(step.verb, Snapshot | Destroy | Rename | Send | Receive);
         match after[1..].iter().find(of_sent) {
             Some(late) => {
                 Err(format!("steps: {} comes after receive; it is of the dataset that was sent", late.name()))
@@ -189,11 +181,4 @@ impl Experiment {
 
 fn first_twice(names: &[String]) -> Option<&String> {
     names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)).map(|(_, name)| name)
-}
-
-/// `; did you mean read?`, or nothing.
-fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    /// Part of the letters that may differ.
-    const NEAR: f64 = 0.5;
-    near::near(name, known, NEAR).map_or_else(String::new, |known| format!("; did you mean {known}?"))
 }

@@ -182,7 +182,7 @@ fn meant(text: &str) -> String {
     let with_argument = ["latency_us", "thread", "counter", "outcome"];
     let known = PLAIN.iter().map(|(name, _)| *name).chain(with_argument);
     let word = text.split_whitespace().next().unwrap_or_default();
-    near::near(word, known, NEAR).map_or_else(String::new, |name| format!("; did you mean {name}?"))
+    near::meant(word, known, NEAR)
 }
 
 impl Serialize for Measure {

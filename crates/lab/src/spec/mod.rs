@@ -23,7 +23,7 @@ pub use call::{Call, CallKind, Called, Direction, RECORDS, TAIL};
 pub use check::Check;
 pub use fits::SIZES;
 pub use measure::Measure;
-pub use offload::{Offload, Provider, SETTINGS as OFFLOAD_SETTINGS};
+pub use offload::{Offload, Provider};
 pub use setup::{Content, Device, Fsync, Layout, Setup, Way};
 pub use step::{Action, Age, Destination, Form, Order, State, Step, StepSpec, Verb};
 pub use stop::Stop;
@@ -151,13 +151,13 @@ impl Experiment {
     }
 
     pub fn from_file(path: &Path) -> Result<Experiment, LabError> {
-        let origin = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|source| LabError::Io {
-            doing: "read the experiment",
-            path: path.into(),
-            source,
-        })?;
-        Experiment::parse(&text, &origin)
+        let text = std::fs::read_to_string(path).map_err(LabError::io("read the experiment", path))?;
+        Experiment::parse(&text, &path.display().to_string())
+    }
+
+    /// The error that this experiment cannot be used.
+    pub(crate) fn wrong(&self, what: String) -> LabError {
+        LabError::Spec { origin: self.name.clone(), what }
     }
 
     /// Reads and checks a specification; `origin` names it in errors.
@@ -290,8 +290,7 @@ fn meant(message: &str) -> String {
     const NEAR: f64 = 0.6;
     let mut quoted = message.split('`').skip(1).step_by(2);
     let word = quoted.next().filter(|_| message.starts_with("unknown "));
-    let near = word.and_then(|word| near::near(word, quoted, NEAR));
-    near.map_or_else(String::new, |known| format!("; did you mean {known}?"))
+    word.map_or_else(String::new, |word| near::meant(word, quoted, NEAR))
 }
 
 /// Words speak for themselves; a number is told with what it is.

@@ -4,66 +4,34 @@
 //! Parameters are those of OpenZFS 2.1 and 2.3 (`knowledge/parameters`); whether the library at hand
 //! exports one as a variable is asked when the experiment runs.
 
-use super::near::near;
-use super::offload;
+use super::near;
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// Settings of the runner itself.
-pub const RUNNER: [&str; 15] = [
-    "arc_max",
-    "cache_disks",
-    "data",
-    "device_mb_per_s",
-    "device_ms",
-    "device_queue",
-    "disks",
-    "fsync",
-    "io",
-    "io_size",
-    "layout",
-    "log_disks",
-    "memory",
-    "special_disks",
-    "threads",
-];
-
-/// Properties of a dataset that act below the file system, where the lab works.
-pub const PROPERTIES: [&str; 14] = [
-    "checksum",
-    "compression",
-    "copies",
-    "dedup",
-    "direct",
-    "encryption",
-    "logbias",
-    "prefetch",
-    "primarycache",
-    "recordsize",
-    "redundant_metadata",
-    "secondarycache",
-    "special_small_blocks",
-    "sync",
-];
-
-/// How OpenZFS lets an implementation be chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chooser {
-    /// An exported function that takes the name.
-    Function(&'static str),
-    /// A checksum of `zfs_impl_get_ops` (2.2 and later).
-    Checksum(&'static str),
+/// Settings by what they mean, as `settings.toml` has them and says.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    runner: Vec<String>,
+    pub provider: Vec<String>,
+    /// With the words that they take; none of those that take numbers.
+    pub properties: BTreeMap<String, Vec<String>>,
+    pub implementations: BTreeMap<String, Chooser>,
 }
 
-/// Parameters whose value is the name of an implementation.
-pub const IMPLEMENTATIONS: [(&str, Chooser); 7] = [
-    ("icp_aes_impl", Chooser::Function("aes_impl_set")),
-    ("icp_gcm_impl", Chooser::Function("gcm_impl_set")),
-    ("zfs_blake3_impl", Chooser::Checksum("blake3")),
-    ("zfs_fletcher_4_impl", Chooser::Function("fletcher_4_impl_set")),
-    ("zfs_sha256_impl", Chooser::Checksum("sha256")),
-    ("zfs_sha512_impl", Chooser::Checksum("sha512")),
-    ("zfs_vdev_raidz_impl", Chooser::Function("vdev_raidz_impl_set")),
-];
+pub static SETTINGS: LazyLock<Settings> =
+    LazyLock::new(|| toml::from_str(include_str!("settings.toml")).unwrap_or_default());
+
+/// How OpenZFS lets an implementation be chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Chooser {
+    /// An exported function that takes the name.
+    Function(String),
+    /// A checksum of `zfs_impl_get_ops` (2.2 and later).
+    Checksum(String),
+}
 
 const TABLES: [&str; 3] = [
     include_str!("../../knowledge/parameters/2.1.toml"),
@@ -103,20 +71,21 @@ pub fn stages() -> &'static [String] {
 pub enum Kind {
     Runner,
     Property,
-    Implementation(Chooser),
+    Implementation,
     Parameter,
 }
 
 /// `None` for a name that is none of these: a word that only steps use.
 pub fn kind(name: &str) -> Option<Kind> {
-    if RUNNER.contains(&name) || offload::SETTINGS.contains(&name) {
+    let Settings { runner, provider, properties, implementations } = &*SETTINGS;
+    if runner.iter().chain(provider).any(|known| known == name) {
         return Some(Kind::Runner);
     }
-    if PROPERTIES.contains(&name) {
+    if properties.contains_key(name) {
         return Some(Kind::Property);
     }
-    if let Some((_, chooser)) = IMPLEMENTATIONS.iter().find(|(known, _)| *known == name) {
-        return Some(Kind::Implementation(*chooser));
+    if implementations.contains_key(name) {
+        return Some(Kind::Implementation);
     }
     PARAMETERS.binary_search_by(|known| known.as_str().cmp(name)).is_ok().then_some(Kind::Parameter)
 }
@@ -125,15 +94,10 @@ pub fn kind(name: &str) -> Option<Kind> {
 pub fn did_you_mean(name: &str) -> String {
     /// Part of the letters that may differ.
     const NEAR: f64 = 0.75;
-    let parameters = PARAMETERS.iter().map(String::as_str);
-    let implementations = IMPLEMENTATIONS.iter().map(|(name, _)| *name);
-    let all = RUNNER
-        .into_iter()
-        .chain(offload::SETTINGS)
-        .chain(PROPERTIES)
-        .chain(implementations)
-        .chain(parameters);
-    near(name, all, NEAR).map_or_else(String::new, |best| format!("; did you mean {best}?"))
+    let Settings { runner, provider, properties, implementations } = &*SETTINGS;
+    let ours = runner.iter().chain(provider).chain(properties.keys());
+    let all = ours.chain(implementations.keys()).chain(&*PARAMETERS).map(String::as_str);
+    near::meant(name, all, NEAR)
 }
 
 #[cfg(test)]
@@ -146,10 +110,9 @@ mod tests {
         assert_eq!(kind("recordsize"), Some(Kind::Property));
         assert_eq!(kind("zfs_arc_meta_balance"), Some(Kind::Parameter));
         assert_eq!(kind("dbuf_cache_max_bytes"), Some(Kind::Parameter));
-        assert_eq!(
-            kind("zfs_fletcher_4_impl"),
-            Some(Kind::Implementation(Chooser::Function("fletcher_4_impl_set")))
-        );
+        assert_eq!(kind("zfs_fletcher_4_impl"), Some(Kind::Implementation));
+        let chooser = &SETTINGS.implementations["zfs_fletcher_4_impl"];
+        assert_eq!(*chooser, Chooser::Function("fletcher_4_impl_set".into()));
         assert_eq!(kind("n"), None);
         assert!(stages().len() > 30 && stages().iter().any(|stage| stage == "copy"), "{:?}", stages());
     }

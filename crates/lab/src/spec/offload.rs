@@ -6,6 +6,7 @@ use super::accelerator::{self, Accelerator};
 use super::near;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use strum::VariantNames;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -81,8 +82,9 @@ impl EachRaidz {
 }
 
 /// Who does the work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantNames)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Provider {
     /// OpenZFS alone.
     None,
@@ -107,11 +109,12 @@ const NEAR: f64 = 0.5;
 const DEVICE: &str = "model:";
 
 /// Without `Plugin`, which is named by its path.
-pub const PROVIDERS: [&str; 6] = ["none", "software", "isal", "ideal", "model", "remote"];
+const PROVIDERS: &[&str] = Provider::VARIANTS.split_last().unwrap().1;
 
 /// DPUSM's results, in the order of its numbers (include/dpusm/common.h).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantNames)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
 pub enum Answer {
     Ok,
     Error,
@@ -123,43 +126,6 @@ pub enum Answer {
     NotSupported,
     BadResult,
 }
-
-pub const ANSWERS: [&str; 9] = [
-    "OK",
-    "ERROR",
-    "PROVIDER_NOT_EXISTS",
-    "PROVIDER_UNREGISTERED",
-    "PROVIDER_INVALIDATED",
-    "PROVIDER_MISMATCH",
-    "NOT_IMPLEMENTED",
-    "NOT_SUPPORTED",
-    "BAD_RESULT",
-];
-
-/// Settings of the provider.
-pub const SETTINGS: [&str; 21] = [
-    "provider",
-    "provider_answers",
-    "provider_check",
-    "provider_dies_after",
-    "provider_engines",
-    "provider_gb_per_s",
-    "provider_link_gb_per_s",
-    "provider_strict",
-    "provider_us",
-    "zia_checksum",
-    "zia_compress",
-    "zia_decompress",
-    "zia_file_write",
-    "zia_raidz1_gen",
-    "zia_raidz1_rec",
-    "zia_raidz2_gen",
-    "zia_raidz2_rec",
-    "zia_raidz3_gen",
-    "zia_raidz3_rec",
-    "zia_raidz_gen",
-    "zia_raidz_rec",
-];
 
 impl Default for Offload {
     fn default() -> Offload {
@@ -210,7 +176,7 @@ impl Offload {
         self.provider = match serde_json::from_value(text.into()) {
             Ok(provider) if PROVIDERS.contains(&text) => provider,
             _ => {
-                let near = near::near(text, PROVIDERS.into_iter(), NEAR);
+                let near = near::near(text, PROVIDERS.iter().copied(), NEAR);
                 let mean = near.map_or_else(String::new, |best| format!(" (did you mean {best}?)"));
                 return Err(format!(
                     "provider is {text:?}; it must be {}, model:NAME with a device that zwhy lab show offload-model lists, \
@@ -233,11 +199,9 @@ impl Offload {
             ("zia_decompress", _) => self.decompress = on,
             ("zia_checksum", _) => self.checksum = on,
             ("zia_file_write", _) => self.file_write = on,
-            (_, Some((parity @ ("" | "1" | "2" | "3"), "gen"))) => {
-                self.raidz_gen.set(parity.parse().ok(), on)
-            }
-            (_, Some((parity @ ("" | "1" | "2" | "3"), "rec"))) => {
-                self.raidz_rec.set(parity.parse().ok(), on)
+            (_, Some((parity @ ("" | "1" | "2" | "3"), part @ ("gen" | "rec")))) => {
+                let each = if part == "gen" { &mut self.raidz_gen } else { &mut self.raidz_rec };
+                each.set(parity.parse().ok(), on);
             }
             _ => return Err(format!("there is no switch {name}")),
         }
@@ -333,7 +297,7 @@ mod tests {
     #[test]
     fn results_have_the_numbers_of_dpusm() {
         let numbers: Vec<Answer> =
-            ANSWERS.iter().map(|name| serde_json::from_value((*name).into()).unwrap()).collect();
+            Answer::VARIANTS.iter().map(|name| serde_json::from_value((*name).into()).unwrap()).collect();
         assert_eq!(numbers.iter().map(|a| *a as u32).collect::<Vec<_>>(), (0..9).collect::<Vec<_>>());
     }
 
@@ -375,7 +339,7 @@ mod tests {
     #[test]
     fn switches_are_those_of_z_i_a() {
         let mut offload = Offload::default();
-        for name in SETTINGS.iter().filter(|name| name.starts_with("zia_")) {
+        for name in super::super::names::SETTINGS.provider.iter().filter(|name| name.starts_with("zia_")) {
             offload.switch(name, false).unwrap();
         }
         assert_eq!((offload.compress, offload.decompress, offload.checksum), (false, false, false));

@@ -6,6 +6,7 @@ use super::offload::{self, Offload};
 use crate::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strum::VariantNames;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
@@ -87,8 +88,9 @@ impl Default for Setup {
 }
 
 /// What is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantNames)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Content {
     /// Does not compress.
     Random,
@@ -103,8 +105,9 @@ pub enum Content {
 }
 
 /// The way of the application's I/O.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, VariantNames)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Way {
     /// Through the ARC.
     #[default]
@@ -114,8 +117,9 @@ pub enum Way {
 }
 
 /// When the application waits until what it wrote is on disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, VariantNames)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Fsync {
     /// At the end of the step only.
     #[default]
@@ -124,11 +128,9 @@ pub enum Fsync {
     EachWrite,
 }
 
-/// By their names.
-const LAYOUTS: [&str; 8] = ["stripe", "mirror", "raidz1", "raidz2", "raidz3", "draid1", "draid2", "draid3"];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, VariantNames)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Layout {
     Stripe,
     Mirror,
@@ -216,7 +218,7 @@ impl Setup {
                 super::values::check(name, text)?;
                 self.properties.insert(name.into(), text.into());
             }
-            Some(Kind::Implementation(_)) => drop(self.implementations.insert(name.into(), text.into())),
+            Some(Kind::Implementation) => drop(self.implementations.insert(name.into(), text.into())),
             Some(Kind::Parameter) => {
                 let number = text.parse().or_else(|_| text.parse().map(|bytes: Bytes| i128::from(bytes.0)));
                 let number =
@@ -250,13 +252,13 @@ impl Setup {
             "log_disks" => self.log_disks = number()?,
             "special_disks" => self.special_disks = number()?,
             "cache_disks" => self.cache_disks = number()?,
-            "fsync" => self.fsync = word(name, text, &["never", "each-write"])?,
-            "data" => self.data = word(name, text, &["random", "half", "text", "prose", "sample"])?,
-            "io" => self.io = word(name, text, &["buffered", "direct"])?,
-            "layout" => self.layout = word(name, text, &LAYOUTS)?,
+            "fsync" => self.fsync = word(name, text)?,
+            "data" => self.data = word(name, text)?,
+            "io" => self.io = word(name, text)?,
+            "layout" => self.layout = word(name, text)?,
             "device_mb_per_s" => self.device = Some(Device { mb_per_s: real()?, ..device }),
             "provider" => self.offload.set_provider(text)?,
-            "provider_answers" => self.offload.answers = word(name, text, &offload::ANSWERS)?,
+            "provider_answers" => self.offload.answers = word(name, text)?,
             "provider_engines" => self.offload.engines = number()?,
             "provider_gb_per_s" => self.offload.gb_per_s = real()?,
             "provider_link_gb_per_s" => self.offload.link_gb_per_s = real()?,
@@ -333,9 +335,9 @@ impl Setup {
 }
 
 /// One of a few words, by their names in serde.
-fn word<T: serde::de::DeserializeOwned>(name: &str, text: &str, known: &[&str]) -> Result<T, String> {
+fn word<T: serde::de::DeserializeOwned + VariantNames>(name: &str, text: &str) -> Result<T, String> {
     serde_json::from_value(text.into())
-        .map_err(|_| format!("{name} is {text:?}; it must be {}", known.join(" or ")))
+        .map_err(|_| format!("{name} is {text:?}; it must be {}", T::VARIANTS.join(" or ")))
 }
 
 /// A value as people write it; `None` for lists, tables, dates and floats without end.

@@ -34,8 +34,9 @@ pub struct StepSpec {
     pub io: Option<Word>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Verb {
     /// Write all data, wait until it is on disk.
     Write,
@@ -74,36 +75,12 @@ pub enum Verb {
 
 impl Verb {
     pub fn name(self) -> &'static str {
-        match self {
-            Verb::Write => "write",
-            Verb::Overwrite => "overwrite",
-            Verb::Reimport => "reimport",
-            Verb::Cache => "cache",
-            Verb::Read => "read",
-            Verb::Verify => "verify",
-            Verb::Raw => "raw",
-            Verb::Snapshot => "snapshot",
-            Verb::Destroy => "destroy",
-            Verb::Lose => "lose",
-            Verb::Regain => "regain",
-            Verb::Rename => "rename",
-            Verb::Send => "send",
-            Verb::Receive => "receive",
-            Verb::Idle => "idle",
-            Verb::Call => "call",
-        }
+        self.into()
     }
 
     /// Names of the arguments it takes.
     fn takes(self) -> &'static [&'static str] {
         match self {
-            Verb::Write
-            | Verb::Reimport
-            | Verb::Verify
-            | Verb::Raw
-            | Verb::Regain
-            | Verb::Rename
-            | Verb::Receive => &[],
             Verb::Lose => &["count"],
             Verb::Cache => &["state"],
             Verb::Send => &["form", "to"],
@@ -113,6 +90,7 @@ impl Verb {
             Verb::Destroy => &["order"],
             Verb::Idle => &["seconds", "available"],
             Verb::Call => &["call", "at", "bytes", "memory", "io"],
+            _ => &[],
         }
     }
 }
@@ -343,9 +321,7 @@ impl StepSpec {
             },
         })
     }
-}
 
-impl StepSpec {
     fn called(&self, setup: &Setup) -> Result<Call, String> {
         const PAGE: u64 = 4096;
         let size = |word: &Option<Word>| -> Result<u64, String> {

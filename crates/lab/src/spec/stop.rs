@@ -64,20 +64,9 @@ impl Stop {
 
     /// Repetitions after which it looks, the most of them last: each look more would widen the intervals of all.
     pub fn looks(&self) -> Vec<u32> {
-        let mut looks = vec![self.least];
-        let mut next = f64::from(self.least);
-        loop {
-            next *= NEXT_LOOK;
-            let look = next.round() as u32;
-            if look >= self.most {
-                break;
-            }
-            looks.push(look);
-        }
-        if self.most > self.least {
-            looks.push(self.most);
-        }
-        looks
+        let growing = std::iter::successors(Some(f64::from(self.least)), |next| Some(next * NEXT_LOOK));
+        let looks = growing.map(|look| look.round() as u32).take_while(|look| *look < self.most);
+        looks.chain([self.most]).collect()
     }
 
     /// Probability that the interval of one look misses: its part, so that looking again and again does not make a

@@ -1,59 +1,20 @@
 //! The words that properties take as values, so that a slip is told before anything runs.
-//!
-//! They are those of OpenZFS 2.1 to 2.4 (`zfs_prop_init` of module/zcommon/zfs_prop.c); which release has which is
-//! asked of the library or the kernel at hand.
 
-use super::near::near;
-
-const CHECKSUMS: &[&str] =
-    &["on", "off", "fletcher2", "fletcher4", "sha256", "noparity", "sha512", "skein", "edonr", "blake3"];
-const COMPRESSIONS: &[&str] = &["on", "off", "lzjb", "zle", "lz4", "gzip", "zstd", "zstd-fast"];
-const DEDUPS: &[&str] = &[
-    "on",
-    "off",
-    "verify",
-    "sha256",
-    "sha256,verify",
-    "sha512",
-    "sha512,verify",
-    "skein",
-    "skein,verify",
-    "edonr,verify",
-    "blake3",
-    "blake3,verify",
-];
-const ENCRYPTIONS: &[&str] =
-    &["on", "off", "aes-128-ccm", "aes-192-ccm", "aes-256-ccm", "aes-128-gcm", "aes-192-gcm", "aes-256-gcm"];
-const WHAT_IS_CACHED: &[&str] = &["all", "none", "metadata"];
-
-/// The words of a property; `None` of one that takes a number.
-fn words(property: &str) -> Option<&'static [&'static str]> {
-    Some(match property {
-        "checksum" => CHECKSUMS,
-        "compression" => COMPRESSIONS,
-        "copies" => &["1", "2", "3"],
-        "dedup" => DEDUPS,
-        "direct" => &["disabled", "standard", "always"],
-        "encryption" => ENCRYPTIONS,
-        "logbias" => &["latency", "throughput"],
-        "prefetch" | "primarycache" | "secondarycache" => WHAT_IS_CACHED,
-        "redundant_metadata" => &["all", "most", "some", "none"],
-        "sync" => &["standard", "always", "disabled"],
-        _ => return None,
-    })
-}
+use super::names::SETTINGS;
+use super::near;
 
 /// # Errors
 /// When the property has no such value, with those that it has.
 pub fn check(property: &str, value: &str) -> Result<(), String> {
     /// Part of the letters that may differ.
     const NEAR: f64 = 0.6;
-    let Some(known) = words(property).filter(|known| !known.contains(&value) && !is_level(property, value))
-    else {
+    let Some(known) = SETTINGS.properties.get(property).filter(|words| !words.is_empty()) else {
         return Ok(());
     };
-    let meant = near(value, known.iter().copied(), NEAR)
-        .map_or_else(String::new, |word| format!("; did you mean {word}?"));
+    if known.iter().any(|word| word == value) || is_level(property, value) {
+        return Ok(());
+    }
+    let meant = near::meant(value, known.iter().map(String::as_str), NEAR);
     let levels =
         if property == "compression" { ", gzip-1 to gzip-9, zstd-1 to zstd-19, zstd-fast-N" } else { "" };
     Err(format!("{property} is {value:?}; it must be one of {}{levels}{meant}", known.join(", ")))

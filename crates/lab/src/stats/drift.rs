@@ -2,12 +2,8 @@
 
 use crate::plan::SplitMix;
 
-/// Shuffles of the test.
-const DRAWS: usize = 2000;
 /// Below this many runs nothing can be told.
 const FEW: usize = 8;
-/// Part of the shuffles that may look as ordered as the runs.
-const CHANCE: f64 = 0.01;
 
 /// `runs` are the cell of each run and its figure, in the order they were made. Returns how much the later
 /// half took, as a factor of the earlier half, when that is no accident.
@@ -21,15 +17,10 @@ pub fn drifts(runs: &[(usize, f64)]) -> Option<f64> {
     let seen = change(&residuals);
     let mut shuffled = residuals.clone();
     let mut random = SplitMix(residuals.len() as u64);
-    let as_much = (0..DRAWS)
-        .filter(|_| {
-            for i in (1..shuffled.len()).rev() {
-                shuffled.swap(i, (random.next() % (i as u64 + 1)) as usize);
-            }
-            change(&shuffled).abs() >= seen.abs()
-        })
-        .count();
-    (as_much as f64 <= CHANCE * DRAWS as f64).then(|| seen.exp())
+    super::no_accident(seen, seen.abs(), || {
+        random.shuffle(&mut shuffled);
+        change(&shuffled)
+    })
 }
 
 /// Logarithms of each figure over its cell's mean; cells with one run tell nothing.

@@ -78,9 +78,19 @@ impl Growth {
 }
 
 /// A more complicated law is taken when its error is below this part of a simpler one's.
-pub(super) const CLEARLY_BETTER: f64 = 0.8;
+const CLEARLY_BETTER: f64 = 0.8;
 /// Costs below zero are no costs; this stands for none.
 pub(super) const NOTHING: f64 = 1e-12;
+
+/// The law that fits, of several from the simplest on, with its error.
+pub(super) fn chosen<L: Copy>(
+    laws: impl IntoIterator<Item = L>,
+    error: impl Fn(L) -> f64,
+) -> Option<(L, f64)> {
+    laws.into_iter()
+        .map(|law| (law, error(law)))
+        .reduce(|best, next| if next.1 < best.1 * CLEARLY_BETTER { next } else { best })
+}
 
 /// `points`: size and cost, several for each size where there are repetitions. `None` with fewer than three
 /// sizes.
@@ -93,14 +103,7 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Growth> {
     if sizes.len() < 3 {
         return None;
     }
-    let mut best: Option<(Model, f64)> = None;
-    for model in MODELS {
-        let error = cross_validated(model, &points, &sizes);
-        if best.is_none_or(|(_, least)| error < least * CLEARLY_BETTER) {
-            best = Some((model, error));
-        }
-    }
-    let (model, error) = best?;
+    let (model, error) = chosen(MODELS, |model| cross_validated(model, &points, &sizes))?;
     let (fixed, slope) = least_squares(model, &points);
     Some(Growth { model, fixed, slope, exponent: exponent(&points), error })
 }
@@ -148,8 +151,8 @@ fn least_squares(model: Model, points: &[(f64, f64)]) -> (f64, f64) {
 fn exponent(points: &[(f64, f64)]) -> super::Interval {
     let logs: Vec<(f64, f64)> = points.iter().map(|(n, cost)| (n.ln(), cost.ln())).collect();
     let count = logs.len() as f64;
-    let (mx, my) =
-        (logs.iter().map(|p| p.0).sum::<f64>() / count, logs.iter().map(|p| p.1).sum::<f64>() / count);
+    let middle = |of: fn(&(f64, f64)) -> f64| logs.iter().map(of).sum::<f64>() / count;
+    let (mx, my) = (middle(|p| p.0), middle(|p| p.1));
     let xx: f64 = logs.iter().map(|(x, _)| (x - mx).powi(2)).sum();
     let slope = logs.iter().map(|(x, y)| (x - mx) * (y - my)).sum::<f64>() / xx;
     let left: f64 = logs.iter().map(|(x, y)| (y - my - slope * (x - mx)).powi(2)).sum();

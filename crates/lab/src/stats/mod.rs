@@ -13,7 +13,7 @@ mod warmup;
 pub use bootstrap::{Interval, median, median_interval};
 pub use drift::drifts;
 pub use growth::{Growth, Model, fit};
-pub use ratio::{OUTSIDE, Ratio, paired, paired_at, unpaired};
+pub use ratio::{OUTSIDE, Ratio, paired, paired_at, pairs, unpaired};
 pub use surface::{Law, Surface, fit_surface};
 pub use warmup::{by_cell, warms_up};
 
@@ -21,6 +21,17 @@ pub use warmup::{by_cell, warms_up};
 pub fn noise(values: &[f64]) -> Option<f64> {
     let logs: Vec<f64> = values.iter().filter(|v| **v > 0.0).map(|v| v.ln()).collect();
     (logs.len() >= 2).then(|| variance(&logs).sqrt().exp())
+}
+
+/// How much something differs, as a factor, from the logarithm that was seen: when that is no accident, as of so many draws of
+/// chance hardly any differs as much.
+fn no_accident(seen: f64, least: f64, mut draw: impl FnMut() -> f64) -> Option<f64> {
+    /// Draws of the test.
+    const DRAWS: usize = 2000;
+    /// Part of them that may differ as much.
+    const CHANCE: f64 = 0.01;
+    let as_much = (0..DRAWS).filter(|_| draw().abs() >= least).count();
+    (as_much as f64 <= CHANCE * DRAWS as f64).then(|| seen.exp())
 }
 
 pub(crate) fn mean(values: &[f64]) -> f64 {

@@ -3,6 +3,7 @@
 use super::bootstrap::Interval;
 use super::{mean, student, variance};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Probability of calling two equal cells different: runs are compared often, so it is small.
 const FALSE_ALARM: f64 = 0.01;
@@ -49,6 +50,11 @@ pub fn unpaired(of: &[f64], to: &[f64], comparisons: usize) -> Option<Ratio> {
     let below = a * a / (of.len() as f64 - 1.0) + b * b / (to.len() as f64 - 1.0);
     let freedom = if below > 0.0 { (a + b).powi(2) / below } else { (of.len() + to.len()) as f64 - 2.0 };
     ratio(difference, Some((a + b).sqrt()), freedom, runs, OUTSIDE, alarm)
+}
+
+/// Figures of two cells by repetition, as they were made one beside the other.
+pub fn pairs(of: &BTreeMap<u32, f64>, to: &BTreeMap<u32, f64>) -> Vec<(f64, f64)> {
+    of.iter().filter_map(|(repetition, value)| Some((*value, *to.get(repetition)?))).collect()
 }
 
 fn mean_of(logs: &[f64]) -> Option<f64> {

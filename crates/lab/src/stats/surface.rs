@@ -4,7 +4,7 @@
 //! sizes in turn and predicting it; a more complicated law must be clearly better.
 
 use super::Interval;
-use super::growth::{CLEARLY_BETTER, NOTHING};
+use super::growth::{NOTHING, chosen};
 use serde::{Deserialize, Serialize};
 
 /// Sizes are called n and m.
@@ -111,14 +111,7 @@ pub fn fit_surface(points: &[Point]) -> Option<Surface> {
     if distinct(|p| p.0) < 3 || distinct(|p| p.1) < 3 {
         return None;
     }
-    let mut best: Option<(Law, f64)> = None;
-    for law in LAWS {
-        let error = cross_validated(law, &points);
-        if best.is_none_or(|(_, least)| error < least * CLEARLY_BETTER) {
-            best = Some((law, error));
-        }
-    }
-    let (law, error) = best?;
+    let (law, error) = chosen(LAWS, |law| cross_validated(law, &points))?;
     let [fixed, first, second] = least_squares(law, &points);
     Some(Surface { law, fixed, slopes: [first, second], exponents: exponents(&points)?, error })
 }

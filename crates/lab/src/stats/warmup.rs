@@ -3,14 +3,10 @@
 use crate::plan::SplitMix;
 use std::collections::BTreeMap;
 
-/// Shuffles of the test.
-const DRAWS: usize = 2000;
 /// Repetitions below which a first one is nothing special.
 const FEW: usize = 3;
 /// Runs below which nothing can be told.
 const FEW_RUNS: usize = 8;
-/// Part of the shuffles that may look as different.
-const CHANCE: f64 = 0.01;
 
 /// `cells`: the figures of each cell in the order they were made. Returns how much the first took, as a factor of the
 /// later ones, when that is no accident.
@@ -33,13 +29,9 @@ pub fn warms_up<'a>(cells: impl IntoIterator<Item = &'a [f64]>) -> Option<f64> {
     };
     let seen = apart(&mut |cell| cell[0]);
     let mut random = SplitMix(cells.len() as u64);
-    let as_much = (0..DRAWS)
-        .filter(|_| {
-            let drawn = apart(&mut |cell| cell[(random.next() % cell.len() as u64) as usize]);
-            drawn.abs() >= seen.abs() * (1.0 - 1e-9)
-        })
-        .count();
-    (as_much as f64 <= CHANCE * DRAWS as f64).then(|| seen.exp())
+    super::no_accident(seen, seen.abs() * (1.0 - 1e-9), || {
+        apart(&mut |cell| cell[(random.next() % cell.len() as u64) as usize])
+    })
 }
 
 /// Figures of runs by cell, in the order they were made.

@@ -19,92 +19,104 @@ macro_rules! opaque {
 }
 opaque! { NvlistRaw Objset Tx CryptoParams Dnode DslPool }
 
+/// A table of C functions, resolved together.
 macro_rules! functions {
-    ($($(#[$doc:meta])* $name:ident: fn($($arg:ty),*) $(-> $ret:ty)?;)*) => {
-        /// The functions, resolved once.
+    ($(#[$whole:meta])* $table:ident {
+        $($(#[$doc:meta])* $name:ident: fn($($arg:ty),*) $(-> $ret:ty)?;)*
+    }) => {
+        $(#[$whole])*
         #[derive(Clone, Copy)]
-        pub struct Functions { $($(#[$doc])* pub $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)* }
+        pub struct $table { $($(#[$doc])* pub $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)* }
 
-        impl Functions {
+        impl $table {
             /// Fails with the name of the first function that is missing.
-            fn resolve(handle: &Handle) -> Result<Functions, String> {
+            ///
+            /// # Safety
+            /// What `find` finds by these names are functions with these signatures.
+            pub unsafe fn resolve(
+                find: impl Fn(&str) -> Option<*mut std::ffi::c_void>,
+            ) -> Result<$table, &'static str> {
                 $(
-                    // SAFETY: the symbol is a function of this signature in all releases that
-                    // `Library` accepts (see the table above).
-                    let $name = unsafe { handle.get(concat!(stringify!($name), "\0").as_bytes()) }
-                        .map(|symbol| *symbol)
-                        .map_err(|_| stringify!($name).to_owned())?;
+                    let $name = find(stringify!($name)).ok_or(stringify!($name))?;
                 )*
-                Ok(Functions { $($name,)* })
+                // SAFETY: as the caller has it.
+                unsafe { Ok($table { $($name: std::mem::transmute::<
+                    *mut std::ffi::c_void,
+                    unsafe extern "C" fn($($arg),*) $(-> $ret)?,
+                >($name),)* }) }
             }
         }
     };
 }
+pub(super) use functions;
 
 functions! {
-    kernel_init: fn(c_int);
-    kernel_fini: fn();
-    /// name, root vdev, properties, file system properties, encryption, (development: log)
-    spa_create: fn(*const c_char, *mut NvlistRaw, *mut NvlistRaw, *mut NvlistRaw, *mut CryptoParams, *mut c_void) -> c_int;
-    /// name, config out, force, hard force
-    spa_export: fn(*const c_char, *mut *mut NvlistRaw, c_int, c_int) -> c_int;
-    /// name, config, properties, flags
-    spa_import: fn(*mut c_char, *mut NvlistRaw, *mut NvlistRaw, u64) -> c_int;
-    /// dataset, key, only try
-    spa_keystore_load_wkey: fn(*const c_char, *mut CryptoParams, c_int) -> c_int;
-    /// command, properties, hidden properties, out
-    dsl_crypto_params_create_nvlist: fn(c_int, *mut NvlistRaw, *mut NvlistRaw, *mut *mut CryptoParams) -> c_int;
-    /// params, unload the key
-    dsl_crypto_params_free: fn(*mut CryptoParams, c_int);
-    /// dataset, property, source, value
-    dsl_prop_set_int: fn(*const c_char, *const c_char, c_int, u64) -> c_int;
-    /// name, type, flags, encryption, callback, its argument
-    dmu_objset_create: fn(*const c_char, c_int, u64, *mut CryptoParams, *mut c_void, *mut c_void) -> c_int;
-    /// name, type, read-only, decrypt, tag, out
-    dmu_objset_own: fn(*const c_char, c_int, c_int, c_int, *const c_void, *mut *mut Objset) -> c_int;
-    /// objset, decrypt, tag
-    dmu_objset_disown: fn(*mut Objset, c_int, *const c_void);
-    /// name → number, -1 for none
-    zfs_name_to_prop: fn(*const c_char) -> c_int;
-    /// property → kind: 0 number, 1 text, 2 one of a list
-    zfs_prop_get_type: fn(c_int) -> c_int;
-    /// property, value, number out
-    zfs_prop_string_to_index: fn(c_int, *const c_char, *mut u64) -> c_int;
-    /// snapshots, properties, errors out
-    dsl_dataset_snapshot: fn(*mut NvlistRaw, *mut NvlistRaw, *mut NvlistRaw) -> c_int;
-    /// snapshots, put off, errors out
-    dsl_destroy_snapshots_nvl: fn(*mut NvlistRaw, c_int, *mut NvlistRaw) -> c_int;
-    dmu_objset_pool: fn(*mut Objset) -> *mut DslPool;
-    /// objset, type, block size, bonus type, bonus length, transaction
-    dmu_object_alloc: fn(*mut Objset, c_int, c_int, c_int, c_int, *mut Tx) -> u64;
-    dmu_tx_create: fn(*mut Objset) -> *mut Tx;
-    dmu_tx_hold_bonus: fn(*mut Tx, u64);
-    /// transaction, object, offset, length
-    dmu_tx_hold_write: fn(*mut Tx, u64, u64, c_int);
-    /// transaction, 1 to wait
-    dmu_tx_assign: fn(*mut Tx, u64) -> c_int;
-    dmu_tx_abort: fn(*mut Tx);
-    dmu_tx_commit: fn(*mut Tx);
-    /// objset, object, offset, size, data, transaction, (2.4: flags)
-    dmu_write: fn(*mut Objset, u64, u64, u64, *const c_void, *mut Tx, u32);
-    /// objset, object, offset, size, data, flags (0: prefetch)
-    dmu_read: fn(*mut Objset, u64, u64, u64, *mut c_void, u32) -> c_int;
-    txg_wait_synced: fn(*mut DslPool, u64);
-    fnvlist_alloc: fn() -> *mut NvlistRaw;
-    fnvlist_free: fn(*mut NvlistRaw);
-    fnvlist_add_boolean: fn(*mut NvlistRaw, *const c_char);
-    fnvlist_add_string: fn(*mut NvlistRaw, *const c_char, *const c_char);
-    fnvlist_add_uint64: fn(*mut NvlistRaw, *const c_char, u64);
-    fnvlist_add_uint8_array: fn(*mut NvlistRaw, *const c_char, *mut u8, c_uint);
-    /// list, size out; given back by fnvlist_pack_free
-    fnvlist_pack: fn(*mut NvlistRaw, *mut usize) -> *mut c_char;
-    fnvlist_pack_free: fn(*mut c_char, usize);
-    /// bytes, how many, out, 0 to wait for memory
-    nvlist_unpack: fn(*mut c_char, usize, *mut *mut NvlistRaw, c_int) -> c_int;
-    nvlist_lookup_nvlist: fn(*mut NvlistRaw, *const c_char, *mut *mut NvlistRaw) -> c_int;
-    nvlist_lookup_nvlist_array: fn(*mut NvlistRaw, *const c_char, *mut *mut *mut NvlistRaw, *mut c_uint) -> c_int;
-    nvlist_lookup_string: fn(*mut NvlistRaw, *const c_char, *mut *const c_char) -> c_int;
-    fnvlist_add_nvlist_array: fn(*mut NvlistRaw, *const c_char, *mut *mut NvlistRaw, c_uint);
+    /// What every release has and this engine calls.
+    Functions {
+        kernel_init: fn(c_int);
+        kernel_fini: fn();
+        /// name, root vdev, properties, file system properties, encryption, (development: log)
+        spa_create: fn(*const c_char, *mut NvlistRaw, *mut NvlistRaw, *mut NvlistRaw, *mut CryptoParams, *mut c_void) -> c_int;
+        /// name, config out, force, hard force
+        spa_export: fn(*const c_char, *mut *mut NvlistRaw, c_int, c_int) -> c_int;
+        /// name, config, properties, flags
+        spa_import: fn(*mut c_char, *mut NvlistRaw, *mut NvlistRaw, u64) -> c_int;
+        /// dataset, key, only try
+        spa_keystore_load_wkey: fn(*const c_char, *mut CryptoParams, c_int) -> c_int;
+        /// command, properties, hidden properties, out
+        dsl_crypto_params_create_nvlist: fn(c_int, *mut NvlistRaw, *mut NvlistRaw, *mut *mut CryptoParams) -> c_int;
+        /// params, unload the key
+        dsl_crypto_params_free: fn(*mut CryptoParams, c_int);
+        /// dataset, property, source, value
+        dsl_prop_set_int: fn(*const c_char, *const c_char, c_int, u64) -> c_int;
+        /// name, type, flags, encryption, callback, its argument
+        dmu_objset_create: fn(*const c_char, c_int, u64, *mut CryptoParams, *mut c_void, *mut c_void) -> c_int;
+        /// name, type, read-only, decrypt, tag, out
+        dmu_objset_own: fn(*const c_char, c_int, c_int, c_int, *const c_void, *mut *mut Objset) -> c_int;
+        /// objset, decrypt, tag
+        dmu_objset_disown: fn(*mut Objset, c_int, *const c_void);
+        /// name → number, -1 for none
+        zfs_name_to_prop: fn(*const c_char) -> c_int;
+        /// property → kind: 0 number, 1 text, 2 one of a list
+        zfs_prop_get_type: fn(c_int) -> c_int;
+        /// property, value, number out
+        zfs_prop_string_to_index: fn(c_int, *const c_char, *mut u64) -> c_int;
+        /// snapshots, properties, errors out
+        dsl_dataset_snapshot: fn(*mut NvlistRaw, *mut NvlistRaw, *mut NvlistRaw) -> c_int;
+        /// snapshots, put off, errors out
+        dsl_destroy_snapshots_nvl: fn(*mut NvlistRaw, c_int, *mut NvlistRaw) -> c_int;
+        dmu_objset_pool: fn(*mut Objset) -> *mut DslPool;
+        /// objset, type, block size, bonus type, bonus length, transaction
+        dmu_object_alloc: fn(*mut Objset, c_int, c_int, c_int, c_int, *mut Tx) -> u64;
+        dmu_tx_create: fn(*mut Objset) -> *mut Tx;
+        dmu_tx_hold_bonus: fn(*mut Tx, u64);
+        /// transaction, object, offset, length
+        dmu_tx_hold_write: fn(*mut Tx, u64, u64, c_int);
+        /// transaction, 1 to wait
+        dmu_tx_assign: fn(*mut Tx, u64) -> c_int;
+        dmu_tx_abort: fn(*mut Tx);
+        dmu_tx_commit: fn(*mut Tx);
+        /// objset, object, offset, size, data, transaction, (2.4: flags)
+        dmu_write: fn(*mut Objset, u64, u64, u64, *const c_void, *mut Tx, u32);
+        /// objset, object, offset, size, data, flags (0: prefetch)
+        dmu_read: fn(*mut Objset, u64, u64, u64, *mut c_void, u32) -> c_int;
+        txg_wait_synced: fn(*mut DslPool, u64);
+        fnvlist_alloc: fn() -> *mut NvlistRaw;
+        fnvlist_free: fn(*mut NvlistRaw);
+        fnvlist_add_boolean: fn(*mut NvlistRaw, *const c_char);
+        fnvlist_add_string: fn(*mut NvlistRaw, *const c_char, *const c_char);
+        fnvlist_add_uint64: fn(*mut NvlistRaw, *const c_char, u64);
+        fnvlist_add_uint8_array: fn(*mut NvlistRaw, *const c_char, *mut u8, c_uint);
+        /// list, size out; given back by fnvlist_pack_free
+        fnvlist_pack: fn(*mut NvlistRaw, *mut usize) -> *mut c_char;
+        fnvlist_pack_free: fn(*mut c_char, usize);
+        /// bytes, how many, out, 0 to wait for memory
+        nvlist_unpack: fn(*mut c_char, usize, *mut *mut NvlistRaw, c_int) -> c_int;
+        nvlist_lookup_nvlist: fn(*mut NvlistRaw, *const c_char, *mut *mut NvlistRaw) -> c_int;
+        nvlist_lookup_nvlist_array: fn(*mut NvlistRaw, *const c_char, *mut *mut *mut NvlistRaw, *mut c_uint) -> c_int;
+        nvlist_lookup_string: fn(*mut NvlistRaw, *const c_char, *mut *const c_char) -> c_int;
+        fnvlist_add_nvlist_array: fn(*mut NvlistRaw, *const c_char, *mut *mut NvlistRaw, c_uint);
+    }
 }
 
 /// libzpool, open. It is never closed: its threads may still run when the process ends.
@@ -128,17 +140,22 @@ impl Zpool {
             }
         }
         let handle = leak(path)?;
-        let call = Functions::resolve(handle)
-            .map_err(|name| format!("{} has no function {name}", path.display()))?;
+        // SAFETY: these are the signatures in all releases that `Library` accepts.
+        let call = unsafe { Functions::resolve(|name| address(handle, name)) };
+        let call = call.map_err(|name| format!("{} has no function {name}", path.display()))?;
         Ok(Zpool { call, handle })
     }
 
     /// The address of an exported variable or function, or `None` in releases without it.
     pub fn address(&self, name: &str) -> Option<*mut c_void> {
-        // SAFETY: only the address is taken; who uses it knows the type.
-        let symbol = unsafe { self.handle.get::<*mut c_void>(name.as_bytes()) }.ok()?;
-        Some(symbol.as_raw_ptr()).filter(|p| !p.is_null())
+        address(self.handle, name)
     }
+}
+
+fn address(handle: &Handle, name: &str) -> Option<*mut c_void> {
+    // SAFETY: only the address is taken; who uses it knows the type.
+    let symbol = unsafe { handle.get::<*mut c_void>(name.as_bytes()) }.ok()?;
+    Some(symbol.as_raw_ptr()).filter(|p| !p.is_null())
 }
 
 fn leak(path: &Path) -> Result<&'static Handle, String> {

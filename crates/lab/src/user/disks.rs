@@ -63,7 +63,7 @@ impl Disks {
 
 fn rename(from: &Path, to: &Path) -> Result<(), Failure> {
     std::fs::rename(from, to)
-        .map_err(|e| Failure::other(format!("move {} to {}", from.display(), to.display()), e.to_string()))
+        .map_err(|e| Failure::other(format!("move {} to {}", from.display(), to.display()), e))
 }
 
 #[cfg(test)]

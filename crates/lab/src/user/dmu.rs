@@ -1,14 +1,15 @@
 //! One read or write of an object, buffered or direct.
 
-use super::abi::{Dnode, Zpool};
+use super::abi::{Dnode, Objset, Tx, Zpool, functions};
 use super::dataset::{Open, transaction};
+use super::pool::check;
 use super::shim;
 use super::zil::Zil;
 use crate::failure::Failure;
 use crate::io::Target;
 use crate::spec::Way;
 use std::ffi::{c_int, c_void};
-use std::ptr::null_mut;
+use std::ptr::{null_mut, without_provenance};
 
 /// Flags of `dmu_read`: 0 prefetches (`include/sys/dmu.h`).
 const PREFETCH: u32 = 0;
@@ -48,153 +49,88 @@ pub struct Objects<'a> {
 
 impl Target for Objects<'_> {
     fn write_at(&self, way: Way, object: u64, offset: u64, data: &[u8]) -> Result<(), Failure> {
-        let Some(log) = self.log else {
-            return write_at(self.zpool, self.open, way, object, offset, data);
-        };
-        write_logged(self.zpool, self.open, log, object, offset, data)?;
-        log.commit(object);
+        let (zpool, open, call) = (self.zpool, self.open, self.zpool.call);
+        let doing = format!("write {} bytes at byte {offset} of object {object}", data.len());
+        // SAFETY: inside a transaction of this objset.
+        let hold = |tx| unsafe { (call.dmu_tx_hold_write)(tx, object, offset, data.len() as c_int) };
+        let (size, bytes) = (data.len() as u64, data.as_ptr().cast::<c_void>());
+        let direct = way == Way::Direct && self.log.is_none();
+        let flags = if direct { direct_flag(zpool).unwrap_or(0) } else { 0 };
+        if direct && zpool.address("dmu_write_by_dnode_flags").is_some() {
+            let dnode = Held::of(zpool, open, object)?;
+            // SAFETY: inside an assigned transaction of the dnode's objset that holds this write.
+            let error = transaction(zpool, open, &doing, hold, |tx| unsafe {
+                (dnode.call.dmu_write_by_dnode_flags)(dnode.dnode, offset, size, bytes, tx, flags)
+            })?;
+            return check(error, &doing, "dmu_write_by_dnode_flags");
+        }
+        transaction(zpool, open, &doing, hold, |tx| {
+            // SAFETY: inside an assigned transaction of this objset; buffered data is copied.
+            unsafe { (call.dmu_write)(open.objset, object, offset, size, bytes, tx, flags) };
+            self.log.map_or(Ok(()), |log| log.record(tx, object, offset, data))
+        })??;
+        if let Some(log) = self.log {
+            log.commit(object);
+        }
         Ok(())
     }
 
     fn read_at(&self, way: Way, object: u64, offset: u64, data: &mut [u8]) -> Result<(), Failure> {
-        read_at(self.zpool, self.open, way, object, offset, data)
-    }
-}
-
-/// As a buffered [`write_at`], with its record in the intent log.
-fn write_logged(
-    zpool: &Zpool,
-    open: Open,
-    log: &Zil,
-    object: u64,
-    offset: u64,
-    data: &[u8],
-) -> Result<(), Failure> {
-    let call = zpool.call;
-    let doing = format!("write {} bytes at byte {offset} of object {object}", data.len());
-    // SAFETY: inside a transaction of this objset.
-    let hold = |tx| unsafe { (call.dmu_tx_hold_write)(tx, object, offset, data.len() as c_int) };
-    transaction(zpool, open, &doing, hold, |tx| {
-        // SAFETY: inside an assigned transaction of this objset; data is copied.
-        unsafe {
-            (call.dmu_write)(open.objset, object, offset, data.len() as u64, data.as_ptr().cast(), tx, 0);
-        }
-        log.record(tx, object, offset, data)
-    })?
-}
-
-fn write_at(
-    zpool: &Zpool,
-    open: Open,
-    way: Way,
-    object: u64,
-    offset: u64,
-    data: &[u8],
-) -> Result<(), Failure> {
-    let call = zpool.call;
-    let doing = || format!("write {} bytes at byte {offset} of object {object}", data.len());
-    // SAFETY: inside a transaction of this objset.
-    let hold = |tx| unsafe { (call.dmu_tx_hold_write)(tx, object, offset, data.len() as c_int) };
-    let (size, bytes) = (data.len() as u64, data.as_ptr().cast::<c_void>());
-    let flags = if way == Way::Direct { direct_flag(zpool).unwrap_or(0) } else { 0 };
-    if way == Way::Direct && zpool.address("dmu_write_by_dnode_flags").is_some() {
-        let dnode = Held::of(zpool, open, object)?;
-        // SAFETY: as below, with the dnode held.
-        let error = transaction(zpool, open, &doing(), hold, |tx| unsafe {
-            dnode.write(offset, size, bytes, tx, flags)
-        })?;
-        return if error == 0 {
-            Ok(())
-        } else {
-            Err(Failure::call(doing(), "dmu_write_by_dnode_flags", error))
+        let direct = if way == Way::Direct { direct_flag(self.zpool) } else { None };
+        let (flags, size) = (direct.unwrap_or(PREFETCH), data.len() as u64);
+        // SAFETY: the objset is open; the buffer has the size that is given.
+        let error = unsafe {
+            (self.zpool.call.dmu_read)(
+                self.open.objset,
+                object,
+                offset,
+                size,
+                data.as_mut_ptr().cast(),
+                flags,
+            )
         };
+        let doing = || format!("read {size} bytes at byte {offset} of object {object}");
+        if error == 0 { Ok(()) } else { Err(Failure::call(doing(), "dmu_read", error)) }
     }
-    transaction(zpool, open, &doing(), hold, |tx| {
-        // SAFETY: inside an assigned transaction of this objset; buffered data is copied.
-        unsafe { (call.dmu_write)(open.objset, object, offset, size, bytes, tx, flags) }
-    })
 }
 
-fn read_at(
-    zpool: &Zpool,
-    open: Open,
-    way: Way,
-    object: u64,
-    offset: u64,
-    data: &mut [u8],
-) -> Result<(), Failure> {
-    let flags = if way == Way::Direct { direct_flag(zpool).unwrap_or(PREFETCH) } else { PREFETCH };
-    // SAFETY: the objset is open; the buffer has the size that is given.
-    let error = unsafe {
-        (zpool.call.dmu_read)(open.objset, object, offset, data.len() as u64, data.as_mut_ptr().cast(), flags)
-    };
-    if error == 0 {
-        return Ok(());
+functions! {
+    /// Writes by dnode, which 2.3 takes the flag for direct writes by only.
+    ByDnode {
+        /// objset, object, tag, out
+        dnode_hold: fn(*mut Objset, u64, *const c_void, *mut *mut Dnode) -> c_int;
+        dnode_rele: fn(*mut Dnode, *const c_void);
+        /// dnode, offset, size, data, transaction, flags
+        dmu_write_by_dnode_flags: fn(*mut Dnode, u64, u64, *const c_void, *mut Tx, u32) -> c_int;
     }
-    let doing = format!("read {} bytes at byte {offset} of object {object}", data.len());
-    Err(Failure::call(doing, "dmu_read", error))
 }
 
-/// A dnode that cannot go away: 2.3 takes the flag for direct writes by dnode only.
-struct Held<'a> {
-    zpool: &'a Zpool,
+/// A dnode that cannot go away.
+struct Held {
+    call: ByDnode,
     dnode: *mut Dnode,
 }
 
 /// Any value that is the same for hold and rele.
 const TAG: usize = 0x7a77_6879;
 
-impl<'a> Held<'a> {
-    fn of(zpool: &'a Zpool, open: Open, object: u64) -> Result<Held<'a>, Failure> {
-        type Hold =
-            unsafe extern "C" fn(*mut super::abi::Objset, u64, *const c_void, *mut *mut Dnode) -> c_int;
-        let doing = || format!("hold object {object}");
-        let address = zpool.address("dnode_hold").ok_or_else(|| Failure::other(doing(), "no dnode_hold"))?;
+impl Held {
+    fn of(zpool: &Zpool, open: Open, object: u64) -> Result<Held, Failure> {
+        let doing = format!("hold object {object}");
+        // SAFETY: the signatures of 2.3.
+        let call = unsafe { ByDnode::resolve(|name| zpool.address(name)) };
+        let call = call.map_err(|name| Failure::other(&doing, format!("no {name}")))?;
         let mut dnode = null_mut();
-        // SAFETY: `dnode_hold(objset, object, tag, out)` in 2.3; given back by drop.
-        let error = unsafe {
-            std::mem::transmute::<*mut c_void, Hold>(address)(
-                open.objset,
-                object,
-                std::ptr::without_provenance(TAG),
-                &mut dnode,
-            )
-        };
-        super::pool::check(error, &doing(), "dnode_hold")?;
-        Ok(Held { zpool, dnode })
-    }
-
-    /// # Safety
-    /// `tx` is an assigned transaction of the dnode's objset that holds this write.
-    unsafe fn write(
-        &self,
-        offset: u64,
-        size: u64,
-        data: *const c_void,
-        tx: *mut super::abi::Tx,
-        flags: u32,
-    ) -> c_int {
-        type Write =
-            unsafe extern "C" fn(*mut Dnode, u64, u64, *const c_void, *mut super::abi::Tx, u32) -> c_int;
-        let Some(address) = self.zpool.address("dmu_write_by_dnode_flags") else { return libc::ENOSYS };
-        // SAFETY: the signature of 2.3; what the caller promises.
-        unsafe {
-            std::mem::transmute::<*mut c_void, Write>(address)(self.dnode, offset, size, data, tx, flags)
-        }
+        // SAFETY: the objset is open; given back by drop.
+        let error = unsafe { (call.dnode_hold)(open.objset, object, without_provenance(TAG), &mut dnode) };
+        check(error, &doing, "dnode_hold")?;
+        Ok(Held { call, dnode })
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for Held {
     fn drop(&mut self) {
-        type Release = unsafe extern "C" fn(*mut Dnode, *const c_void);
-        if let Some(address) = self.zpool.address("dnode_rele") {
-            // SAFETY: held with the same tag.
-            unsafe {
-                std::mem::transmute::<*mut c_void, Release>(address)(
-                    self.dnode,
-                    std::ptr::without_provenance(TAG),
-                );
-            }
-        }
+        // SAFETY: held with the same tag.
+        unsafe { (self.call.dnode_rele)(self.dnode, without_provenance(TAG)) };
     }
 }

@@ -2,6 +2,7 @@
 
 use super::abi::{Functions, NvlistRaw};
 use super::nvlist::{Nvlist, c_string};
+use crate::bytes::hex;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, c_char, c_uint};
@@ -29,17 +30,16 @@ impl Kept {
             (call.fnvlist_pack_free)(packed, size);
             bytes
         };
-        let config = bytes.iter().map(|b| format!("{b:02x}")).collect();
-        Kept { objects: objects.to_vec(), config }
+        Kept { objects: objects.to_vec(), config: hex(&bytes) }
     }
 
     /// # Errors
     /// When the file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), Failure> {
         let path = folder.join(FILE);
-        let failed = |what: String| Failure::other(format!("write {}", path.display()), what);
-        let text = serde_json::to_string(self).map_err(|e| failed(e.to_string()))?;
-        std::fs::write(&path, text).map_err(|e| failed(e.to_string()))
+        let text = serde_json::to_string(self).map_err(std::io::Error::from);
+        text.and_then(|text| std::fs::write(&path, text))
+            .map_err(|e| Failure::other(format!("write {}", path.display()), e))
     }
 
     /// The configuration, with the disks where they are now.

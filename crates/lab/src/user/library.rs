@@ -4,6 +4,7 @@
 //! release is told by functions that came or went. What is not known for sure is refused.
 
 use super::{package, search};
+use crate::bytes::hex;
 use object::elf::{DT_SONAME, FileHeader64};
 use object::read::elf::{Dyn, FileHeader, Sym};
 use serde::{Deserialize, Serialize};
@@ -28,12 +29,7 @@ pub enum Release {
 
 impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Release::V2_1 => "2.1",
-            Release::V2_2 => "2.2",
-            Release::V2_3 => "2.3",
-            Release::V2_4 => "2.4",
-        })
+        self.serialize(f)
     }
 }
 
@@ -255,10 +251,6 @@ fn this_machine() -> object::elf::Machine {
         "aarch64" => EM_AARCH64,
         _ => EM_NONE,
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// `zfs-2.…` as builds of some releases leave it in the file.

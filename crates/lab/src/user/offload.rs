@@ -5,11 +5,11 @@ use super::nvlist::c_string;
 use super::shim;
 use crate::failure::Failure;
 use crate::spec::{Layout, Provider, Setup};
-use std::ffi::{CStr, c_char, c_double, c_int, c_void};
+use std::ffi::{CStr, c_char, c_double, c_int};
 
 /// As `struct zwhy_offload` of offload.c.
 #[repr(C)]
-struct Wanted {
+pub struct Wanted {
     provider: c_int,
     /// Compress, decompress, checksum, parity, reconstruction, writes of files.
     on: [c_int; 6],
@@ -32,14 +32,12 @@ struct Wanted {
 /// # Errors
 /// A provider that this machine does not have.
 pub fn prepare(setup: &Setup) -> Result<(), Failure> {
-    type Set = unsafe extern "C" fn(*const Wanted) -> *const c_char;
     let offload = &setup.offload;
     if offload.provider == Provider::None {
         return Ok(());
     }
     let doing = "hand stages to the provider";
-    let found = shim::function(c"zwhy_shim_offload")
-        .ok_or_else(|| Failure::other(doing, "the interposers are not there"))?;
+    let shim = shim::interposers().ok_or_else(|| Failure::other(doing, "the interposers are not there"))?;
     let plugin = c_string(&offload.plugin.as_deref().map_or_else(Default::default, |p| p.to_string_lossy()));
     let parity = parity(setup.layout);
     let on = [
@@ -65,10 +63,9 @@ pub fn prepare(setup: &Setup) -> Result<(), Failure> {
         engine_bytes_per_ns: offload.gb_per_s,
         plugin: plugin.as_ptr(),
     };
-    // SAFETY: the function of offload.c, which has this signature and copies what it is given; a reason is a text that
-    // stays.
+    // SAFETY: what is given is copied; a reason is a text that stays.
     unsafe {
-        let why = std::mem::transmute::<*mut c_void, Set>(found)(&wanted);
+        let why = (shim.zwhy_shim_offload)(&wanted);
         match why.is_null() {
             true => Ok(()),
             false => Err(Failure::other(doing, CStr::from_ptr(why).to_string_lossy())),
@@ -109,60 +106,33 @@ const TOUCHING: [&str; 7] = [
 
 /// The interposers stand before functions of libzpool, and call them.
 pub fn hand_over(zpool: &Zpool) {
-    type Rows = unsafe extern "C" fn(*mut c_void, c_int);
-    type Touch = unsafe extern "C" fn(*const *mut c_void);
-    type Two = unsafe extern "C" fn(*mut c_void, *mut c_void);
-    type Lz4 = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int);
-    type Zstd = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, c_int);
+    let Some(shim) = shim::interposers() else { return };
     let address = |name| zpool.address(name).unwrap_or(std::ptr::null_mut());
+    let named = |now, before| zpool.address(now).unwrap_or_else(|| address(before));
     // abd_raidz_gen_iterate takes an offset since 2.3, and compressors take ABDs; it brought this function too.
     let since_2_3 = c_int::from(zpool.address("dmu_write_abd").is_some());
-    // Its name before 2.2.
-    let sha256 = zpool.address("abd_checksum_sha256").unwrap_or_else(|| address("abd_checksum_SHA256"));
-    // SAFETY: the functions of offload_raidz.c, offload_row.c, offload_lz4.c, offload_zstd.c, offload_touch.c and
-    // offload_checksum.c, which have these signatures; all that is handed over are functions of libzpool.
+    let raidz = ["vdev_raidz_math_generate", "vdev_raidz_math_reconstruct"].map(address);
+    // The second names are those before 2.3, which took buffers.
+    let lz4_compress = named("zfs_lz4_compress", "lz4_compress_zfs");
+    let lz4_decompress = named("zfs_lz4_decompress", "lz4_decompress_zfs");
+    let zstd = ["zfs_zstd_compress", "zfs_zstd_decompress", "zfs_zstd_decompress_level"].map(address);
+    // Its second name is that before 2.2.
+    let sha256 = named("abd_checksum_sha256", "abd_checksum_SHA256");
+    // SAFETY: all that are handed over are functions of libzpool, or null.
     unsafe {
-        if let Some(found) = shim::function(c"zwhy_shim_raidz") {
-            std::mem::transmute::<*mut c_void, Two>(found)(
-                address("vdev_raidz_math_generate"),
-                address("vdev_raidz_math_reconstruct"),
-            );
-        }
-        if let Some(found) = shim::function(c"zwhy_shim_rows") {
-            std::mem::transmute::<*mut c_void, Rows>(found)(address("abd_raidz_gen_iterate"), since_2_3);
-        }
-        if let Some(found) = shim::function(c"zwhy_shim_lz4") {
-            // Their names before 2.3, which took buffers.
-            let named = |now, before| zpool.address(now).unwrap_or_else(|| address(before));
-            std::mem::transmute::<*mut c_void, Lz4>(found)(
-                named("zfs_lz4_compress", "lz4_compress_zfs"),
-                named("zfs_lz4_decompress", "lz4_decompress_zfs"),
-                since_2_3,
-            );
-        }
-        if let Some(found) = shim::function(c"zwhy_shim_zstd") {
-            std::mem::transmute::<*mut c_void, Zstd>(found)(
-                address("zfs_zstd_compress"),
-                address("zfs_zstd_decompress"),
-                address("zfs_zstd_decompress_level"),
-                since_2_3,
-            );
-        }
-        if let Some(found) = shim::function(c"zwhy_shim_touch") {
-            let functions = TOUCHING.map(address);
-            std::mem::transmute::<*mut c_void, Touch>(found)(functions.as_ptr());
-        }
-        if let Some(found) = shim::function(c"zwhy_shim_checksum") {
-            std::mem::transmute::<*mut c_void, Two>(found)(address("abd_fletcher_4_native"), sha256);
-        }
+        (shim.zwhy_shim_raidz)(raidz[0], raidz[1]);
+        (shim.zwhy_shim_rows)(address("abd_raidz_gen_iterate"), since_2_3);
+        (shim.zwhy_shim_lz4)(lz4_compress, lz4_decompress, since_2_3);
+        (shim.zwhy_shim_zstd)(zstd[0], zstd[1], zstd[2], since_2_3);
+        (shim.zwhy_shim_touch)(TOUCHING.map(address).as_ptr());
+        (shim.zwhy_shim_checksum)(address("abd_fletcher_4_native"), sha256);
     }
 }
 
 /// Between these OpenZFS does all stages by itself.
 pub fn pause(yes: bool) {
-    type Set = unsafe extern "C" fn(c_int);
-    if let Some(found) = shim::function(c"zwhy_shim_offload_paused") {
-        // SAFETY: as above.
-        unsafe { std::mem::transmute::<*mut c_void, Set>(found)(yes.into()) };
+    if let Some(shim) = shim::interposers() {
+        // SAFETY: a number.
+        unsafe { (shim.zwhy_shim_offload_paused)(yes.into()) };
     }
 }

@@ -130,6 +130,16 @@ fn memory_needed(plan: &ChildPlan) -> cures::Memory {
     cures::Memory { data: Bytes(data), small: Bytes(records * EACH_RECORD + ALWAYS) }
 }
 
+impl UserSession {
+    /// Takes the pool out and in again; meanwhile its disks change.
+    fn with_other_disks(&mut self, change: impl Fn(&Disks) -> Result<(), Failure>) -> Result<(), Failure> {
+        self.dataset.close();
+        self.pool.reimport(|| change(&self.disks))?;
+        self.dataset.load_key()?;
+        self.dataset.open()
+    }
+}
+
 impl Session for UserSession {
     fn objects(&self) -> Vec<u64> {
         self.objects.clone()
@@ -161,19 +171,11 @@ impl Session for UserSession {
     }
 
     fn lose(&mut self, count: u32) -> Result<(), Failure> {
-        let disks = &self.disks;
-        self.dataset.close();
-        self.pool.reimport(|| disks.lose(count))?;
-        self.dataset.load_key()?;
-        self.dataset.open()
+        self.with_other_disks(|disks| disks.lose(count))
     }
 
     fn regain(&mut self) -> Result<(), Failure> {
-        let disks = &self.disks;
-        self.dataset.close();
-        self.pool.reimport(|| disks.regain())?;
-        self.dataset.load_key()?;
-        self.dataset.open()?;
+        self.with_other_disks(Disks::regain)?;
         self.dataset.await_resilver();
         Ok(())
     }
@@ -199,7 +201,7 @@ impl Session for UserSession {
         streams::receive(self.zpool, self.release, &self.setup, form, &self.stream)?;
         self.dataset = Dataset::copy(self.zpool, &self.setup)?;
         let stream = std::fs::metadata(&self.stream);
-        let length = stream.map_err(|e| Failure::other("measure the stream", e.to_string()))?.len();
+        let length = stream.map_err(|e| Failure::other("measure the stream", e))?.len();
         // Its room is that of the next run.
         let _ = std::fs::remove_file(&self.stream);
         Ok(length)
@@ -224,7 +226,7 @@ impl Session for UserSession {
     fn end(&mut self) -> Measured {
         let (clocks, counters) = (Snapshot::take(), Counters::read());
         let (begun, counted) = &self.begun;
-        let peak_bytes = memory::peak().filter(|_| self.peaks);
+        let peak_bytes = zwhy_host::peak_rss().filter(|_| self.peaks);
         let measured = Measured {
             clocks: PhaseClocks { peak_bytes, ..begun.until(&clocks) },
             counters: counted.until(&counters),

@@ -2,7 +2,7 @@
 //!
 //! A receive is what `zfs_ioc_recv_impl` (module/zfs/zfs_ioctl.c) does: begin, set the properties, take the stream, end.
 
-use super::abi::{NvlistRaw, Zpool};
+use super::abi::{NvlistRaw, Zpool, functions};
 use super::dataset::{self, COPY};
 use super::library::Release;
 use super::nvlist::c_string;
@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// `dmu_send_outparams_t`, the same from 2.1 to 2.4.
 #[repr(C)]
-struct Out {
+pub struct Out {
     write: unsafe extern "C" fn(*mut c_void, *mut c_void, c_int, *mut c_void) -> c_int,
     arg: *mut c_void,
     dry_run: c_int,
@@ -46,28 +46,41 @@ unsafe extern "C" fn take(_: *mut c_void, part: *mut c_void, length: c_int, arg:
     }
 }
 
-/// snapshot, from, embedded, large blocks, compressed, raw, saved, resume object, resume offset, bookmark, file, its offset, out
-type Send = unsafe extern "C" fn(
-    *const c_char,
-    *const c_char,
-    c_int,
-    c_int,
-    c_int,
-    c_int,
-    c_int,
-    u64,
-    u64,
-    *const c_char,
-    c_int,
-    *mut i64,
-    *mut Out,
-) -> c_int;
+functions! {
+    /// What sending calls, the same from 2.1 to 2.4.
+    Sending {
+        /// snapshot, from, embedded, large blocks, compressed, raw, saved, resume object, resume offset, bookmark, file, its
+        /// offset, out
+        dmu_send: fn(
+            *const c_char, *const c_char, c_int, c_int, c_int, c_int, c_int, u64, u64, *const c_char, c_int, *mut i64, *mut Out
+        ) -> c_int;
+    }
+}
+
+functions! {
+    /// What receiving calls beside `dmu_recv_begin`, the same from 2.1 to 2.4.
+    Receiving {
+        /// cookie, offset
+        dmu_recv_stream: fn(*mut u64, *mut i64) -> c_int;
+        /// cookie, owner
+        dmu_recv_end: fn(*mut u64, *mut c_void) -> c_int;
+        /// path, flags, mode, file out
+        zfs_file_open: fn(*const c_char, c_int, c_int, *mut *mut c_void) -> c_int;
+        /// file, buffer, length, rest out
+        zfs_file_read: fn(*mut c_void, *mut c_void, usize, *mut isize) -> c_int;
+        zfs_file_close: fn(*mut c_void);
+    }
+}
+
+fn missing(doing: &str) -> impl Fn(&'static str) -> Failure {
+    move |name| Failure::other(doing, format!("this libzpool does not export {name}"))
+}
 
 /// Sends a snapshot whole, into `file` or to nowhere; the length of the stream.
 pub fn send(zpool: &Zpool, index: u32, form: Form, file: Option<&Path>) -> Result<u64, Failure> {
     let doing = format!("send snapshot {index}");
-    // SAFETY: the signature is the same from 2.1 to 2.4.
-    let call: Send = unsafe { std::mem::transmute(function(zpool, "dmu_send", &doing)?) };
+    // SAFETY: see the table.
+    let call = unsafe { Sending::resolve(|name| zpool.address(name)) }.map_err(missing(&doing))?;
     let io = |error: std::io::Error| Failure::other(&doing, format!("the file of the stream: {error}"));
     let file = file.map(File::create).transpose().map_err(io)?.map(|f| BufWriter::with_capacity(1 << 20, f));
     let (snapshot, sink, mut offset) =
@@ -79,7 +92,7 @@ pub fn send(zpool: &Zpool, index: u32, form: Form, file: Option<&Path>) -> Resul
     const NO_FILE: c_int = -1;
     // SAFETY: texts end; the sink, the offset and `out` outlive the call, which waits for its threads.
     let error = unsafe {
-        call(
+        (call.dmu_send)(
             snapshot.as_ptr(),
             null(),
             compressed,
@@ -107,30 +120,26 @@ const RECORD: usize = 312;
 const COOKIE: usize = 4096;
 
 /// An open file of OpenZFS.
-struct Stream<'a> {
-    zpool: &'a Zpool,
+struct Stream {
+    call: Receiving,
     file: *mut c_void,
 }
 
-impl Stream<'_> {
-    fn open<'a>(zpool: &'a Zpool, path: &Path) -> Result<Stream<'a>, Failure> {
-        type Open = unsafe extern "C" fn(*const c_char, c_int, c_int, *mut *mut c_void) -> c_int;
-        // SAFETY: `zfs_file_open(path, flags, mode, out)`, the same from 2.1 to 2.4.
-        let open: Open = unsafe { std::mem::transmute(function(zpool, "zfs_file_open", RECEIVING)?) };
+impl Stream {
+    fn open(call: Receiving, path: &Path) -> Result<Stream, Failure> {
         let (path, mut file) = (c_string(&path.to_string_lossy()), null_mut());
         // SAFETY: the path ends; the file is written where there is no error.
-        check(unsafe { open(path.as_ptr(), libc::O_RDONLY, 0, &mut file) }, RECEIVING, "zfs_file_open")?;
-        Ok(Stream { zpool, file })
+        let error = unsafe { (call.zfs_file_open)(path.as_ptr(), libc::O_RDONLY, 0, &mut file) };
+        check(error, RECEIVING, "zfs_file_open")?;
+        Ok(Stream { call, file })
     }
 
     /// The first record, which receiving begins with.
     fn record(&self) -> Result<[u64; RECORD / 8], Failure> {
-        type Read = unsafe extern "C" fn(*mut c_void, *mut c_void, usize, *mut isize) -> c_int;
-        // SAFETY: `zfs_file_read(file, buffer, length, rest out)`, the same from 2.1 to 2.4.
-        let read: Read = unsafe { std::mem::transmute(function(self.zpool, "zfs_file_read", RECEIVING)?) };
         let (mut record, mut rest) = ([0; RECORD / 8], 0);
         // SAFETY: the file is open, the buffer as long as is said.
-        let error = unsafe { read(self.file, record.as_mut_ptr().cast(), RECORD, &mut rest) };
+        let error =
+            unsafe { (self.call.zfs_file_read)(self.file, record.as_mut_ptr().cast(), RECORD, &mut rest) };
         check(error, RECEIVING, "zfs_file_read")?;
         match rest {
             0 => Ok(record),
@@ -139,13 +148,10 @@ impl Stream<'_> {
     }
 }
 
-impl Drop for Stream<'_> {
+impl Drop for Stream {
     fn drop(&mut self) {
-        type Close = unsafe extern "C" fn(*mut c_void);
-        if let Some(close) = self.zpool.address("zfs_file_close") {
-            // SAFETY: `zfs_file_close(file)`, the same from 2.1 to 2.4; opened once, closed once.
-            unsafe { std::mem::transmute::<*mut c_void, Close>(close)(self.file) };
-        }
+        // SAFETY: opened once, closed once.
+        unsafe { (self.call.zfs_file_close)(self.file) };
     }
 }
 
@@ -202,14 +208,10 @@ pub fn receive(
     form: Form,
     path: &Path,
 ) -> Result<(), Failure> {
-    type Take = unsafe extern "C" fn(*mut u64, *mut i64) -> c_int;
-    type End = unsafe extern "C" fn(*mut u64, *mut c_void) -> c_int;
-    let begin = function(zpool, "dmu_recv_begin", RECEIVING)?;
-    // SAFETY: `dmu_recv_stream(cookie, offset)`, the same from 2.1 to 2.4.
-    let take: Take = unsafe { std::mem::transmute(function(zpool, "dmu_recv_stream", RECEIVING)?) };
-    // SAFETY: `dmu_recv_end(cookie, owner)`, the same from 2.1 to 2.4.
-    let end: End = unsafe { std::mem::transmute(function(zpool, "dmu_recv_end", RECEIVING)?) };
-    let stream = Stream::open(zpool, path)?;
+    let begin = zpool.address("dmu_recv_begin").ok_or("dmu_recv_begin").map_err(missing(RECEIVING))?;
+    // SAFETY: see the table.
+    let call = unsafe { Receiving::resolve(|name| zpool.address(name)) }.map_err(missing(RECEIVING))?;
+    let stream = Stream::open(call, path)?;
     let mut record = stream.record()?;
     let (to, snapshot) = (c_string(COPY), c_string("received"));
     let mut cookie = vec![0_u64; COOKIE / 8];
@@ -242,12 +244,8 @@ pub fn receive(
     // What was begun has to be ended, also where a property is refused.
     let set = dataset::set_properties(zpool, &to, setup);
     // SAFETY: begun above; an error cleans up.
-    check(unsafe { take(cookie.as_mut_ptr(), &mut offset) }, RECEIVING, "dmu_recv_stream")?;
+    check(unsafe { (call.dmu_recv_stream)(cookie.as_mut_ptr(), &mut offset) }, RECEIVING, "dmu_recv_stream")?;
     // SAFETY: all of the stream was taken.
-    check(unsafe { end(cookie.as_mut_ptr(), null_mut()) }, RECEIVING, "dmu_recv_end")?;
+    check(unsafe { (call.dmu_recv_end)(cookie.as_mut_ptr(), null_mut()) }, RECEIVING, "dmu_recv_end")?;
     set
-}
-
-fn function(zpool: &Zpool, name: &str, doing: &str) -> Result<*mut c_void, Failure> {
-    zpool.address(name).ok_or_else(|| Failure::other(doing, format!("this libzpool does not export {name}")))
 }

@@ -5,7 +5,7 @@ use super::cures;
 use super::nvlist::c_string;
 use crate::engine::protocol::Parameter;
 use crate::failure::Failure;
-use crate::spec::names::{Chooser, IMPLEMENTATIONS};
+use crate::spec::names::{Chooser, SETTINGS};
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -36,9 +36,7 @@ pub fn parameters(zpool: &Zpool, parameters: &[Parameter]) -> Result<(), Failure
 pub fn implementations(zpool: &Zpool, chosen: &BTreeMap<String, String>) -> Result<(), Failure> {
     for (parameter, name) in chosen {
         let doing = format!("set {parameter} to {name}");
-        let chooser =
-            IMPLEMENTATIONS.iter().find(|(known, _)| known == parameter).map(|(_, chooser)| *chooser);
-        let error = match chooser {
+        let error = match SETTINGS.implementations.get(parameter) {
             Some(Chooser::Function(function)) => by_function(zpool, function, name),
             Some(Chooser::Checksum(checksum)) => cures::set_checksum(zpool, checksum, name),
             None => None,

@@ -4,7 +4,7 @@
 //! done here: a record in the transaction of the write, then a commit. Larger writes than [`LARGEST`] are refused: the
 //! file system would write them in place and log a pointer (`zfs_immediate_write_sz`).
 
-use super::abi::{Objset, Tx, Zpool};
+use super::abi::{Objset, Tx, Zpool, functions};
 use crate::failure::Failure;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -40,46 +40,21 @@ type ReadBack =
     unsafe extern "C" fn(*mut Reader, u64, *mut u8, *mut c_char, *mut c_void, *mut c_void) -> c_int;
 
 /// What reads data back that a record does not hold itself.
-struct Reader {
+pub struct Reader {
     objset: *mut Objset,
     read: unsafe extern "C" fn(*mut Objset, u64, u64, u64, *mut c_void, u32) -> c_int,
 }
 
-type Open = unsafe extern "C" fn(*mut Objset, ReadBack, *mut c_void) -> *mut c_void;
-type Close = unsafe extern "C" fn(*mut c_void);
-type ReplayAll = unsafe extern "C" fn(*mut Objset, *mut c_void, *const Replay);
-type Create = unsafe extern "C" fn(u64, usize) -> *mut u8;
-type Assign = unsafe extern "C" fn(*mut c_void, *mut u8, *mut Tx);
-type Commit = unsafe extern "C" fn(*mut c_void, u64) -> c_int;
-
-#[derive(Clone, Copy)]
-struct Functions {
-    open: Open,
-    close: Close,
-    replay: ReplayAll,
-    create: Create,
-    assign: Assign,
-    commit: Commit,
-}
-
-impl Functions {
-    fn of(zpool: &Zpool) -> Result<Functions, Failure> {
-        let find = |name: &str| {
-            let missing = || Failure::other("open the intent log", format!("this libzpool has no {name}"));
-            zpool.address(name).ok_or_else(missing)
-        };
-        // SAFETY: the signatures of include/sys/zil.h in 2.1 to 2.4; 2.1 takes no third argument of `zil_open`, and
-        // only 2.4 returns something from `zil_commit`, which is not looked at.
-        unsafe {
-            Ok(Functions {
-                open: std::mem::transmute::<*mut c_void, Open>(find("zil_open")?),
-                close: std::mem::transmute::<*mut c_void, Close>(find("zil_close")?),
-                replay: std::mem::transmute::<*mut c_void, ReplayAll>(find("zil_replay")?),
-                create: std::mem::transmute::<*mut c_void, Create>(find("zil_itx_create")?),
-                assign: std::mem::transmute::<*mut c_void, Assign>(find("zil_itx_assign")?),
-                commit: std::mem::transmute::<*mut c_void, Commit>(find("zil_commit")?),
-            })
-        }
+functions! {
+    /// As include/sys/zil.h has them in 2.1 to 2.4; 2.1 takes no third argument of `zil_open`, and only 2.4 returns
+    /// something from `zil_commit`, which is not looked at.
+    Functions {
+        zil_open: fn(*mut Objset, ReadBack, *mut c_void) -> *mut c_void;
+        zil_close: fn(*mut c_void);
+        zil_replay: fn(*mut Objset, *mut c_void, *const Replay);
+        zil_itx_create: fn(u64, usize) -> *mut u8;
+        zil_itx_assign: fn(*mut c_void, *mut u8, *mut Tx);
+        zil_commit: fn(*mut c_void, u64) -> c_int;
     }
 }
 
@@ -100,13 +75,16 @@ impl Zil {
     /// # Errors
     /// A function that this library does not export.
     pub fn open(zpool: &Zpool, objset: *mut Objset) -> Result<Zil, Failure> {
-        let call = Functions::of(zpool)?;
+        // SAFETY: see the table.
+        let call = unsafe { Functions::resolve(|name| zpool.address(name)) };
+        let missing = |name| Failure::other("open the intent log", format!("this libzpool has no {name}"));
+        let call = call.map_err(missing)?;
         let reader = Box::into_raw(Box::new(Reader { objset, read: zpool.call.dmu_read }));
         let nothing: [Replay; TYPES] = [replay_nothing; TYPES];
         // SAFETY: the objset is owned; after a clean export there is nothing to replay, which `zil_replay` notes.
         let log = unsafe {
-            (call.replay)(objset, null_mut(), nothing.as_ptr());
-            (call.open)(objset, read_back, null_mut())
+            (call.zil_replay)(objset, null_mut(), nothing.as_ptr());
+            (call.zil_open)(objset, read_back, null_mut())
         };
         Ok(Zil { call, log, reader })
     }
@@ -120,7 +98,7 @@ impl Zil {
         let size = HEAD + if at_once { data.len() } else { 0 };
         // SAFETY: a record of `size` bytes after the head, as its own fields say before anything is written.
         unsafe {
-            let itx = (self.call.create)(WRITE, size);
+            let itx = (self.call.zil_itx_create)(WRITE, size);
             let word = |at: usize| itx.add(at).cast::<u64>();
             let (whole, kind) = (word(SIZE).read_unaligned(), word(RECORD).read_unaligned());
             if whole != (RECORD + size) as u64 || kind != WRITE {
@@ -136,7 +114,7 @@ impl Zil {
             if at_once {
                 itx.add(DATA).copy_from_nonoverlapping(data.as_ptr(), data.len());
             }
-            (self.call.assign)(self.log, itx, tx);
+            (self.call.zil_itx_assign)(self.log, itx, tx);
         }
         Ok(())
     }
@@ -144,13 +122,13 @@ impl Zil {
     /// Waits until all that was noted of the object is on disk.
     pub fn commit(&self, object: u64) {
         // SAFETY: the log is open.
-        unsafe { (self.call.commit)(self.log, object) };
+        unsafe { (self.call.zil_commit)(self.log, object) };
     }
 
     /// Before the dataset is closed.
     pub fn close(self) {
         // SAFETY: opened once, closed once.
-        unsafe { (self.call.close)(self.log) };
+        unsafe { (self.call.zil_close)(self.log) };
     }
 }
 

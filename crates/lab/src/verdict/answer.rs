@@ -3,7 +3,8 @@
 use super::table::law;
 use crate::result::ExperimentResult;
 use crate::spec::{Compare, Measure};
-use crate::stats::{Ratio, paired_at};
+use crate::stats::{Interval, Ratio, median, paired_at, pairs};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The sentence, and whether the figures come in the expected order.
 ///
@@ -57,7 +58,7 @@ pub fn answer(compare: &Compare, result: &ExperimentResult) -> (String, Option<b
 
 /// `CPU ms per operation in destroy, by n: newest-first grows as n (exponent 0.9 [0.8, 1.0]), …`
 fn growth(compare: &Compare, result: &ExperimentResult) -> String {
-    let factors: std::collections::BTreeSet<&str> = result.growth.iter().map(|g| g.factor.as_str()).collect();
+    let factors: BTreeSet<&str> = result.growth.iter().map(|g| g.factor.as_str()).collect();
     let of_factor = |factor: &str| {
         let curves = result.growth.iter().filter(|g| g.factor == factor && g.function.is_none());
         let told: Vec<String> =
@@ -74,7 +75,7 @@ fn growth(compare: &Compare, result: &ExperimentResult) -> String {
 /// A cell with what each of its repetitions measured.
 struct Cell {
     label: String,
-    values: std::collections::BTreeMap<u32, f64>,
+    values: BTreeMap<u32, f64>,
     median: f64,
     /// Probability that the interval of a ratio misses.
     outside: f64,
@@ -83,24 +84,27 @@ struct Cell {
 impl Cell {
     fn of(compare: &Compare, result: &ExperimentResult, label: &str) -> Option<Cell> {
         let values = result.values(label, &compare.step, &compare.measure);
-        let median = crate::stats::median(&values.values().copied().collect::<Vec<f64>>())?;
-        Some(Cell { label: label.to_owned(), values, median, outside: result.outside() })
+        Cell { label: label.to_owned(), values, median: 0.0, outside: result.outside() }.with_median()
+    }
+
+    /// `None` without runs.
+    fn with_median(self) -> Option<Cell> {
+        let median = median(&self.values.values().copied().collect::<Vec<f64>>())?;
+        Some(Cell { median, ..self })
     }
 
     /// What it takes more than `base`; `None` where the median is no more.
     fn less(&self, base: &Cell) -> Option<Cell> {
         let more =
             |(repetition, value): (&u32, &f64)| Some((*repetition, value - base.values.get(repetition)?));
-        let values: std::collections::BTreeMap<u32, f64> = self.values.iter().filter_map(more).collect();
-        let median = crate::stats::median(&values.values().copied().collect::<Vec<f64>>())?;
-        let outside = self.outside;
-        (median > 0.0).then(|| Cell { label: self.label.clone(), values, median, outside })
+        let values = self.values.iter().filter_map(more).collect();
+        let less = Cell { label: self.label.clone(), values, ..*self }.with_median()?;
+        (less.median > 0.0).then_some(less)
     }
 
     /// Repetition by repetition, as they were made one beside the other.
     fn ratio_to(&self, other: &Cell) -> Option<Ratio> {
-        let pair = |(repetition, value): (&u32, &f64)| Some((*value, *other.values.get(repetition)?));
-        paired_at(&self.values.iter().filter_map(pair).collect::<Vec<_>>(), self.outside)
+        paired_at(&pairs(&self.values, &other.values), self.outside)
     }
 }
 
@@ -109,15 +113,11 @@ fn told(first: &Cell, cell: &Cell, compare: &Compare) -> String {
     let noun = compare.measure.noun();
     match first.ratio_to(cell) {
         Some(Ratio { times, runs, .. }) if runs > 1 => {
-            let range = format!("[{}, {}]", number(times.low), number(times.high));
+            let (value, label, range) = (number(times.value), &cell.label, range(&times));
             if times.low <= 1.0 && times.high >= 1.0 {
-                return format!(
-                    "no difference shown to {} ({} times the {noun} {range})",
-                    cell.label,
-                    number(times.value)
-                );
+                return format!("no difference shown to {label} ({value} times the {noun} {range})");
             }
-            format!("{} times the {noun} of {} {range}", number(times.value), cell.label)
+            format!("{value} times the {noun} of {label} {range}")
         }
         _ => format!(
             "{} times the {noun} of {} ({})",
@@ -142,7 +142,7 @@ fn above(compare: &Compare, cells: &[Cell]) -> String {
             let (value, of) = (number(times.value), number(cell.median));
             text += &format!(", {value} times as much as {} ({of})", cell.label);
             if runs > 1 {
-                text += &format!(" [{}, {}]", number(times.low), number(times.high));
+                text += &format!(" {}", range(&times));
             }
         }
     }
@@ -154,6 +154,11 @@ pub(super) fn ordered_labels<'a>(compare: &'a Compare, result: &'a ExperimentRes
     let expected = compare.largest_first.iter().map(String::as_str);
     let others = result.labels().filter(|label| !compare.largest_first.iter().any(|e| e == label));
     expected.chain(others).collect()
+}
+
+/// `[2.80, 3.40]`
+pub fn range(interval: &Interval) -> String {
+    format!("[{}, {}]", number(interval.low), number(interval.high))
 }
 
 /// Three significant digits are all that such a measurement carries.

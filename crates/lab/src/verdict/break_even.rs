@@ -1,7 +1,7 @@
 //! From which link on a modelled device pays, and how fast a device of known figures would be.
 
-use super::number;
 use super::providers::{of, pairs};
+use super::{number, range};
 use crate::result::RunResult;
 use crate::spec::{Offload, Provider};
 use crate::stats::{Interval, Ratio};
@@ -72,10 +72,10 @@ fn of_known(offload: &Offload, speed: &Ratio, step: &str, with: &str) -> String 
 
 /// `2.30 times [2.10, 2.50]`
 fn times(ratio: &Ratio) -> String {
-    let Interval { value, low, high } = ratio.times;
+    let value = number(ratio.times.value);
     match ratio.runs {
-        1 => format!("{} times (one run)", number(value)),
-        _ => format!("{} times [{}, {}]", number(value), number(low), number(high)),
+        1 => format!("{value} times (one run)"),
+        _ => format!("{value} times {}", range(&ratio.times)),
     }
 }
 

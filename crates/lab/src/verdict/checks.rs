@@ -1,9 +1,9 @@
 //! Whether the runs show the signature that the experiment expects.
 
-use super::{growth_line, number};
+use super::{growth_line, number, range};
 use crate::result::{ExperimentResult, GrowthResult};
 use crate::spec::{Check, Measure};
-use crate::stats::{Growth, Interval, Ratio, median_interval, paired_at};
+use crate::stats::{Growth, Interval, Ratio, median_interval};
 use serde::{Deserialize, Serialize};
 use zwhy_zfs::parse_version;
 
@@ -39,19 +39,15 @@ pub fn check(result: &ExperimentResult) -> Vec<CheckResult> {
 }
 
 fn judge(check: &Check, result: &ExperimentResult) -> CheckResult {
-    let said = |outcome, found| CheckResult { say: check.say.clone(), outcome, found };
     let decided = |(good, found)| (if good { Outcome::Holds } else { Outcome::Fails }, found);
     let judged = match (check.exponent, &check.to) {
         (Some(power), _) => exponent(check, power, result),
         (None, None) => figure(check, result).map(decided),
         (None, Some(to)) => ratio(check, to, result).map(decided),
     };
-    match judged {
-        None => {
-            said(Outcome::NotMeasured, format!("{} was not measured in these runs", check.measure.unit()))
-        }
-        Some((outcome, found)) => said(outcome, found),
-    }
+    let nothing = || format!("{} was not measured in these runs", check.measure.unit());
+    let (outcome, found) = judged.unwrap_or_else(|| (Outcome::NotMeasured, nothing()));
+    CheckResult { say: check.say.clone(), outcome, found }
 }
 
 /// The bounds of a check.
@@ -60,11 +56,11 @@ fn within(check: &Check, value: f64) -> bool {
 }
 
 fn figure(check: &Check, result: &ExperimentResult) -> Option<(bool, String)> {
-    let values: Vec<f64> = result.values(&check.of, &check.step, &check.measure).into_values().collect();
+    let values = result.figures(&check.of, &check.step, &check.measure);
     let interval = median_interval(&values)?;
     if let Measure::Outcome(_) = &check.measure {
         let outcome = |run: &crate::RunResult| run.step(&check.step)?.outcome.clone();
-        let ended = result.runs.iter().find(|run| run.variant == check.of).and_then(outcome);
+        let ended = result.runs_of(&check.of).next().and_then(outcome);
         let proof = super::outcomes::proof(result, &check.of, &check.step);
         let found = [ended.unwrap_or_default(), proof].join(", ");
         return Some((
@@ -107,12 +103,8 @@ fn as_power(power: f64, fit: &Growth) -> Outcome {
 /// A ratio holds when it is as large (or small) as expected, and with several runs when its interval lies on
 /// that side of 1, too: what repeats by chance is no signature.
 fn ratio(check: &Check, to: &str, result: &ExperimentResult) -> Option<(bool, String)> {
-    let of = result.values(&check.of, &check.step, &check.measure);
     let to_step = check.to_step.as_ref().unwrap_or(&check.step);
-    let other = result.values(to, to_step, &check.measure);
-    let pairs: Vec<(f64, f64)> =
-        of.iter().filter_map(|(repetition, value)| Some((*value, *other.get(repetition)?))).collect();
-    let Ratio { times, runs, .. } = paired_at(&pairs, result.outside())?;
+    let Ratio { times, runs, .. } = result.ratio((&check.of, &check.step), (to, to_step), &check.measure)?;
     let apart = |bound: Option<f64>, beyond: bool| match bound {
         Some(_) if runs > 1 => beyond,
         _ => true,
@@ -139,7 +131,7 @@ fn named(cell: &str, step: &str, other: &str) -> String {
 fn with_range(interval: Interval, runs: usize) -> String {
     match runs {
         1 => number(interval.value),
-        _ => format!("{} [{}, {}]", number(interval.value), number(interval.low), number(interval.high)),
+        _ => format!("{} {}", number(interval.value), range(&interval)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Two results of the same experiment: which cells differ, and which runs do not tell.
 
-use super::number;
+use super::{number, range};
 use crate::result::ExperimentResult;
 use crate::stats::{Ratio, unpaired};
 use serde::{Deserialize, Serialize};
@@ -40,9 +40,7 @@ pub fn compare(first: &ExperimentResult, second: &ExperimentResult) -> Result<Ve
         ));
     }
     let one = |label: &str| {
-        let values = |result: &ExperimentResult| {
-            result.values(label, &figure.step, &figure.measure).into_values().collect::<Vec<f64>>()
-        };
+        let values = |result: &ExperimentResult| result.figures(label, &figure.step, &figure.measure);
         let ratio = unpaired(&values(second), &values(first), common.len());
         Compared {
             variant: label.to_owned(),
@@ -65,7 +63,6 @@ fn verdict(ratio: Option<Ratio>, noun: &str) -> String {
             if runs == 1 { "" } else { "s" }
         );
     }
-    let range =
-        format!("{} times the {noun} [{}, {}]", number(times.value), number(times.low), number(times.high));
-    if is_shown { range } else { format!("no difference shown: {range}") }
+    let told = format!("{} times the {noun} {}", number(times.value), range(&times));
+    if is_shown { told } else { format!("no difference shown: {told}") }
 }

@@ -2,7 +2,7 @@
 
 use crate::result::ExperimentResult;
 use crate::spec::{Compare, Stop};
-use crate::stats::{Interval, paired_at};
+use crate::stats::{Interval, paired_at, pairs};
 
 /// The ratios that the answer tells are those of the first cell to each other, and of neighbours in the expected order.
 /// A cell of which no run ended cannot be known, and is not waited for.
@@ -15,12 +15,7 @@ pub fn enough(compare: &Compare, stop: &Stop, result: &ExperimentResult) -> bool
     let expected: Vec<&str> = expected.copied().collect();
     let neighbours = expected.windows(2).map(|pair| (pair[0], pair[1]));
     let mut ratios = others.iter().map(|other| (*first, *other)).chain(neighbours);
-    !others.is_empty()
-        && ratios.all(|(of, to)| {
-            let other = values(to);
-            let pair = |(repetition, value): (u32, f64)| Some((value, *other.get(&repetition)?));
-            is_known(&values(of).into_iter().filter_map(pair).collect::<Vec<_>>(), stop)
-        })
+    !others.is_empty() && ratios.all(|(of, to)| is_known(&pairs(&values(of), &values(to)), stop))
 }
 
 fn is_known(pairs: &[(f64, f64)], stop: &Stop) -> bool {

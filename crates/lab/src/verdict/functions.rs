@@ -1,6 +1,6 @@
 //! Which functions of OpenZFS make a cost grow: their CPU in the recorded steps, by size.
 
-use super::grows::{SIZES, by_size, others};
+use super::grows::{SIZES, by_size, growth};
 use crate::result::{Captured, ExperimentResult, GrowthResult};
 use crate::stats::fit;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,32 +39,22 @@ pub fn functions_grow<E>(
     for factor in factors {
         let mut curves: BTreeMap<String, Vec<Run>> = BTreeMap::new();
         for run in &result.runs {
-            let size = run.factors.get(factor).and_then(|value| value.parse::<f64>().ok());
-            let Some((size, step)) = size.zip(run.step(&result.figure.step)) else { continue };
-            let Some((cost, capture)) = result.figure.measure.of(step).zip(step.capture.as_ref()) else {
-                continue;
-            };
+            let Some((size, cost)) = run.size(factor).zip(result.cost(run)) else { continue };
+            let step = run.step(&result.figure.step);
+            let Some(capture) = step.and_then(|step| step.capture.as_ref()) else { continue };
             let Some(shares) = shares(capture)? else { continue };
             let mut costs: Costs =
                 shares.into_iter().map(|(name, share)| (Some(name), share * cost)).collect();
             costs.insert(None, cost);
             let sample = cost / capture.samples.max(1) as f64;
-            curves.entry(others(run, factor)).or_default().push(Run { size, costs, sample });
+            curves.entry(run.others(&[factor])).or_default().push(Run { size, costs, sample });
         }
         let of_curve = |(of, runs): (String, Vec<Run>)| {
             let asked = expected(result, &of);
             curve(&runs, &asked).into_iter().map(move |found| (of.clone(), found))
         };
         let result_of = |(of, (function, points)): (String, (String, Vec<(f64, f64)>))| {
-            Some(GrowthResult {
-                of,
-                factor: factor.to_owned(),
-                step: result.figure.step.clone(),
-                measure: result.figure.measure.clone(),
-                function: Some(function),
-                fit: fit(&points)?,
-                points: by_size(&points),
-            })
+            growth(result, of, factor, Some(function), &points)
         };
         grown.extend(curves.into_iter().flat_map(of_curve).filter_map(result_of));
     }

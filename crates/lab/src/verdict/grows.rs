@@ -1,6 +1,6 @@
 //! How the answering figure grows with a factor that is a number.
 
-use crate::result::{ExperimentResult, GrowthResult, RunResult};
+use crate::result::{ExperimentResult, GrowthResult};
 use crate::stats::{Interval, fit, median_interval};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,28 +16,32 @@ fn curves(result: &ExperimentResult, factor: &str) -> Vec<GrowthResult> {
     // Points by the other factors, in the order of their labels.
     let mut curves: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     for run in &result.runs {
-        let size = run.factors.get(factor).and_then(|value| value.parse::<f64>().ok());
-        let cost = run.step(&result.figure.step).and_then(|step| result.figure.measure.of(step));
-        if let (Some(size), Some(cost)) = (size, cost) {
-            curves.entry(others(run, factor)).or_default().push((size, cost));
+        if let Some(point) = run.size(factor).zip(result.cost(run)) {
+            curves.entry(run.others(&[factor])).or_default().push(point);
         }
     }
-    let curve = |(of, points): (String, Vec<(f64, f64)>)| {
-        let medians = by_size(&points);
-        if medians.len() < SIZES {
-            return None;
-        }
-        Some(GrowthResult {
-            of,
-            factor: factor.to_owned(),
-            step: result.figure.step.clone(),
-            measure: result.figure.measure.clone(),
-            function: None,
-            fit: fit(&points)?,
-            points: medians,
-        })
-    };
-    curves.into_iter().filter_map(curve).collect()
+    let many = |points: &[(f64, f64)]| by_size(points).len() >= SIZES;
+    let curves = curves.into_iter().filter(|(_, points)| many(points));
+    curves.filter_map(|(of, points)| growth(result, of, factor, None, &points)).collect()
+}
+
+/// How a cost grows with a factor: of the whole step, or of one of its functions.
+pub fn growth(
+    result: &ExperimentResult,
+    of: String,
+    factor: &str,
+    function: Option<String>,
+    points: &[(f64, f64)],
+) -> Option<GrowthResult> {
+    Some(GrowthResult {
+        of,
+        factor: factor.to_owned(),
+        step: result.figure.step.clone(),
+        measure: result.figure.measure.clone(),
+        function,
+        fit: fit(points)?,
+        points: by_size(points),
+    })
 }
 
 /// The median cost at each size with its interval, the smallest size first.
@@ -49,10 +53,4 @@ pub fn by_size(points: &[(f64, f64)]) -> Vec<(f64, Interval)> {
     }
     let median = |(bits, costs): (u64, Vec<f64>)| Some((f64::from_bits(bits), median_interval(&costs)?));
     sizes.into_iter().filter_map(median).collect()
-}
-
-/// The other factors of a run: label of its curve.
-pub fn others(run: &RunResult, factor: &str) -> String {
-    let others = run.factors.iter().filter(|(name, _)| *name != factor).map(|(_, value)| value.as_str());
-    others.collect::<Vec<_>>().join(" ")
 }

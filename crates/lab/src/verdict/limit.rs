@@ -3,7 +3,7 @@
 use super::number;
 use crate::result::{ExperimentResult, StepResult};
 use crate::spec::{Compare, Measure};
-use crate::stats::{Ratio, median, paired_at};
+use crate::stats::{Ratio, median};
 
 /// From this part of their speed on, the disks are the limit.
 const DISKS: f64 = 0.9;
@@ -14,7 +14,7 @@ const BUSY: f64 = 0.9;
 pub fn limit(compare: &Compare, result: &ExperimentResult) -> String {
     let Some(raw) = &compare.raw else { return String::new() };
     let of_cell = |cell: &str| {
-        let Ratio { times, runs, .. } = part_of_raw(result, cell, &compare.step, raw)?;
+        let Ratio { times, runs, .. } = result.ratio((cell, &compare.step), (cell, raw), &Measure::MbPerS)?;
         let percent = |part: f64| number(part * 100.0);
         let range = match runs {
             1 => String::new(),
@@ -33,18 +33,9 @@ pub fn limit(compare: &Compare, result: &ExperimentResult) -> String {
     format!(" Of what the disks give by themselves in {raw}: {}.", told.join("; "))
 }
 
-/// The speed of a cell to that of its disks, run by run. Where the repetitions were looked at several times, the interval
-/// holds for all looks together.
-fn part_of_raw(result: &ExperimentResult, cell: &str, step: &str, raw: &str) -> Option<Ratio> {
-    let speeds = |step: &str| result.values(cell, step, &Measure::MbPerS);
-    let disks = speeds(raw);
-    let pair = |(repetition, value): (u32, f64)| Some((value, *disks.get(&repetition)?));
-    paired_at(&speeds(step).into_iter().filter_map(pair).collect::<Vec<_>>(), result.outside())
-}
-
 /// What is busy where the disks are not.
 fn busy(result: &ExperimentResult, cell: &str, step: &str) -> String {
-    let steps = || result.runs.iter().filter(|run| run.variant == cell).filter_map(|run| run.step(step));
+    let steps = || result.runs_of(cell).filter_map(|run| run.step(step));
     let middle =
         |of: &dyn Fn(&StepResult) -> f64| median(&steps().map(of).collect::<Vec<f64>>()).unwrap_or(0.0);
     let cpus = middle(&|step| step.cpu_s() / step.wall_s);
@@ -149,7 +140,8 @@ mod tests {
             let runs: Vec<RunResult> = (1..=rule.most).map(|n| of(&mut random, n)).collect();
             rule.looks().iter().any(|look| {
                 result.runs = runs[..*look as usize].to_vec();
-                let times = part_of_raw(&result, "direct", "read", "raw").unwrap().times;
+                let part = result.ratio(("direct", "read"), ("direct", "raw"), &Measure::MbPerS);
+                let times = part.unwrap().times;
                 times.low > 0.8 || times.high < 0.8
             })
         };

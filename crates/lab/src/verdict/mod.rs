@@ -16,7 +16,7 @@ mod saved;
 mod surfaces;
 mod table;
 
-pub use answer::{answer, number};
+pub use answer::{answer, number, range};
 pub use checks::{CheckResult, Outcome, check};
 pub use compare::{Compared, compare};
 pub use enough::enough;

@@ -1,11 +1,11 @@
 //! What an accelerator would bring, in sentences: only what was measured, and one bound that is called so.
 
 use super::break_even::break_even;
-use super::number;
 use super::providers::{of, pairs};
+use super::{number, range};
 use crate::result::{ExperimentResult, RunResult, StepResult};
-use crate::spec::{OFFLOAD_SETTINGS, Provider};
-use crate::stats::{Ratio, median};
+use crate::spec::{Provider, names};
+use crate::stats::{Interval, Ratio, median};
 use std::collections::BTreeMap;
 
 /// Stages as counters name them, and in words.
@@ -35,7 +35,7 @@ const BETWEEN: [&str; 2] = ["reimport", "verify"];
 pub fn offload(result: &ExperimentResult) -> Vec<String> {
     let mut groups: BTreeMap<String, Vec<&RunResult>> = BTreeMap::new();
     for run in &result.runs {
-        let others = run.factors.iter().filter(|(name, _)| !OFFLOAD_SETTINGS.contains(&name.as_str()));
+        let others = run.factors.iter().filter(|(name, _)| !names::SETTINGS.provider.contains(name));
         let name: Vec<String> = others.map(|(name, value)| format!("{name}={value}")).collect();
         groups.entry(name.join(" ")).or_default().push(run);
     }
@@ -154,17 +154,14 @@ fn times(ratio: &Ratio) -> String {
             number(times.high)
         );
     }
-    match times.value >= 1.0 {
-        true => {
-            format!("{} times less CPU [{}, {}]", number(times.value), number(times.low), number(times.high))
+    let (word, times) = match times.value >= 1.0 {
+        true => ("less", times),
+        false => {
+            let (value, low, high) = (1.0 / times.value, 1.0 / times.high, 1.0 / times.low);
+            ("more", Interval { value, low, high })
         }
-        false => format!(
-            "{} times more CPU [{}, {}]",
-            number(1.0 / times.value),
-            number(1.0 / times.high),
-            number(1.0 / times.low)
-        ),
-    }
+    };
+    format!("{} times {word} CPU {}", number(times.value), range(&times))
 }
 
 fn capital(words: &str) -> String {

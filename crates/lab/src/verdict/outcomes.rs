@@ -16,8 +16,8 @@ const PROOFS: [(&str, &str); 6] = [
 
 /// The outcome of a step in the runs of a cell: `direct`, or `direct, buffered` where they differ; `None` without calls.
 fn of(result: &ExperimentResult, cell: &str, step: &str) -> Option<String> {
-    let own = result.runs.iter().filter(|run| run.variant == cell);
-    let mut words: Vec<&str> = own.filter_map(|run| run.step(step)?.outcome.as_deref()).collect();
+    let mut words: Vec<&str> =
+        result.runs_of(cell).filter_map(|run| run.step(step)?.outcome.as_deref()).collect();
     words.sort_unstable();
     words.dedup();
     (!words.is_empty()).then(|| words.join(", "))
@@ -25,8 +25,7 @@ fn of(result: &ExperimentResult, cell: &str, step: &str) -> Option<String> {
 
 /// What OpenZFS counted in the first run of a cell: `direct_read_bytes 131072`; of what it did not count nothing.
 pub fn proof(result: &ExperimentResult, cell: &str, step: &str) -> String {
-    let run = result.runs.iter().find(|run| run.variant == cell);
-    let Some(step) = run.and_then(|run| run.step(step)) else { return String::new() };
+    let Some(step) = result.runs_of(cell).next().and_then(|run| run.step(step)) else { return String::new() };
     let grown = PROOFS.iter().filter_map(|(word, name)| {
         let change = step.counters.get(*name).filter(|change| **change != 0)?;
         Some(format!("{word} {change}"))

@@ -38,44 +38,31 @@ fn of_both(surface: &SurfaceResult, at: &BTreeMap<String, f64>) -> Option<String
     let largest =
         surface.points.iter().fold((0.0, 0.0), |(a, b): (f64, f64), (n, m, _)| (a.max(*n), b.max(*m)));
     let law = format!("by {}", surface.fit.law.name(n, m));
-    let what = format!("{n} = {first} and {m} = {second}");
-    let cost = number(surface.fit.at(first, second));
+    let what = format!("{n} = {first} and {m} = {second}{}", named(&[&surface.of]));
+    let cost = format!("{} {}", number(surface.fit.at(first, second)), surface.measure.unit());
     let far = first > FAR * largest.0 || second > FAR * largest.1;
-    Some(told(
-        &what,
-        &surface.of,
-        None,
-        &format!("{cost} {}", surface.measure.unit()),
-        &law,
-        surface.fit.error,
-        far,
-    ))
+    Some(told(&what, &cost, &law, surface.fit.error, far))
 }
 
 fn of_one(growth: &GrowthResult, at: &BTreeMap<String, f64>) -> Option<String> {
     let size = *at.get(&growth.factor)?;
     let largest = growth.points.iter().map(|(n, _)| *n).fold(0.0, f64::max);
-    let what = format!("{} = {size}", growth.factor);
+    let names = named(&[growth.function.as_deref().unwrap_or_default(), &growth.of]);
+    let what = format!("{} = {size}{names}", growth.factor);
     let cost = format!("{} {}", number(growth.fit.at(size)), growth.measure.unit());
-    let function = growth.function.as_deref();
-    Some(told(&what, &growth.of, function, &cost, &law(&growth.fit), growth.fit.error, size > FAR * largest))
+    Some(told(&what, &cost, &law(&growth.fit), growth.fit.error, size > FAR * largest))
+}
+
+/// `, newest-first`: those that are there.
+fn named(names: &[&str]) -> String {
+    names.iter().filter(|name| !name.is_empty()).map(|name| format!(", {name}")).collect()
 }
 
 /// `At n = 1000, newest-first: 12.3 CPU ms per operation (grows as n (…); …)`
-fn told(
-    what: &str,
-    of: &str,
-    function: Option<&str>,
-    cost: &str,
-    law: &str,
-    error: f64,
-    far: bool,
-) -> String {
-    let names = [function, Some(of)].into_iter().flatten().filter(|name| !name.is_empty());
-    let names: String = names.map(|name| format!(", {name}")).collect();
+fn told(what: &str, cost: &str, law: &str, error: f64, far: bool) -> String {
     let far = if far { "; far beyond what was measured, where another law may hold" } else { "" };
     format!(
-        "At {what}{names}: {cost} ({law}; sizes that were measured are predicted from the others to {:.0} %{far}).",
+        "At {what}: {cost} ({law}; sizes that were measured are predicted from the others to {:.0} %{far}).",
         (error.exp() - 1.0) * 100.0
     )
 }

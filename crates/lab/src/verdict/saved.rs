@@ -12,8 +12,7 @@ pub fn saved(result: &ExperimentResult) -> Option<String> {
     let step =
         result.runs.first()?.steps.iter().find(|step| step.device_written_bytes > 0 && step.bytes > 0)?;
     let of_cell = |label: &str| {
-        let values = result.values(label, &step.name, &Measure::WriteAmplification);
-        let middle = median(&values.into_values().collect::<Vec<f64>>())?;
+        let middle = median(&result.figures(label, &step.name, &Measure::WriteAmplification))?;
         Some(format!("{} with {label}", number(middle)))
     };
     let cells: Vec<String> = result.labels().filter_map(of_cell).collect();

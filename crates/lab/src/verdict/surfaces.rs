@@ -2,7 +2,7 @@
 
 use super::grows::by_size;
 use super::number;
-use crate::result::{ExperimentResult, RunResult, SurfaceResult};
+use crate::result::{ExperimentResult, SurfaceResult};
 use crate::stats::{Interval, fit_surface};
 use std::collections::BTreeMap;
 
@@ -12,14 +12,10 @@ const FURTHER: f64 = 10.0;
 /// One for each combination of the other factors; none where the experiment does not let two factors grow.
 pub fn surfaces(grow: &[String], result: &ExperimentResult) -> Vec<SurfaceResult> {
     let [n, m] = grow else { return Vec::new() };
-    let size = |run: &RunResult, factor: &str| run.factors.get(factor)?.parse::<f64>().ok();
     let mut of_others: BTreeMap<String, Vec<(f64, f64, f64)>> = BTreeMap::new();
     for run in &result.runs {
-        let cost = run.step(&result.figure.step).and_then(|step| result.figure.measure.of(step));
-        if let (Some(first), Some(second), Some(cost)) = (size(run, n), size(run, m), cost) {
-            let others = run.factors.iter().filter(|(name, _)| *name != n && *name != m);
-            let label = others.map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(" ");
-            of_others.entry(label).or_default().push((first, second, cost));
+        if let (Some(first), Some(second), Some(cost)) = (run.size(n), run.size(m), result.cost(run)) {
+            of_others.entry(run.others(&[n, m])).or_default().push((first, second, cost));
         }
     }
     let surface = |(of, points): (String, Vec<(f64, f64, f64)>)| {

@@ -26,18 +26,10 @@ pub fn table(result: &ExperimentResult) -> String {
     );
     let called = super::outcomes::outcomes(result);
     out += &if called.is_empty() { cells(result) } else { called };
-    let _ = writeln!(out, "\n{}", result.answer);
-    for sentence in trust(result) {
-        let _ = writeln!(out, "{sentence}");
-    }
-    if let Some(sentence) = memory(result) {
-        let _ = writeln!(out, "{sentence}");
-    }
-    for surface in &result.surfaces {
-        let _ = writeln!(out, "{}", surface_line(surface));
-    }
-    for growth in &result.growth {
-        let _ = writeln!(out, "{}", growth_line(growth));
+    out += &format!("\n{}\n", result.answer);
+    let laws = result.surfaces.iter().map(surface_line).chain(result.growth.iter().map(growth_line));
+    for sentence in trust(result).into_iter().chain(memory(result)).chain(laws) {
+        out += &(sentence + "\n");
     }
     out += &signature(result);
     for failed in &result.failed {
@@ -46,27 +38,23 @@ pub fn table(result: &ExperimentResult) -> String {
     if !result.meaning.is_empty() {
         let _ = writeln!(out, "\nWhat it means: {}", result.meaning);
     }
-    match result.engine {
-        Engine::User => out += "\nWhere OpenZFS in user space differs from the kernel:\n",
-        Engine::Pool => out += "\nWhat to know of these figures:\n",
-    }
-    for distortion in &result.distortions {
-        let _ = writeln!(out, "  - {distortion}");
-    }
+    out += match result.engine {
+        Engine::User => "\nWhere OpenZFS in user space differs from the kernel:\n",
+        Engine::Pool => "\nWhat to know of these figures:\n",
+    };
+    result.distortions.iter().for_each(|distortion| out += &format!("  - {distortion}\n"));
     out
 }
 
 /// `Memory at most, in any step: lz4 412 MB, off 398 MB (…).` `None` where there is nothing to tell it of.
 fn memory(result: &ExperimentResult) -> Option<String> {
     if result.engine == Engine::Pool {
-        return Some(
-            "The peak of memory was not measured: a kernel's OpenZFS shares its memory with all pools."
-                .into(),
-        );
+        let why = "The peak of memory was not measured: a kernel's OpenZFS shares its memory with all pools.";
+        return Some(why.into());
     }
     let most = |run: &RunResult| run.steps.iter().filter_map(|step| step.peak_bytes).max();
     let of_cell = |label: &str| {
-        let own = result.runs.iter().filter(|run| run.variant == label).filter_map(most);
+        let own = result.runs_of(label).filter_map(most);
         let middle = median(&own.map(|bytes| bytes as f64 / 1e6).collect::<Vec<f64>>())?;
         Some(format!("{label} {} MB", number(middle)))
     };
@@ -129,10 +117,9 @@ fn figures(step: Option<&SummaryStep>) -> (String, String) {
 }
 
 fn cut(text: &str, longest: usize) -> String {
-    if text.chars().count() <= longest {
-        text.to_owned()
-    } else {
-        text.chars().take(longest - 1).collect::<String>() + "…"
+    match text.chars().count() <= longest {
+        true => text.to_owned(),
+        false => text.chars().take(longest - 1).chain(['…']).collect(),
     }
 }
 

@@ -3,9 +3,11 @@
 use super::flame::{Flame, Walk};
 use super::overlay::Overlay;
 use super::state::View;
+use crate::figures::Figures;
 use crate::latency::NO_HISTOGRAMS;
 use crate::model::{Model, VERDICT_SPAN};
 use crate::tables::Kind;
+use crate::verdict::Verdict;
 use std::time::Duration;
 
 /// A key that was pressed.
@@ -54,7 +56,7 @@ impl View {
         match key {
             Key::Interrupt => Asked::Quit,
             _ if self.typing => self.typed(key),
-            _ if self.over.is_open() => self.press_over(key),
+            _ if !matches!(self.over, Overlay::None) => self.press_over(key),
             _ => self.press_on(key, model),
         }
     }
@@ -91,7 +93,7 @@ impl View {
             Key::PageUp => self.over.scroll(-(PAGE as isize)),
             Key::PageDown | Key::Char(' ') => self.over.scroll(PAGE as isize),
             Key::Home => self.over.scroll(isize::MIN),
-            Key::Enter if self.over.is_walked() => self.over.walk(Walk::In),
+            Key::Enter if matches!(self.over, Overlay::Flame(_)) => self.over.walk(Walk::In),
             Key::Left => self.over.walk(Walk::Before),
             Key::Right => self.over.walk(Walk::After),
             Key::Backspace => self.over.walk(Walk::Out),
@@ -110,10 +112,11 @@ impl View {
             Key::Char('e') => self.explain(model),
             Key::Char('F') => self.show_flame(model),
             Key::Char('w') => self.show_latency(),
-            Key::Char('f') => match self.figures(model) {
-                Some(figures) => return Asked::Freeze(end_of(figures)),
-                None => self.note = Some("nothing was seen yet".to_owned()),
-            },
+            Key::Char('f') => {
+                if let Some(end) = self.shown_end(model) {
+                    return Asked::Freeze(end);
+                }
+            }
             Key::Char('/') => self.typing = true,
             Key::Escape => self.filter.clear(),
             Key::Char(' ') => self.toggle_pause(model),
@@ -159,35 +162,43 @@ impl View {
             return Asked::Nothing;
         }
         let left = self.index(model).map_or(0, |index| model.history().len() - 1 - index);
-        if left > 0 {
-            self.go(left as isize, model);
-            return Asked::Nothing;
+        match (left, self.replay) {
+            (0, true) => return Asked::Step,
+            (0, false) => self.follow(),
+            _ => drop(self.go(left as isize, model)),
         }
-        if self.replay {
-            return Asked::Step;
-        }
-        self.follow();
         Asked::Nothing
     }
 
     fn explain(&mut self, model: &Model) {
-        let Some(figures) = self.figures(model) else {
-            self.note = Some("nothing was seen yet".to_owned());
-            return;
-        };
-        match model.explain(VERDICT_SPAN, end_of(figures)) {
-            Some(verdict) => self.over = Overlay::answer(verdict.answer),
-            None => self.note = Some("only the last minute can be explained".to_owned()),
+        let Some(end) = self.shown_end(model) else { return };
+        match model.explain(VERDICT_SPAN, end) {
+            Some(Verdict { answer, .. }) => {
+                self.over = Overlay::Answer { answer: Box::new(answer), scroll: 0 }
+            }
+            None => self.note("only the last minute can be explained"),
         }
     }
-}
 
-impl View {
+    /// The end of the shown interval; notes where there is none.
+    fn shown_end(&mut self, model: &Model) -> Option<Duration> {
+        // In figures it is in seconds: a microsecond more than it was rounded by.
+        let end = |figures: &Figures| Duration::try_from_secs_f64(figures.at_s + 1e-6).unwrap_or_default();
+        let shown = self.figures(model).map(end);
+        if shown.is_none() {
+            self.note("nothing was seen yet");
+        }
+        shown
+    }
+
+    fn note(&mut self, text: &str) {
+        self.note = Some(text.to_owned());
+    }
+
     /// Shows how long requests of vdevs take, from now on: that is read while it is looked at.
     pub fn show_latency(&mut self) {
         if self.replay {
-            self.note = Some(format!("missing: {NO_HISTOGRAMS}"));
-            return;
+            return self.note(&format!("missing: {NO_HISTOGRAMS}"));
         }
         self.follow();
         self.over = Overlay::Latency { place: 0, scroll: 0 };
@@ -195,25 +206,16 @@ impl View {
 
     /// Whether latencies are looked at.
     pub fn wants_latency(&self) -> bool {
-        self.over.is_latency()
+        matches!(self.over, Overlay::Latency { .. })
     }
 
     fn show_flame(&mut self, model: &Model) {
-        let Some(figures) = self.figures(model) else {
-            self.note = Some("nothing was seen yet".to_owned());
-            return;
-        };
-        let shown = model.flame(VERDICT_SPAN, end_of(figures));
+        let Some(end) = self.shown_end(model) else { return };
+        let shown = model.flame(VERDICT_SPAN, end);
         match shown.map(|(tree, seconds)| Flame::of(&tree, seconds, self.colour)) {
             Some(Some(flame)) => self.over = Overlay::Flame(Box::new(flame)),
-            Some(None) => self.note = Some("no CPU sample was taken in these seconds".to_owned()),
-            None => self.note = Some("only the last minute has stacks".to_owned()),
+            Some(None) => self.note("no CPU sample was taken in these seconds"),
+            None => self.note("only the last minute has stacks"),
         }
     }
-}
-
-/// The end of an interval, which is in figures as seconds.
-fn end_of(figures: &crate::figures::Figures) -> Duration {
-    // A microsecond more than it was rounded by.
-    Duration::try_from_secs_f64(figures.at_s + 1e-6).unwrap_or_default()
 }

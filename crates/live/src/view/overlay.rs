@@ -9,27 +9,12 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Clear, Widget};
 use zwhy_diagnose::Answer;
 
-/// What the keys do, as the help shows it.
-const HELP: [(&str, &str); 15] = [
-    ("Tab, 1 to 7", "next table; a table by its number"),
-    ("< >", "sort by another column"),
-    ("r", "turn the order round"),
-    ("/", "show rows whose name holds a text; Esc clears it"),
-    ("Up, Down, PgUp, PgDn", "scroll"),
-    ("Space", "stand still; go on with the newest interval"),
-    ("Left, Right", "one interval back, one forth"),
-    ("[ ]", "ten intervals back, ten forth"),
-    ("Home, End", "the oldest interval that is kept; the newest"),
-    ("f", "freeze: write the last minute before the shown moment to a capture"),
-    ("e", "explain: the whole answer of the last 10 seconds before the shown moment"),
-    ("F", "flame graph of these seconds: arrows walk, Enter zooms in, Backspace out"),
-    ("w", "latency histograms of pools and vdevs, as zpool iostat -w: Left, Right choose one"),
-    ("? or h", "this help"),
-    ("q, Ctrl-C", "quit"),
-];
+/// What the keys do, and behind an empty line what figures are of: a name, two blanks or more, and words.
+const HELP: &str = include_str!("help.txt");
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) enum Overlay {
+    #[default]
     None,
     Help {
         scroll: usize,
@@ -47,10 +32,6 @@ pub(super) enum Overlay {
 }
 
 impl Overlay {
-    pub(super) fn answer(answer: Answer) -> Overlay {
-        Overlay::Answer { answer: Box::new(answer), scroll: 0 }
-    }
-
     pub(super) fn walk(&mut self, to: Walk) {
         match (self, to) {
             (Overlay::Flame(flame), _) => flame.walk(to),
@@ -58,19 +39,6 @@ impl Overlay {
             (Overlay::Latency { place, .. }, Walk::After) => *place += 1,
             _ => {}
         }
-    }
-
-    /// Arrows walk in it.
-    pub(super) fn is_walked(&self) -> bool {
-        matches!(self, Overlay::Flame(_))
-    }
-
-    pub(super) fn is_latency(&self) -> bool {
-        matches!(self, Overlay::Latency { .. })
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        !matches!(self, Overlay::None)
     }
 
     pub(super) fn scroll(&mut self, by: isize) {
@@ -124,21 +92,12 @@ fn draw_flame(flame: &Flame, area: Rect, buffer: &mut Buffer) {
 }
 
 fn help(width: usize) -> Vec<String> {
-    let key = |(key, what): &(&str, &str)| zwhy_report::labelled(key, KEYS, what, width);
-    let unit = |(what, of): &(&str, &str)| zwhy_report::labelled(what, KEYS, of, width);
-    let text: String = HELP.iter().map(key).chain(["\n".to_owned()]).chain(UNITS.iter().map(unit)).collect();
+    /// Cells of the widest name of keys, and one more.
+    const KEYS: usize = 22;
+    let of_line = |line: &str| match line.split_once("  ") {
+        Some((key, what)) => zwhy_report::labelled(key, KEYS, what.trim_start(), width),
+        None => "\n".to_owned(),
+    };
+    let text: String = HELP.lines().map(of_line).collect();
     text.lines().map(str::to_owned).collect()
 }
-
-/// Cells of the widest name of keys, and one more.
-const KEYS: usize = 22;
-
-/// What figures are of.
-const UNITS: [(&str, &str); 6] = [
-    ("Stages", "part of all CPU time that the host had"),
-    ("Threads, Processes", "of one CPU; reads and writes by system calls"),
-    ("Datasets", "what programs read and wrote"),
-    ("Disks", "below the pool: mean time of a request in ms, mean number of requests in the queue"),
-    ("Pools", "times of the newest synced transaction group, its dirty data of zfs_dirty_data_max"),
-    ("Latencies", "upper ends of the buckets that hold p50, p90, p99 and the slowest request"),
-];

@@ -6,7 +6,7 @@ use crate::model::Model;
 use crate::tables::{Kind, Table};
 
 /// The state of a view; it begins with the newest interval and the stages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct View {
     /// Colours are used.
     pub colour: bool,
@@ -29,23 +29,6 @@ pub struct View {
 pub(super) struct Order {
     pub column: usize,
     pub turned: bool,
-}
-
-impl Default for View {
-    fn default() -> View {
-        View {
-            colour: false,
-            replay: false,
-            note: None,
-            focus: Kind::Stages,
-            orders: [None; Kind::ALL.len()],
-            filter: String::new(),
-            typing: false,
-            at: None,
-            scroll: 0,
-            over: Overlay::None,
-        }
-    }
 }
 
 impl View {
@@ -98,12 +81,12 @@ impl View {
 
     /// The table `by` places further, the first after the last.
     pub(super) fn next_table(&mut self, by: isize) {
-        let (at, all) = (place(self.focus) as isize, Kind::ALL.len() as isize);
+        let (at, all) = (self.focus as isize, Kind::ALL.len() as isize);
         self.focus_on(Kind::ALL[(at + by).rem_euclid(all) as usize]);
     }
 
     pub(super) fn order(&self, kind: Kind) -> Option<Order> {
-        self.orders[place(kind)]
+        self.orders[kind as usize]
     }
 
     /// Sorts by the column `by` places further.
@@ -111,13 +94,13 @@ impl View {
         let columns = self.focus.columns().len() as isize;
         let column = self.order(self.focus).map_or(0, |order| order.column as isize + by);
         let order = Order { column: column.rem_euclid(columns) as usize, turned: false };
-        (self.orders[place(self.focus)], self.scroll) = (Some(order), 0);
+        (self.orders[self.focus as usize], self.scroll) = (Some(order), 0);
     }
 
     pub(super) fn turn_order(&mut self) {
         let order = self.order(self.focus).unwrap_or(Order { column: 0, turned: false });
         let order = Order { turned: !order.turned, ..order };
-        (self.orders[place(self.focus)], self.scroll) = (Some(order), 0);
+        (self.orders[self.focus as usize], self.scroll) = (Some(order), 0);
     }
 
     /// A table as the user wants it: sorted, and filtered where it is the one in focus.
@@ -131,8 +114,4 @@ impl View {
         }
         table
     }
-}
-
-fn place(kind: Kind) -> usize {
-    Kind::ALL.iter().position(|of| *of == kind).unwrap_or(0)
 }

@@ -12,8 +12,8 @@ use sign::{Keys, Request, authorization, encoded};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::{Agent, RequestBuilder};
 
 /// Where systems keep the certificates that they trust.
 const TRUSTED: [&str; 4] = [
@@ -90,26 +90,18 @@ impl S3Store {
     /// Asks the store; returns the status and, of an error, what it says.
     fn ask(&self, method: &str, key: &str, body: &[u8]) -> Result<(u16, String), ureq::Error> {
         let (path, hash) = (encoded(&format!("{}{key}", self.root)), sha256(body));
-        let when = format!("{}Z", zwhy_live::stamp(crate::clock::unix_now()).replace('-', "T"));
+        let when = format!("{}Z", zwhy_live::stamp(zwhy_live::unix_now()).replace('-', "T"));
         let mut headers =
             vec![("host", self.host.as_str()), ("x-amz-content-sha256", &hash), ("x-amz-date", &when)];
         headers.extend(self.keys.token.as_deref().map(|token| ("x-amz-security-token", token)));
         let request = Request { method, path: &path, headers: &headers, hash: &hash };
         let signed = authorization(&self.keys, &self.region, &when, &request);
         let url = format!("{}{path}", self.origin);
+        // The client tells the host by itself.
+        headers[0] = ("authorization", &signed);
         let answer = match method {
-            "DELETE" => {
-                let request = headers[1..]
-                    .iter()
-                    .fold(self.agent.delete(&url), |r, (name, value)| r.header(*name, *value));
-                request.header("authorization", &signed).call()?
-            }
-            _ => {
-                let request = headers[1..]
-                    .iter()
-                    .fold(self.agent.put(&url), |r, (name, value)| r.header(*name, *value));
-                request.header("authorization", &signed).send(body)?
-            }
+            "DELETE" => with(self.agent.delete(&url), &headers).call()?,
+            _ => with(self.agent.put(&url), &headers).send(body)?,
         };
         let status = answer.status().as_u16();
         let text = if status < 300 {
@@ -120,26 +112,28 @@ impl S3Store {
         Ok((status, text))
     }
 
-    fn failed(&self, key: &str, why: String) -> AgentError {
-        AgentError::Store { place: format!("{}{}{key}", self.origin, self.root), why }
+    /// Asks it to do something with a key, which is well where the status is one of these.
+    fn tell(&self, method: &str, key: &str, body: &[u8], well: fn(u16) -> bool) -> Result<(), AgentError> {
+        let why = match self.ask(method, key, body) {
+            Ok((status, _)) if well(status) => return Ok(()),
+            Ok((status, text)) => refusal(status, &text),
+            Err(error) => error.to_string(),
+        };
+        Err(AgentError::Store { place: format!("{}{}{key}", self.origin, self.root), why })
     }
+}
+
+fn with<B>(request: RequestBuilder<B>, headers: &[(&str, &str)]) -> RequestBuilder<B> {
+    headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))
 }
 
 impl Store for S3Store {
     fn put(&mut self, key: &str, bytes: &[u8]) -> Result<(), AgentError> {
-        match self.ask("PUT", key, bytes) {
-            Ok((200..=299, _)) => Ok(()),
-            Ok((status, text)) => Err(self.failed(key, refusal(status, &text))),
-            Err(error) => Err(self.failed(key, error.to_string())),
-        }
+        self.tell("PUT", key, bytes, |status| matches!(status, 200..=299))
     }
 
     fn remove(&mut self, key: &str) -> Result<(), AgentError> {
-        match self.ask("DELETE", key, b"") {
-            Ok((200..=299 | 404, _)) => Ok(()),
-            Ok((status, text)) => Err(self.failed(key, refusal(status, &text))),
-            Err(error) => Err(self.failed(key, error.to_string())),
-        }
+        self.tell("DELETE", key, b"", |status| matches!(status, 200..=299 | 404))
     }
 }
 
