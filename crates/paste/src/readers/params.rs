@@ -2,6 +2,7 @@
 //! command line.
 
 use crate::blocks::{Block, Line, Sink, Taken};
+use crate::words::WORDS;
 use zwhy_evidence::Param;
 
 pub struct Parameters;
@@ -165,23 +166,7 @@ fn pair((name, value): (&str, &str)) -> Option<(String, String)> {
 
 /// Names that only parameters of OpenZFS have.
 pub fn is_parameter(name: &str) -> bool {
-    const PREFIXES: [&str; 14] = [
-        "zfs_",
-        "spl_",
-        "zvol_",
-        "l2arc_",
-        "dbuf_",
-        "metaslab_",
-        "icp_",
-        "dmu_",
-        "zil_",
-        "zio_",
-        "send_",
-        "spa_",
-        "vdev_",
-        "zfetch_",
-    ];
-    PREFIXES.iter().any(|p| name.starts_with(p) && name.len() > p.len() + 2)
+    WORDS.parameters.iter().any(|p| name.starts_with(p) && name.len() > p.len() + 2)
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 

@@ -11,6 +11,7 @@ use super::spoken::{self, Release, is_setting};
 use crate::blocks::{Block, Line, MOST_SAID, Sink, Taken};
 use crate::cells;
 use crate::text::numbers;
+use crate::words::WORDS;
 use zwhy_evidence::{Evidence, FlatRow, Kstat, OriginId, Param, Property, ThreadCpu};
 
 pub struct Prose;
@@ -163,19 +164,17 @@ impl Said {
             }
         };
         let assigned = words[at].contains('=');
-        if assigned
-            && words[at + 1..].iter().take(2).any(|w| HELPED.contains(&w.to_ascii_lowercase().as_str()))
-        {
+        if assigned && words[at + 1..].iter().take(2).any(|w| WORDS.helped.has(&w.to_ascii_lowercase())) {
             return;
         }
         if is_setting(name, value) {
             self.properties.push((None, name.to_owned(), value.to_owned()));
-        } else if assigned && is_plain_value(bare(value)) && is_kernel_parameter(name) {
+        } else if assigned && is_plain_value(bare(value)) && WORDS.kernel_parameters.has(name) {
             self.params.push((name.to_owned(), bare(value).to_owned()));
         } else if let Some(name) = spoken::parameter(name).filter(|_| assigned && is_plain_value(bare(value)))
         {
             self.params.push((name, bare(value).to_owned()));
-        } else if is_arcstat(name)
+        } else if WORDS.arcstats.has(name)
             && let Some(figure) = joined_size(words, value)
         {
             self.kstats.push(("arcstats", name.to_owned(), figure));
@@ -259,11 +258,7 @@ impl Said {
         let after = size(&after).or_else(|| after.first().and_then(|f| size(&[f])));
         // Programs use memory too; a host has it in whole gibibytes.
         let of_host = |bytes: &f64| *bytes >= 1024f64.powi(3) && (bytes / 1024f64.powi(3)).fract() == 0.0;
-        const OTHERS: [&str; 12] = [
-            "uses", "using", "used", "use", "free", "process", "arc", "cache", "limit", "limited", "left",
-            "more",
-        ];
-        let other = words.iter().any(|w| OTHERS.contains(&w.to_ascii_lowercase().as_str()));
+        let other = words.iter().any(|w| WORDS.others_memory.has(&w.to_ascii_lowercase()));
         if let Some(bytes) = size(before).or(after).filter(of_host).filter(|_| !other) {
             self.kstats.push(("meminfo", "MemTotal".to_owned(), bytes));
         }
@@ -288,7 +283,7 @@ impl Said {
         names.sort_unstable();
         names.dedup();
         let says = |list: &[&str]| lower.iter().any(|w| list.contains(&w.as_str()));
-        let busy = says(&BUSY);
+        let busy = lower.iter().any(|w| WORDS.busy.has(w));
         if !says(&["cpu", "cpus", "core", "cores", "pegged", "pegs", "spinning", "spins"])
             || says(&["io", "i/o", "disk", "util", "iowait", "iotop"])
         {
@@ -318,38 +313,8 @@ impl Said {
     }
 }
 
-/// What is said of a setting that was tried: `atime=off stopped it`. The trouble was there without it.
-const HELPED: [&str; 14] = [
-    "doubled", "doubles", "helped", "helps", "fixed", "fixes", "solved", "solves", "improved", "improves",
-    "cured", "cures", "stopped", "stops",
-];
-
 /// Threads that one clause calls busy, at most; more are a list of what there is.
 const MOST_BUSY: usize = 3;
-
-/// What people say of a thread that has the CPU.
-const BUSY: [&str; 20] = [
-    "busy",
-    "eats",
-    "eating",
-    "hogs",
-    "hogging",
-    "pegged",
-    "pegs",
-    "spinning",
-    "spins",
-    "saturated",
-    "saturates",
-    "saturating",
-    "burning",
-    "burns",
-    "maxed",
-    "consuming",
-    "consumes",
-    "high",
-    "full",
-    "entire",
-];
 
 /// FreeBSD's `kernel{arc_prune}` is `arc_prune`.
 fn in_braces(word: &str) -> &str {
@@ -385,51 +350,8 @@ fn joined_size(words: &[&str], value: &str) -> Option<f64> {
     if apart { cells::bytes(&format!("{value}{unit}")) } else { cells::bytes(value) }
 }
 
-fn is_kernel_parameter(name: &str) -> bool {
-    matches!(
-        name,
-        "init_on_alloc"
-            | "init_on_free"
-            | "clocksource"
-            | "vm.swappiness"
-            | "mitigations"
-            | "transparent_hugepage"
-            | "lru_gen"
-    )
-}
-
 fn is_plain_value(value: &str) -> bool {
     value.len() < 40 && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
-}
-
-fn is_arcstat(name: &str) -> bool {
-    const NAMES: [&str; 24] = [
-        "arc_meta_used",
-        "arc_meta_limit",
-        "arc_meta_max",
-        "arc_meta_min",
-        "arc_dnode_limit",
-        "arc_no_grow",
-        "c_max",
-        "c_min",
-        "dnode_size",
-        "dbuf_size",
-        "hdr_size",
-        "bonus_size",
-        "l2_hdr_size",
-        "l2_size",
-        "l2_asize",
-        "mru_size",
-        "mfu_size",
-        "anon_size",
-        "metadata_size",
-        "data_size",
-        "hash_chain_max",
-        "memory_available_bytes",
-        "memory_free_bytes",
-        "abd_chunk_waste_size",
-    ];
-    NAMES.contains(&name)
 }
 
 /// `0.8.3`, `5.4.0-42-generic`, `2.1.5-1ubuntu6`.

@@ -6,6 +6,7 @@
 use super::params::is_parameter;
 use crate::cells;
 use crate::text::numbers;
+use crate::words::WORDS;
 
 /// Words between a name and its value.
 const LINKS: [&str; 11] = ["of", "is", "at", "=", ":", "set", "to", "around", "about", "being", "currently"];
@@ -160,15 +161,10 @@ pub enum Release<'w> {
 
 /// A function and its per cent of the CPU: `clear_page_erms at 25%`, `osq_lock takes 40%`, `25% in zio_checksum`.
 pub fn function_share(words: &[&str], at: usize) -> Option<(String, f64)> {
-    const BETWEEN: [&str; 26] = [
-        "at", "about", "around", "with", "takes", "taking", "uses", "using", "shows", "eats", "has", "in",
-        "of", "cpu", "the", "time", "is", "spent", "cycles", "samples", "kernel", "up", "to", "for", "total",
-        "overhead",
-    ];
     let figure = words[at].trim_start_matches(['~', '(', '≈']).trim_end_matches(')').strip_suffix('%')?;
     let pct = numbers::decimal(figure).filter(|pct| *pct >= 1.0 && *pct <= 100.0)?;
     let function = |word: &&&str| is_function(word);
-    let between = |word: &&&str| BETWEEN.contains(&word.to_ascii_lowercase().as_str());
+    let between = |word: &&&str| WORDS.share_links.has(&lower(word));
     let before = words[..at].iter().rev().take(4).find(|w| !between(w)).filter(function);
     let after = || words[at + 1..].iter().take(5).find(|w| !between(w)).filter(function);
     let name = before.or_else(after)?.trim_matches('`').trim_end_matches("()");
@@ -177,32 +173,12 @@ pub fn function_share(words: &[&str], at: usize) -> Option<(String, f64)> {
 
 /// A name that only a function has: of small letters, in parts, and neither a thread nor a quantity.
 fn is_function(word: &str) -> bool {
-    const QUANTITY: [&str; 18] = [
-        "_percent",
-        "_pct",
-        "_max",
-        "_min",
-        "_limit",
-        "_size",
-        "_used",
-        "_shift",
-        "_usage",
-        "_util",
-        "_utilization",
-        "_rate",
-        "_ratio",
-        "_capacity",
-        "_frag",
-        "_fragmentation",
-        "_full",
-        "_load",
-    ];
     let name = word.trim_matches('`').trim_end_matches("()");
     name.len() >= 6
         && name.contains('_')
         && name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-        && !QUANTITY.iter().any(|end| name.ends_with(end))
+        && !WORDS.quantity_ends.iter().any(|end| name.ends_with(end))
         && zwhy_zfs::thread_role(name).is_none()
 }
 
@@ -227,24 +203,8 @@ fn strip_prefix<'w>(text: &'w str, prefix: &str) -> Option<&'w str> {
 
 /// A release as only distributions' kernels have it: three numbers and a mark of who built it.
 fn is_kernel(word: &str) -> bool {
-    const MARKS: [&str; 14] = [
-        "-generic",
-        "-lowlatency",
-        "-amd64",
-        "-arm64",
-        "-pve",
-        ".el6",
-        ".el7",
-        ".el8",
-        ".el9",
-        ".fc",
-        "-arch",
-        "-gentoo",
-        "-lts",
-        "-MANJARO",
-    ];
     let numbers = word.split(['.', '-']).take(3).filter(|part| part.parse::<u16>().is_ok()).count();
-    numbers == 3 && word.len() < 60 && MARKS.iter().any(|mark| word.contains(mark))
+    numbers == 3 && word.len() < 60 && WORDS.kernel_marks.iter().any(|mark| word.contains(mark))
 }
 
 fn lower(word: &str) -> String {
