@@ -1,6 +1,7 @@
 //! The lists of `knowledge/words.toml`, by which sentences and reports are told; what each list is stands there.
 
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// All lists.
@@ -38,6 +39,8 @@ pub struct Words {
     pub arcstats: List,
     pub kernel_parameters: List,
     pub share_links: List,
+    pub spellings: Vec<(String, List)>,
+    pub settings: BTreeMap<String, List>,
     pub quantity_ends: List,
     pub kernel_marks: List,
     pub parameters: List,
@@ -54,6 +57,7 @@ pub struct Words {
     pub other_storage: List,
     pub perf_comments: List,
     pub dumps: List,
+    pub thread_starts: List,
 }
 
 #[cfg(test)]

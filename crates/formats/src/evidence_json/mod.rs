@@ -8,9 +8,7 @@
 mod rows;
 mod scalar;
 
-use crate::{
-    Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input, Position,
-};
+use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input, Position};
 use rows::Reader;
 use serde_json::Value;
 
@@ -54,10 +52,6 @@ fn read(input: &Input, _options: &ImportOptions) -> Result<Imported, FormatError
         reader.part(key, value);
     }
     Ok(reader.finish())
-}
-
-fn new_stats() -> ImportStats {
-    ImportStats::new("evidence-json", "items")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::blocks::{Block, Line, MOST_SAID, Sink, Taken};
 use crate::cells;
 use crate::text::numbers;
 use crate::words::WORDS;
-use zwhy_evidence::{Evidence, FlatRow, Kstat, OriginId, Param, Property, ThreadCpu};
+use zwhy_evidence::{Evidence, FlatRow, Host, Kstat, OriginId, Param, Property, ThreadCpu};
 
 pub struct Prose;
 
@@ -56,11 +56,9 @@ pub fn command_settings(typed: &str, lines: &[Line], sink: &mut Sink) -> bool {
 }
 
 /// Items of one line.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Said {
-    zfs: Option<String>,
-    kernel: Option<String>,
-    os: Option<String>,
+    host: Host,
     params: Vec<(String, String)>,
     properties: Vec<(Option<String>, String, String)>,
     kstats: Vec<(&'static str, String, f64)>,
@@ -71,14 +69,6 @@ struct Said {
 impl Said {
     /// Hands the items over; `false` when there are none.
     fn add(self, lines: &[Line], how: &str, sink: &mut Sink) -> bool {
-        let any = self.zfs.is_some()
-            || self.kernel.is_some()
-            || self.os.is_some()
-            || !self.params.is_empty()
-            || !self.properties.is_empty()
-            || !self.kstats.is_empty()
-            || !self.functions.is_empty()
-            || !self.threads.is_empty();
         let full = |said: &Evidence| {
             let most = [
                 said.params.len(),
@@ -89,20 +79,13 @@ impl Said {
             ];
             most.into_iter().any(|items| items > MOST_SAID)
         };
-        if !any || full(&sink.said) {
+        if self == Said::default() || full(&sink.said) {
             return false;
         }
         let place = sink.place(lines);
         let said = &mut sink.said;
         let origin: OriginId = said.origin(format!("{place}: {how}"));
-        let fill = |slot: &mut Option<String>, value: Option<String>| {
-            if slot.is_none() {
-                *slot = value;
-            }
-        };
-        fill(&mut said.host.zfs_version, self.zfs);
-        fill(&mut said.host.kernel, self.kernel);
-        fill(&mut said.host.os, self.os);
+        said.host.fill(&self.host);
         said.params.extend(self.params.into_iter().map(|(name, value)| Param { name, value, origin }));
         let properties = self.properties.into_iter();
         said.properties.extend(properties.map(|(dataset, name, value)| Property {
@@ -124,14 +107,8 @@ impl Said {
             origin,
             ..FlatRow::default()
         }));
-        said.threads.extend(self.threads.into_iter().map(|(comm, cpu_pct)| ThreadCpu {
-            comm,
-            cpu_pct,
-            nice: None,
-            pid: None,
-            tid: None,
-            origin,
-        }));
+        let thread = |(comm, cpu_pct)| ThreadCpu { comm, cpu_pct, origin, ..ThreadCpu::default() };
+        said.threads.extend(self.threads.into_iter().map(thread));
         true
     }
 
@@ -192,9 +169,13 @@ impl Said {
     /// `zfs 0.8.3`, `kernel 5.4.0-42-generic`, `Ubuntu 20.04`, `zfs-2.1.4-1`.
     fn version(&mut self, words: &[&str], at: usize) {
         let lower = words[at].to_ascii_lowercase();
+        let Host { zfs_version: zfs, kernel, os, .. } = &mut self.host;
+        let set = |slot: &mut Option<String>, text: &str| {
+            slot.get_or_insert_with(|| text.to_owned());
+        };
         match spoken::release(words[at]) {
-            Some(Release::Zfs(version)) => self.zfs = self.zfs.take().or(Some(version.to_owned())),
-            Some(Release::Kernel(version)) => self.kernel = self.kernel.take().or(Some(version.to_owned())),
+            Some(Release::Zfs(version)) => set(zfs, version),
+            Some(Release::Kernel(version)) => set(kernel, version),
             None => {}
         }
         // `a 5.2.9 kernel`, but not `zfs 2.1.5 kernel 5.15`.
@@ -206,7 +187,7 @@ impl Said {
             && !words.get(at + 2).is_some_and(|w| is_version(w))
             && !before.to_ascii_lowercase().contains("zfs")
         {
-            self.kernel.get_or_insert_with(|| words[at].to_owned());
+            set(kernel, words[at]);
         }
         let mut next = at + 1;
         if words
@@ -217,21 +198,16 @@ impl Said {
         }
         let Some(value) = words.get(next).map(|w| w.trim_start_matches(['v', 'V'])) else { return };
         let version = is_version(value);
-        let set = |slot: &mut Option<String>, text: String| {
-            slot.get_or_insert(text);
-        };
         match lower.as_str() {
             "zfs" | "openzfs" | "zol" | "zfsonlinux" if version && value.contains('.') => {
-                set(&mut self.zfs, value.to_owned());
+                set(zfs, value);
             }
-            "kernel" | "linux" if version && value.matches('.').count() >= 1 => {
-                set(&mut self.kernel, value.to_owned())
-            }
+            "kernel" | "linux" if version && value.matches('.').count() >= 1 => set(kernel, value),
             "ubuntu" | "debian" | "centos" | "fedora" | "rhel" | "proxmox" | "truenas" | "freebsd"
             | "nixos" | "rocky" | "almalinux" | "opensuse" | "gentoo"
                 if value.starts_with(|c: char| c.is_ascii_digit()) && value.len() < 30 =>
             {
-                set(&mut self.os, format!("{} {value}", words[at]));
+                set(os, &format!("{} {value}", words[at]));
             }
             _ => {}
         }
@@ -371,9 +347,9 @@ mod tests {
         let mut found = Said::default();
         clauses(text).for_each(|c| found.clause(c));
         let mut out: Vec<String> = Vec::new();
-        out.extend(found.zfs.map(|v| format!("zfs {v}")));
-        out.extend(found.kernel.map(|v| format!("kernel {v}")));
-        out.extend(found.os.map(|v| format!("os {v}")));
+        out.extend(found.host.zfs_version.map(|v| format!("zfs {v}")));
+        out.extend(found.host.kernel.map(|v| format!("kernel {v}")));
+        out.extend(found.host.os.map(|v| format!("os {v}")));
         out.extend(found.params.iter().map(|(n, v)| format!("param {n}={v}")));
         out.extend(found.properties.iter().map(|(_, n, v)| format!("{n}={v}")));
         out.extend(found.kstats.iter().map(|(s, n, v)| format!("{s}.{n}={v}")));

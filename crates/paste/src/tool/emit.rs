@@ -4,7 +4,7 @@ use super::spec::{EmitSpec, Target};
 use super::template::{Pattern, Template, Values};
 use crate::blocks::Sink;
 use crate::cells;
-use zwhy_evidence::{Host, OriginId, Param, PctKind, PctStack, ThreadCpu};
+use zwhy_evidence::{Host, OriginId, Param, PctStack, ThreadCpu};
 
 /// Longest fact of a host.
 const MOST_LETTERS: usize = 200;
@@ -101,20 +101,18 @@ impl EmitSpec {
                 let thread = ThreadCpu {
                     comm: cells::thread_name(&name),
                     cpu_pct: self.kind.number(value),
-                    pid: None,
-                    tid: None,
                     nice: nice.filter(|n| (-20..=20).contains(n)),
                     origin,
+                    ..ThreadCpu::default()
                 };
                 sink.evidence.threads.push(thread);
             }
             Target::Waiting => sink.evidence.trees.push(PctStack {
-                pct: None,
-                kind: PctKind::Unclear,
                 comm: Some(cells::thread_name(&name)),
                 waiting: true,
                 frames: vec![value.to_owned()],
                 origin,
+                ..PctStack::default()
             }),
             Target::Host => fact(host, &name, value),
         }

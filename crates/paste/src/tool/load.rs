@@ -115,11 +115,10 @@ impl BlockSpec {
                 return Err("it has neither a `header` nor `lines`: nothing tells its rows".to_owned());
             }
         }
-        let figures = self.rows.figures;
-        if self.header.is_some() && !(0.0..=1.0).contains(&figures) {
-            return Err(format!("`rows.figures` is {figures}: it is a part, 0 to 1"));
+        match self.rows.figures.filter(|part| self.header.is_some() && !(0.0..=1.0).contains(part)) {
+            Some(part) => Err(format!("`rows.figures` is {part}: it is a part, 0 to 1")),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn all_emits(&self) -> impl Iterator<Item = &EmitSpec> {

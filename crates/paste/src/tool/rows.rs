@@ -333,7 +333,7 @@ impl Rows<'_> {
         };
         let figures = cells.iter().filter(|c| !c.is_empty()).filter(figure).count();
         let all = cells.iter().filter(|c| !c.is_empty()).count();
-        match self.rule.figures {
+        match self.rule.figures.unwrap_or(0.5) {
             part if part <= 0.0 => true,
             part if part >= 1.0 => figures == all && all > 0,
             part => figures > 0 && figures as f64 >= all as f64 * part,

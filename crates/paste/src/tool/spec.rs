@@ -131,7 +131,7 @@ pub enum TimeOfDay {
 }
 
 /// How a row is told from any other line.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RowSpec {
     /// The whole line looks so.
@@ -144,8 +144,8 @@ pub struct RowSpec {
     pub cut: bool,
     /// The last column must be this one for that.
     pub extra_in: Option<String>,
-    /// Part of the cells behind the first that are figures, 0 to 1.
-    pub figures: f64,
+    /// Part of the cells behind the first that are figures, 0 to 1; half of them where nothing is said.
+    pub figures: Option<f64>,
     /// What counts as a figure besides those.
     pub value: Option<Pattern>,
     /// Lines between rows that belong to the block.
@@ -161,26 +161,6 @@ pub struct RowSpec {
     pub once: bool,
     /// Name of the table when rows are indented more than the header.
     pub nested: Option<String>,
-}
-
-impl Default for RowSpec {
-    fn default() -> RowSpec {
-        RowSpec {
-            line: None,
-            missing: 0,
-            extra: 0,
-            cut: false,
-            extra_in: None,
-            figures: 0.5,
-            value: None,
-            between: Vec::new(),
-            drop: Vec::new(),
-            are: BTreeMap::new(),
-            blank_at: None,
-            once: false,
-            nested: None,
-        }
-    }
 }
 
 /// A table whose keys are patterns, in their order.
