@@ -4,49 +4,13 @@
 //! also told apart by eyes that see no red or no green. Colour is never the only cue: legends and tooltips
 //! carry the name.
 
+use std::sync::LazyLock;
+
 /// Stages as `knowledge/anatomy/stages.toml` names them, and their colours.
-const STAGES: [(&str, &str); 40] = [
-    ("decrypt", "#f7c15f"),
-    ("device", "#bc80e6"),
-    ("copy", "#ef7462"),
-    ("arc", "#8ffea9"),
-    ("checksum", "#71ad98"),
-    ("taskq", "#f798ef"),
-    ("compress", "#e69515"),
-    ("encrypt", "#90d29d"),
-    ("dbuf", "#e8ea64"),
-    ("read path", "#bd9bc5"),
-    ("write path", "#f7d3ff"),
-    ("zio pipeline", "#c3b668"),
-    ("sync", "#47c3f7"),
-    ("zil", "#639dfe"),
-    ("memory", "#51c28d"),
-    ("allocate", "#bee2b6"),
-    ("decompress", "#91e380"),
-    ("crypto", "#54f1e9"),
-    ("dmu", "#d7c12f"),
-    ("parity", "#dab0d5"),
-    ("prefetch", "#e09379"),
-    ("vdev queue", "#cb7fc5"),
-    ("file system", "#97d6ea"),
-    ("free", "#a5f6cb"),
-    ("dsl", "#e97d39"),
-    ("arc evict", "#f5bab0"),
-    ("dbuf evict", "#7dae72"),
-    ("zap", "#0accd5"),
-    ("library", "#dfaa47"),
-    ("dedup", "#e686b5"),
-    ("reconstruct", "#b7c97f"),
-    ("zvol", "#bff683"),
-    ("l2arc", "#90aad6"),
-    ("clone", "#e8d5a1"),
-    ("scrub", "#fdd049"),
-    ("send", "#89a4fb"),
-    ("receive", "#daa88d"),
-    ("admin", "#a890d4"),
-    ("pool", "#55dab2"),
-    ("random", "#f98359"),
-];
+static STAGES: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    let pair = |line: &'static str| line.split_once(' ').map(|(colour, stage)| (stage, colour));
+    include_str!("palette.txt").lines().filter_map(pair).collect()
+});
 
 /// No finding can be read from these: idle, not ZFS, not known.
 const QUIET: [(&str, &str); 4] =

@@ -3,12 +3,11 @@
 //! Invariant: a row's node is the preorder place of the box where it ends, so the amounts of all rows of a node are
 //! the own amount of that box.
 
+use crate::block::{packed, varint};
 use crate::tree::FlameTree;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
-use std::io::{self, Write};
+use std::io;
 use zwhy_profile::Profile;
 
 /// Resolution of times: a millisecond is below a pixel of any recording that is drawn.
@@ -59,29 +58,23 @@ pub fn encode_samples(tree: &FlameTree, profile: &Profile) -> io::Result<Option<
         threads,
         cpus: rows.iter().map(|(_, row, _)| samples.cpu[*row as usize]).max().unwrap_or(-1).max(-1),
     };
-    let header = serde_json::to_vec(&header)?;
-    let mut out = GzEncoder::new(Vec::new(), Compression::new(3));
-    out.write_all(b"ZWS1")?;
-    out.write_all(&(header.len() as u32).to_le_bytes())?;
-    out.write_all(&header)?;
     let mut column = Vec::with_capacity(rows.len() * 7);
     let mut before = first.0;
     for (t, _, _) in &rows {
-        crate::block::varint(&mut column, (t - before) as u64);
+        varint(&mut column, (t - before) as u64);
         before = *t;
     }
-    rows.iter().for_each(|(_, _, node)| crate::block::varint(&mut column, u64::from(places[*node as usize])));
+    rows.iter().for_each(|(_, _, node)| varint(&mut column, u64::from(places[*node as usize])));
     for (_, row, _) in &rows {
         let thread = samples.thread[*row as usize].index();
-        crate::block::varint(&mut column, u64::from(thread_of.get(thread).copied().unwrap_or(0)));
+        varint(&mut column, u64::from(thread_of.get(thread).copied().unwrap_or(0)));
     }
     rows.iter().for_each(|(_, row, _)| {
-        crate::block::varint(&mut column, (samples.cpu[*row as usize].max(-1) + 1) as u64);
+        varint(&mut column, (samples.cpu[*row as usize].max(-1) + 1) as u64);
     });
     let amounts = profile.amounts();
-    rows.iter().for_each(|(_, row, _)| crate::block::varint(&mut column, amounts.of(*row as usize)));
-    out.write_all(&column)?;
-    out.finish().map(Some)
+    rows.iter().for_each(|(_, row, _)| varint(&mut column, amounts.of(*row as usize)));
+    packed(b"ZWS1", &header, &column).map(Some)
 }
 
 /// The threads that have rows, and the place of each thread of the profile among them.

@@ -13,6 +13,7 @@ mod report_lines;
 mod subject;
 pub mod text;
 pub mod tool;
+pub mod words;
 
 pub use readers::Ranked;
 pub use subject::{speaks_of_other_storage, speaks_of_zfs};

@@ -1,134 +1,6 @@
 //! Whether a text is about ZFS at all, so that its words may be asked for a cause.
 
-/// Beginnings of words that only a report about ZFS has, or one about a system or tool that is made for it.
-const BEGINNINGS: [&str; 55] = [
-    "zfs",
-    "zpool",
-    "zvol",
-    "zdb",
-    "raidz",
-    "openzfs",
-    "l2arc",
-    "arc_",
-    "dbuf_",
-    "txg_",
-    "zil_",
-    "zio_",
-    "dmu_",
-    "metaslab",
-    "spl_",
-    "spa_",
-    "dsl_",
-    "dnode_",
-    "zap_",
-    "vdev",
-    "z_wr_",
-    "z_rd_",
-    "z_fr_",
-    "z_null_",
-    "taskq",
-    "tq_lock",
-    "dataset",
-    "freenas",
-    "truenas",
-    "proxmox",
-    "sanoid",
-    "syncoid",
-    "ddt_",
-    "brt_",
-    "snapshot",
-    "znapzend",
-    "zrepl",
-    "vmadm",
-    "zoneadm",
-    "smartos",
-    "omnios",
-    "deduplicat",
-    "bclone",
-    "abd_",
-    "bpobj",
-    "bptree",
-    "fletcher_",
-    "fzap_",
-    "kfpu_",
-    "mzap_",
-    "range_tree",
-    "rrm_",
-    "rrw_",
-    "uberblock",
-    "zl_",
-];
-
-/// Whole words of that kind.
-const WORDS: [&str; 26] = [
-    "arc",
-    "zio",
-    "zios",
-    "zil",
-    "slog",
-    "txg",
-    "scrub",
-    "resilver",
-    "resilvering",
-    "dedup",
-    "ashift",
-    "recordsize",
-    "volblocksize",
-    "autotrim",
-    "spacemap",
-    "log_spacemap",
-    "dd_lock",
-    "dp_lock",
-    "ds_lock",
-    "vq_lock",
-    "dn_struct_rwlock",
-    "primarycache",
-    "secondarycache",
-    "sharenfs",
-    "sharesmb",
-    "lzjb",
-];
-
-/// Words of which two together are of ZFS, though each by itself may be of another file system.
-const PAIRS: [(&str, &str); 16] = [
-    ("pool", "fragmentation"),
-    ("pool", "capacity"),
-    ("pool", "full"),
-    ("pool", "mirror"),
-    ("pool", "hdd"),
-    ("pool", "hdds"),
-    ("pool", "disks"),
-    ("pool", "ssds"),
-    ("pool", "ssd"),
-    ("pool", "atime"),
-    ("pool", "importing"),
-    ("pool", "imported"),
-    ("native", "encryption"),
-    ("block", "cloning"),
-    ("xattr", "sa"),
-    ("xattr", "on"),
-];
-
-/// What else has pools, with disks that are full: beside one of these a pair says nothing.
-const OTHER_POOLS: [&str; 14] = [
-    "ceph",
-    "rados",
-    "rbd",
-    "osd",
-    "osds",
-    "lvm",
-    "thin",
-    "thinpool",
-    "btrfs",
-    "connection",
-    "connections",
-    "thread",
-    "threads",
-    "worker",
-];
-
-/// Storage that is never ZFS's own, though it has pools, disks and capacities as well.
-const OTHER_STORAGE: [&str; 6] = ["ceph", "cephfs", "rados", "osd", "osds", "btrfs"];
+use crate::words::WORDS;
 
 /// Words of a line of which the shortest sentence is made; lists of names and settings have fewer.
 const SENTENCE: usize = 3;
@@ -138,7 +10,8 @@ pub fn speaks_of_zfs(text: &str) -> bool {
     let said = words(text);
     let has = |word: &str| said.iter().any(|other| other == word);
     let pair = || {
-        PAIRS.iter().any(|(one, other)| has(one) && has(other)) && !OTHER_POOLS.iter().any(|word| has(word))
+        WORDS.zfs_pairs.iter().any(|(one, other)| has(one) && has(other))
+            && !WORDS.other_pools.iter().any(has)
     };
     text.lines().any(|line| words(line).len() >= SENTENCE)
         && (said.iter().any(|word| is_of_zfs(word)) || pair())
@@ -147,7 +20,7 @@ pub fn speaks_of_zfs(text: &str) -> bool {
 /// Whether the text names other storage and nothing of ZFS: what is full there is no pool of ZFS.
 pub fn speaks_of_other_storage(text: &str) -> bool {
     let said = words(text);
-    said.iter().any(|word| OTHER_STORAGE.contains(&word.as_str())) && !said.iter().any(|word| is_of_zfs(word))
+    said.iter().any(|word| WORDS.other_storage.has(word)) && !said.iter().any(|word| is_of_zfs(word))
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -156,7 +29,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn is_of_zfs(word: &str) -> bool {
-    BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)) || WORDS.contains(&word)
+    WORDS.zfs_beginnings.beginning(word).is_some() || WORDS.zfs_words.has(word)
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ const FLAG_EXCLUDE_KERNEL: u64 = 1 << 5;
 /// Size of the first published perf_event_attr; no smaller one exists.
 pub const LEAST_ATTR: usize = 64;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Attr {
     pub kind: u32,
     pub config: u64,
@@ -127,7 +127,6 @@ impl Attr {
         Attr {
             kind: asked.type_,
             config: asked.config,
-            rate: 0,
             frequency: asked.freq() != 0,
             read_format: asked.read_format,
             sample_id_all: asked.sample_id_all() != 0,
@@ -141,21 +140,8 @@ impl Attr {
 
     /// An event whose samples have these fields, and whose other records end with them.
     pub fn of_sample_type(sample_type: u64) -> Attr {
-        Attr {
-            kind: 0,
-            config: 0,
-            rate: 0,
-            frequency: false,
-            sample_type,
-            read_format: 0,
-            sample_id_all: true,
-            exclude_user: false,
-            exclude_kernel: false,
-            branch_type: 0,
-            regs_user: 0,
-            fields: Fields::of(sample_type),
-            name: String::new(),
-        }
+        let fields = Fields::of(sample_type);
+        Attr { sample_type, sample_id_all: true, fields, ..Attr::default() }
     }
 
     /// The recorder's name, or one by type and number.
@@ -163,41 +149,15 @@ impl Attr {
         if !self.name.is_empty() {
             return self.name.clone();
         }
-        const SOFTWARE: [&str; 12] = [
-            "cpu-clock",
-            "task-clock",
-            "page-faults",
-            "context-switches",
-            "cpu-migrations",
-            "minor-faults",
-            "major-faults",
-            "alignment-faults",
-            "emulation-faults",
-            "dummy",
-            "bpf-output",
-            "cgroup-switches",
-        ];
-        const HARDWARE: [&str; 10] = [
-            "cycles",
-            "instructions",
-            "cache-references",
-            "cache-misses",
-            "branches",
-            "branch-misses",
-            "bus-cycles",
-            "stalled-cycles-frontend",
-            "stalled-cycles-backend",
-            "ref-cycles",
-        ];
-        let names: &[&str] = match self.kind {
-            0 => &HARDWARE,
-            1 => &SOFTWARE,
-            _ => &[],
-        };
+        const HARDWARE: &str = "cycles instructions cache-references cache-misses branches branch-misses \
+            bus-cycles stalled-cycles-frontend stalled-cycles-backend ref-cycles";
+        const SOFTWARE: &str = "cpu-clock task-clock page-faults context-switches cpu-migrations minor-faults \
+            major-faults alignment-faults emulation-faults dummy bpf-output cgroup-switches";
+        let names = [HARDWARE, SOFTWARE].get(self.kind as usize).copied().unwrap_or_default();
         // The upper half of a hardware event's config names the PMU of a hybrid CPU.
         let number = if self.kind == 0 { self.config & 0xffff_ffff } else { self.config };
-        let known = usize::try_from(number).ok().and_then(|n| names.get(n));
-        known.map_or_else(|| format!("event {}:{:#x}", self.kind, self.config), |n| (*n).to_owned())
+        let known = usize::try_from(number).ok().and_then(|n| names.split_whitespace().nth(n));
+        known.map_or_else(|| format!("event {}:{:#x}", self.kind, self.config), str::to_owned)
     }
 
     /// Its period is in nanoseconds of CPU time.

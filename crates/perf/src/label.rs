@@ -5,7 +5,7 @@
 //! at hand keeps the address, as another host may have it); all else is its reason in square brackets. So the
 //! same address has the same label in a capture and in a perf.data of the same seconds.
 
-use zwhy_profile::{Frame, FrameId, FrameKind, Profile, StringId};
+use zwhy_profile::{FrameId, FrameKind, NamedFrame, Profile};
 use zwhy_symbols::{Reason, unnamed_label};
 
 /// Code that lies in no object: `[not mapped]`, `[process ended]`, `[virtual machine]`.
@@ -40,15 +40,7 @@ pub fn reasoned(
     module: &str,
     reason: &str,
 ) -> FrameId {
-    let frame = Frame {
-        function: profile.strings.intern(function),
-        module: profile.strings.intern(module),
-        file: StringId::EMPTY,
-        line: 0,
-        kind,
-        reason: profile.strings.intern(reason),
-    };
-    profile.frames.intern(frame)
+    profile.named_frame(NamedFrame { function, module, kind, reason, ..NamedFrame::default() })
 }
 
 #[cfg(test)]

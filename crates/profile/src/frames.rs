@@ -55,6 +55,17 @@ pub struct Frame {
     pub reason: StringId,
 }
 
+/// A frame by its texts, as a source has them; what they mean is told at [`Frame`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NamedFrame<'a> {
+    pub function: &'a str,
+    pub module: &'a str,
+    pub file: &'a str,
+    pub line: u32,
+    pub kind: FrameKind,
+    pub reason: &'a str,
+}
+
 /// All distinct frames of a profile.
 #[derive(Clone, Debug, Default)]
 pub struct FrameTable {

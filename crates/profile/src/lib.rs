@@ -19,7 +19,7 @@ mod units;
 
 pub use compare::{Delta, Pair, compare};
 pub use fold::{FoldedStacks, StackTotals};
-pub use frames::{Frame, FrameId, FrameKind, FrameTable};
+pub use frames::{Frame, FrameId, FrameKind, FrameTable, NamedFrame};
 pub use functions::{FunctionCounts, FunctionTotals};
 pub use measure::{Amounts, Measure, Sampling, Unit, grouped};
 pub use merge::Remap;
@@ -54,13 +54,15 @@ impl Profile {
 
     /// Interns a frame given by name only (`function`, `module`), for sources without addresses.
     pub fn frame(&mut self, function: &str, module: &str, kind: FrameKind) -> FrameId {
-        let frame = Frame {
-            function: self.strings.intern(function),
-            module: self.strings.intern(module),
-            kind,
-            ..Frame::default()
-        };
-        self.frames.intern(frame)
+        self.named_frame(NamedFrame { function, module, kind, ..NamedFrame::default() })
+    }
+
+    /// Interns a frame with all that is known of it.
+    pub fn named_frame(&mut self, named: NamedFrame<'_>) -> FrameId {
+        let mut text = |text| self.strings.intern(text);
+        let (function, module, file) = (text(named.function), text(named.module), text(named.file));
+        let (line, kind, reason) = (named.line, named.kind, text(named.reason));
+        self.frames.intern(Frame { function, module, file, line, kind, reason })
     }
 
     /// Interns a stack given root first.

@@ -125,31 +125,22 @@ impl Samples {
 
     /// Leaves only the rows that `keep` says.
     pub fn retain(&mut self, mut keep: impl FnMut(&Sample) -> bool) {
-        let mut kept = 0;
-        for row in 0..self.len() {
-            let Some(sample) = self.get(row) else { break };
-            if !keep(&sample) {
-                continue;
-            }
-            self.t[kept] = sample.t;
-            self.cpu[kept] = sample.cpu;
-            self.thread[kept] = sample.thread;
-            self.stack[kept] = sample.stack;
-            self.event[kept] = sample.event;
-            self.count[kept] = sample.count;
-            self.weight[kept] = sample.weight;
-            kept += 1;
-        }
-        self.t.truncate(kept);
-        self.cpu.truncate(kept);
-        self.thread.truncate(kept);
-        self.stack.truncate(kept);
-        self.event.truncate(kept);
-        self.count.truncate(kept);
-        self.weight.truncate(kept);
+        let kept: Vec<bool> = self.iter().map(|sample| keep(&sample)).collect();
+        retain(&mut self.t, &kept);
+        retain(&mut self.cpu, &kept);
+        retain(&mut self.thread, &kept);
+        retain(&mut self.stack, &kept);
+        retain(&mut self.event, &kept);
+        retain(&mut self.count, &kept);
+        retain(&mut self.weight, &kept);
     }
 
     pub fn clear(&mut self) {
         *self = Samples::default();
     }
+}
+
+fn retain<T>(column: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    column.retain(|_| kept.next() == Some(&true));
 }

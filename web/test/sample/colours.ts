@@ -1,15 +1,15 @@
-// The colours that the Rust side writes into every flame block, from its table.
+// The colours that the Rust side writes into every flame block, from its tables.
 
 import { readFileSync } from "node:fs";
 
-const PALETTE = readFileSync(
-  new URL("../../../crates/flame/src/palette.rs", import.meta.url),
-  "utf8",
-);
+function text(name: string): string {
+  return readFileSync(new URL(`../../../crates/flame/src/${name}`, import.meta.url), "utf8");
+}
 
-export const STAGE_COLOURS: ReadonlyMap<string, string> = new Map(
-  [...PALETTE.matchAll(/\("([a-z0-9 ]*)", "(#[0-9a-f]{6})"\)/g)].map(([, name, colour]) => [
-    name,
-    colour,
-  ]),
-);
+const STAGES = [...text("palette.txt").matchAll(/^(#[0-9a-f]{6}) (.*)$/gm)];
+const QUIET = [...text("palette.rs").matchAll(/\("([a-z0-9 ]*)", "(#[0-9a-f]{6})"\)/g)];
+
+export const STAGE_COLOURS: ReadonlyMap<string, string> = new Map([
+  ...STAGES.map(([, colour, name]): [string, string] => [name ?? "", colour ?? ""]),
+  ...QUIET.map(([, name, colour]): [string, string] => [name ?? "", colour ?? ""]),
+]);

@@ -11,9 +11,7 @@ mod rows;
 mod scalar;
 mod settings;
 
-use crate::{
-    Confidence, ErrorKind, FormatError, ImportOptions, ImportStats, Imported, Importer, Input, Position,
-};
+use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input, Position};
 use rows::Reader;
 use serde_json::Value;
 
@@ -57,10 +55,6 @@ fn read(input: &Input, _options: &ImportOptions) -> Result<Imported, FormatError
         reader.part(key, value);
     }
     Ok(reader.finish())
-}
-
-fn new_stats() -> ImportStats {
-    ImportStats::new("evidence-json", "items")
 }
 
 #[cfg(test)]

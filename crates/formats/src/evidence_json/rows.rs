@@ -3,14 +3,12 @@
 use super::counters::counters;
 use super::printed;
 use super::settings::settings;
-use super::{VERSION, new_stats, scalar};
+use super::{VERSION, scalar};
 use crate::text::names;
 use crate::{ImportStats, Imported};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use zwhy_evidence::{
-    Evidence, FlatRow, Kstat, OriginId, Param, PctKind, PctStack, Property, Table, ThreadCpu,
-};
+use zwhy_evidence::{Evidence, FlatRow, Kstat, OriginId, Param, PctStack, Property, Table, ThreadCpu};
 use zwhy_paste::blocks;
 
 /// Percentages of all samples cannot exceed 100.
@@ -18,6 +16,7 @@ const ALL_SAMPLES: f64 = 100.0;
 /// Per cent of one CPU: a process of many threads uses many.
 const ALL_CPUS: f64 = 1e6;
 
+#[derive(Default)]
 pub struct Reader {
     evidence: Evidence,
     /// What tables say whose cells are a tool's lines; it fills what the rest does not tell.
@@ -33,14 +32,7 @@ impl Reader {
     pub fn new(name: &str) -> Reader {
         let mut evidence = Evidence::default();
         let origin = evidence.origin(name);
-        Reader {
-            evidence,
-            printed: Evidence::default(),
-            origin,
-            stats: new_stats(),
-            inside: BTreeMap::new(),
-            unknown_keys: BTreeMap::new(),
-        }
+        Reader { evidence, origin, stats: ImportStats::new("evidence-json", "items"), ..Reader::default() }
     }
 
     pub fn check_version(&mut self, version: Option<&Value>) {
@@ -153,24 +145,46 @@ impl Reader {
         }
     }
 
-    /// A percentage field; one of a wrong type or range is noted and left out.
-    fn percent(&mut self, row: &Map<String, Value>, field: &str, part: &str, most: f64) -> Option<f64> {
-        let value = row.get(field).filter(|v| !v.is_null())?;
-        let pct = scalar::percent(value, most);
-        if pct.is_none() {
-            self.note(format!("{part}.{field} is not a percentage"));
+    /// A field as `read` understands it; one that it does not is noted as not `what` and left out.
+    fn field<'v, T>(
+        &mut self,
+        row: &'v Map<String, Value>,
+        (part, field): (&str, &str),
+        what: &str,
+        read: impl FnOnce(&'v Value) -> Option<T>,
+    ) -> Option<T> {
+        let found = read(row.get(field).filter(|v| !v.is_null())?);
+        if found.is_none() {
+            self.note(format!("{part}.{field} is not {what}"));
         }
-        pct
+        found
     }
 
-    /// A text field; one of a wrong type is noted and left out.
+    fn percent(&mut self, row: &Map<String, Value>, field: &str, part: &str, most: f64) -> Option<f64> {
+        self.field(row, (part, field), "a percentage", |value| scalar::percent(value, most))
+    }
+
     fn name(&mut self, row: &Map<String, Value>, field: &str, part: &str) -> Option<String> {
-        let value = row.get(field).filter(|v| !v.is_null())?;
-        let name = scalar::name(Some(value));
-        if name.is_none() {
-            self.note(format!("{part}.{field} is not text"));
+        self.field(row, (part, field), "text", scalar::name)
+    }
+
+    /// The entries of a list that `read` understands; others are noted as not `what`.
+    fn entries<T>(
+        &mut self,
+        row: &Map<String, Value>,
+        (part, field): (&str, &str),
+        what: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Vec<T> {
+        let list = self.field(row, (part, field), "a list", Value::as_array);
+        let mut found = Vec::new();
+        for value in list.into_iter().flatten() {
+            match read(value) {
+                Some(entry) => found.push(entry),
+                None => self.note(format!("{part}.{field} entry is not {what}")),
+            }
         }
-        name
+        found
     }
 
     fn perf_row(&mut self, row: &Map<String, Value>) {
@@ -195,31 +209,13 @@ impl Reader {
     fn stack(&mut self, row: &Map<String, Value>) {
         const PART: &str = "stacks";
         self.unknown_fields(PART, row, &["pct", "comm", "frames"]);
-        let mut frames = Vec::new();
-        match row.get("frames") {
-            Some(Value::Array(list)) => {
-                for value in list {
-                    match scalar::name(Some(value)) {
-                        Some(frame) => frames.push(frame),
-                        None => self.note("stacks.frames entry is not text"),
-                    }
-                }
-            }
-            None | Some(Value::Null) => {}
-            Some(_) => self.note("stacks.frames is not a list"),
-        }
+        let frames = self.entries(row, (PART, "frames"), "text", scalar::name);
         if frames.is_empty() {
             return self.drop("stacks: no frames");
         }
-        let stack = PctStack {
-            pct: self.percent(row, "pct", PART, ALL_SAMPLES),
-            kind: PctKind::Unclear,
-            comm: self.name(row, "comm", PART),
-            waiting: false,
-            frames,
-            origin: self.origin,
-        };
-        self.evidence.trees.push(stack);
+        let pct = self.percent(row, "pct", PART, ALL_SAMPLES);
+        let (comm, origin) = (self.name(row, "comm", PART), self.origin);
+        self.evidence.trees.push(PctStack { pct, comm, frames, origin, ..PctStack::default() });
         self.keep();
     }
 
@@ -230,24 +226,11 @@ impl Reader {
             return self.drop("threads_cpu: no comm");
         };
         let cpu_pct = self.percent(row, "cpu_pct", PART, ALL_CPUS);
-        let nice = match row.get("nice") {
-            None | Some(Value::Null) => None,
-            Some(value) => {
-                let nice =
-                    value.as_i64().and_then(|n| i32::try_from(n).ok()).filter(|n| (-20..=19).contains(n));
-                if nice.is_none() {
-                    self.note("threads_cpu.nice is not a whole number from -20 to 19");
-                }
-                nice
-            }
-        };
-        self.evidence.threads.push(ThreadCpu {
-            comm,
-            cpu_pct,
-            nice,
-            origin: self.origin,
-            ..ThreadCpu::default()
+        let nice = self.field(row, (PART, "nice"), "a whole number from -20 to 19", |value| {
+            i32::try_from(value.as_i64()?).ok().filter(|n| (-20..=19).contains(n))
         });
+        let origin = self.origin;
+        self.evidence.threads.push(ThreadCpu { comm, cpu_pct, nice, origin, ..ThreadCpu::default() });
         self.keep();
     }
 
@@ -258,19 +241,7 @@ impl Reader {
             Value::Array(cells) => Some(cells.iter().map(|c| scalar::text(c).unwrap_or_default()).collect()),
             _ => None,
         };
-        let mut rows: Vec<Vec<String>> = Vec::new();
-        match row.get("rows") {
-            Some(Value::Array(list)) => {
-                for value in list {
-                    match cells(value) {
-                        Some(cells) => rows.push(cells),
-                        None => self.note("tables.rows entry is not a list"),
-                    }
-                }
-            }
-            None | Some(Value::Null) => {}
-            Some(_) => self.note("tables.rows is not a list"),
-        }
+        let rows: Vec<Vec<String>> = self.entries(row, (PART, "rows"), "a list", cells);
         let columns: Vec<String> = row.get("columns").and_then(cells).unwrap_or_default();
         if rows.is_empty() && columns.is_empty() {
             return self.drop("tables: neither columns nor rows");

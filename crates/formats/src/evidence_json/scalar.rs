@@ -13,11 +13,8 @@ pub fn text(value: &Value) -> Option<String> {
 }
 
 /// A string that says something.
-pub fn name(value: Option<&Value>) -> Option<String> {
-    match value {
-        Some(Value::String(text)) if !text.trim().is_empty() => Some(text.trim().to_owned()),
-        _ => None,
-    }
+pub fn name(value: &Value) -> Option<String> {
+    value.as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 /// A number, or a string with one: decimal commas, thousands separators, `K`/`M`/`G` suffixes.

@@ -11,10 +11,12 @@ use crate::interchange::frames::dressed;
 use crate::interchange::protobuf::{put_bytes, put_number, put_numbers};
 use crate::{ExportOptions, Exporter};
 use flate2::{Compression, write::GzEncoder};
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+use std::hash::Hash;
 use std::io::Write;
 use zwhy_evidence::Evidence;
-use zwhy_profile::{Event, Frame, FrameId, FrameKind, Profile, StackId, Thread, Unit};
+use zwhy_profile::{Event, Frame, FrameId, FrameKind, Profile, StackId, StringTable, Thread, Unit};
 
 pub(super) const EXPORTER: Exporter = Exporter { name: "pprof", extension: "pb.gz", write };
 
@@ -43,54 +45,54 @@ fn type_names(event: Event) -> (&'static str, &'static str) {
     }
 }
 
+/// What has a number from 1 on, in the order in which it came.
+type Numbers<T> = IndexSet<T, FxBuildHasher>;
+
+/// The number of a thing, and whether it is new.
+fn number<T: Hash + Eq>(all: &mut Numbers<T>, thing: T) -> (u64, bool) {
+    let (at, is_new) = all.insert_full(thing);
+    (at as u64 + 1, is_new)
+}
+
 struct Builder<'a> {
     profile: &'a Profile,
     event: Event,
     with_time: bool,
     /// Numbers of samples are known.
     with_count: bool,
-    strings: Vec<String>,
-    string_ids: FxHashMap<String, u64>,
+    /// The empty one first, as the format wants it.
+    strings: StringTable,
     /// The messages, in the order in which they are written.
     samples: Vec<u8>,
     mappings: Vec<u8>,
     locations: Vec<u8>,
     functions: Vec<u8>,
-    mapping_ids: FxHashMap<String, u64>,
+    mapping_ids: Numbers<String>,
     /// A location is a frame and what is inlined into it, leaf first.
-    location_ids: FxHashMap<Vec<FrameId>, u64>,
-    function_ids: FxHashMap<(u64, u64), u64>,
+    location_ids: Numbers<Vec<FrameId>>,
+    function_ids: Numbers<(u64, u64)>,
 }
 
 impl<'a> Builder<'a> {
     fn new(profile: &'a Profile, event: Event) -> Builder<'a> {
-        let mut builder = Builder {
+        Builder {
             profile,
             event,
             with_time: false,
             with_count: true,
-            strings: Vec::new(),
-            string_ids: FxHashMap::default(),
+            strings: StringTable::default(),
             samples: Vec::new(),
             mappings: Vec::new(),
             locations: Vec::new(),
             functions: Vec::new(),
-            mapping_ids: FxHashMap::default(),
-            location_ids: FxHashMap::default(),
-            function_ids: FxHashMap::default(),
-        };
-        builder.string(""); // the format wants it first
-        builder
+            mapping_ids: Numbers::default(),
+            location_ids: Numbers::default(),
+            function_ids: Numbers::default(),
+        }
     }
 
     fn string(&mut self, text: &str) -> u64 {
-        if let Some(id) = self.string_ids.get(text) {
-            return *id;
-        }
-        let id = self.strings.len() as u64;
-        self.strings.push(text.to_owned());
-        self.string_ids.insert(text.to_owned(), id);
-        id
+        u64::from(self.strings.intern(text).0)
     }
 
     fn sample(&mut self, thread: Thread, stack: StackId, count: u64, weight: i64) {
@@ -133,11 +135,10 @@ impl<'a> Builder<'a> {
     }
 
     fn location(&mut self, chain: &[FrameId]) -> u64 {
-        if let Some(id) = self.location_ids.get(chain) {
-            return *id;
+        if let Some(at) = self.location_ids.get_index_of(chain) {
+            return at as u64 + 1;
         }
-        let id = self.location_ids.len() as u64 + 1;
-        self.location_ids.insert(chain.to_vec(), id);
+        let (id, _) = number(&mut self.location_ids, chain.to_vec());
         let mut message = Vec::new();
         put_number(&mut message, 1, id);
         if let Some(frame) = chain.last().map(|f| self.profile.frames.get(*f)) {
@@ -159,28 +160,27 @@ impl<'a> Builder<'a> {
         if module.is_empty() {
             return 0;
         }
-        if let Some(id) = self.mapping_ids.get(&module) {
-            return *id;
+        let name = self.string(&module);
+        let (id, is_new) = number(&mut self.mapping_ids, module);
+        if !is_new {
+            return id;
         }
-        let id = self.mapping_ids.len() as u64 + 1;
         let mut message = Vec::new();
         put_number(&mut message, 1, id);
-        put_number(&mut message, 5, self.string(&module));
+        put_number(&mut message, 5, name);
         // Names are final: a reader must not look for symbols by the addresses, which are not kept.
         (7..=10).for_each(|flag| put_number(&mut message, flag, 1));
         put_bytes(&mut self.mappings, 3, &message);
-        self.mapping_ids.insert(module, id);
         id
     }
 
     fn function(&mut self, frame: Frame) -> u64 {
         let name = self.string(self.profile.strings.get(frame.function));
         let file = self.string(self.profile.strings.get(frame.file));
-        if let Some(id) = self.function_ids.get(&(name, file)) {
-            return *id;
+        let (id, is_new) = number(&mut self.function_ids, (name, file));
+        if !is_new {
+            return id;
         }
-        let id = self.function_ids.len() as u64 + 1;
-        self.function_ids.insert((name, file), id);
         let mut message = Vec::new();
         put_number(&mut message, 1, id);
         put_number(&mut message, 2, name);
@@ -217,7 +217,7 @@ impl<'a> Builder<'a> {
         for part in [&self.samples, &self.mappings, &self.locations, &self.functions] {
             out.extend_from_slice(part);
         }
-        for text in &self.strings {
+        for (_, text) in self.strings.iter() {
             put_bytes(&mut out, 6, text.as_bytes());
         }
         if let Some(seconds) = usable(evidence.facts.start_unix_s) {

@@ -1,7 +1,7 @@
 //! The names after the samples of a Java profile: `0x1a com.example.Main.run (Main.java:12)`.
 
 use rustc_hash::FxHashMap;
-use zwhy_profile::{Frame, FrameId, FrameKind, Profile};
+use zwhy_profile::{FrameId, FrameKind, NamedFrame, Profile};
 
 #[derive(Debug, Default)]
 pub struct Names {
@@ -49,13 +49,5 @@ fn frame(profile: &mut Profile, name: &str) -> FrameId {
         },
         None => (name, "", 0, ""),
     };
-    let frame = Frame {
-        function: profile.strings.intern(function),
-        module: profile.strings.intern(module),
-        file: profile.strings.intern(file),
-        line,
-        kind: FrameKind::User,
-        ..Frame::default()
-    };
-    profile.frames.intern(frame)
+    profile.named_frame(NamedFrame { function, module, file, line, kind: FrameKind::User, reason: "" })
 }

@@ -3,7 +3,7 @@
 
 use crate::text::names;
 use std::borrow::Cow;
-use zwhy_profile::{Frame, FrameId, FrameKind, Profile};
+use zwhy_profile::{FrameId, FrameKind, NamedFrame, Profile};
 
 /// Lines that one address may stand for; more are not believed.
 pub const MAX_INLINED: usize = 256;
@@ -49,15 +49,8 @@ impl Place<'_> {
         if line.function.is_empty() {
             return self.unnamed(profile, module, kind);
         }
-        let frame = Frame {
-            function: profile.strings.intern(line.function),
-            module: profile.strings.intern(module),
-            file: profile.strings.intern(line.file),
-            line: line.line,
-            kind,
-            ..Frame::default()
-        };
-        profile.frames.intern(frame)
+        let Line { function, file, line } = line;
+        profile.named_frame(NamedFrame { function, module, file, line, kind, reason: "" })
     }
 
     /// Frames of all lines here, leaf first, one where there is none. A line has a function, whose name and
@@ -94,14 +87,7 @@ pub fn unknown(profile: &mut Profile, reason: &str) -> FrameId {
 }
 
 fn unnamed(profile: &mut Profile, function: &str, module: &str, kind: FrameKind, reason: &str) -> FrameId {
-    let frame = Frame {
-        function: profile.strings.intern(function),
-        module: profile.strings.intern(module),
-        kind,
-        reason: profile.strings.intern(reason),
-        ..Frame::default()
-    };
-    profile.frames.intern(frame)
+    profile.named_frame(NamedFrame { function, module, kind, reason, ..NamedFrame::default() })
 }
 
 /// A module as perf spells it, from which its kind can be told again: `[zfs]`, `libc.so.6`.

@@ -11,6 +11,7 @@ use serde::de::{
 };
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 /// Larger files are refused: their tables have to be in memory at once.
 const MAX_BYTES: u64 = 1 << 30;
@@ -66,43 +67,84 @@ pub fn index(cell: f64) -> Option<usize> {
     ((0.0..4_294_967_295.0).contains(&cell) && cell.fract() == 0.0).then_some(cell as usize)
 }
 
+impl Default for Cell {
+    fn default() -> Cell {
+        Cell(f64::NAN)
+    }
+}
+
+impl Cell {
+    pub fn zero() -> Cell {
+        Cell(0.0)
+    }
+}
+
+/// What is read of one cell, whatever stands there; the default where it is of another type.
+trait Lenient: Default {
+    const EXPECTED: &'static str;
+
+    fn number(value: f64, shown: &dyn fmt::Display) -> Self;
+
+    fn flag(_: bool) -> Self {
+        Self::default()
+    }
+
+    fn text(_: &str) -> Self {
+        Self::default()
+    }
+}
+
+struct LenientVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Lenient> Visitor<'de> for LenientVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+    fn visit_u64<E>(self, value: u64) -> Result<T, E> {
+        Ok(T::number(value as f64, &value))
+    }
+    fn visit_i64<E>(self, value: i64) -> Result<T, E> {
+        Ok(T::number(value as f64, &value))
+    }
+    fn visit_f64<E>(self, value: f64) -> Result<T, E> {
+        Ok(T::number(value, &value))
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<T, E> {
+        Ok(T::flag(value))
+    }
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::default())
+    }
+    fn visit_str<E>(self, text: &str) -> Result<T, E> {
+        Ok(T::text(text))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<T, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(T::default())
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(T::default())
+    }
+}
+
+impl Lenient for Cell {
+    const EXPECTED: &'static str = "a cell";
+
+    fn number(value: f64, _: &dyn fmt::Display) -> Cell {
+        Cell(value)
+    }
+
+    fn flag(value: bool) -> Cell {
+        Cell(f64::from(u8::from(value)))
+    }
+}
+
 impl<'de> Deserialize<'de> for Cell {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Cell, D::Error> {
-        struct CellVisitor;
-        impl<'de> Visitor<'de> for CellVisitor {
-            type Value = Cell;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a cell")
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Cell, E> {
-                Ok(Cell(value as f64))
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Cell, E> {
-                Ok(Cell(value as f64))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Cell, E> {
-                Ok(Cell(value))
-            }
-            fn visit_bool<E>(self, value: bool) -> Result<Cell, E> {
-                Ok(Cell(if value { 1.0 } else { 0.0 }))
-            }
-            fn visit_unit<E>(self) -> Result<Cell, E> {
-                Ok(Cell(f64::NAN))
-            }
-            fn visit_str<E>(self, _: &str) -> Result<Cell, E> {
-                Ok(Cell(f64::NAN))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Cell, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Cell(f64::NAN))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Cell, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Cell(f64::NAN))
-            }
-        }
-        deserializer.deserialize_any(CellVisitor)
+        deserializer.deserialize_any(LenientVisitor(PhantomData))
     }
 }
 
@@ -262,7 +304,7 @@ where
     T: Deserialize<'de>,
     F: FnMut(T) -> Result<(), &'static str>,
 {
-    struct Each<T, F>(F, std::marker::PhantomData<T>);
+    struct Each<T, F>(F, PhantomData<T>);
     impl<'de, T, F> Visitor<'de> for Each<T, F>
     where
         T: Deserialize<'de>,
@@ -283,7 +325,7 @@ where
             Ok(())
         }
     }
-    deserializer.deserialize_any(Each(each, std::marker::PhantomData))
+    deserializer.deserialize_any(Each(each, PhantomData))
 }
 
 impl<'de> Deserialize<'de> for Numbers {
@@ -325,46 +367,21 @@ fn end_of(len: usize) -> Result<u32, &'static str> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Text(pub String);
 
+impl Lenient for Text {
+    const EXPECTED: &'static str = "a text";
+
+    fn number(_: f64, shown: &dyn fmt::Display) -> Text {
+        Text(shown.to_string())
+    }
+
+    fn text(text: &str) -> Text {
+        Text(text.to_owned())
+    }
+}
+
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
-        struct TextVisitor;
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text;
-
-            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a text")
-            }
-            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
-                Ok(Text(text.to_owned()))
-            }
-            fn visit_string<E>(self, text: String) -> Result<Text, E> {
-                Ok(Text(text))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Text, E> {
-                Ok(Text(value.to_string()))
-            }
-            fn visit_bool<E>(self, _: bool) -> Result<Text, E> {
-                Ok(Text::default())
-            }
-            fn visit_unit<E>(self) -> Result<Text, E> {
-                Ok(Text::default())
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Text, A::Error> {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Text::default())
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Text, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Text::default())
-            }
-        }
-        deserializer.deserialize_any(TextVisitor)
+        deserializer.deserialize_any(LenientVisitor(PhantomData))
     }
 }
 

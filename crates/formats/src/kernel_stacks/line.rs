@@ -1,6 +1,7 @@
 //! One line of a kernel log or a stack file, without its time stamp, as what it says.
 
 use crate::text::names;
+use zwhy_paste::words::WORDS;
 
 /// How a task's stack came to be printed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -264,51 +265,7 @@ fn instruction(rest: &str) -> KernelLine<'_> {
 
 /// Registers, code bytes, raw stack words, module lists.
 fn is_dump(text: &str) -> bool {
-    const STARTS: [&str; 38] = [
-        // arm64
-        "lr : ",
-        "sp : ",
-        "pstate: ",
-        "pc : ",
-        // ppc64
-        "NIP:",
-        "REGS:",
-        "MSR:",
-        "CFAR:",
-        "GPR0",
-        "GPR1",
-        "GPR2",
-        "LR [",
-        "NIP [",
-        "Instruction dump:",
-        // x86
-        "RAX:",
-        "RBX:",
-        "RCX:",
-        "RDX:",
-        "RSI:",
-        "RDI:",
-        "RBP:",
-        "RSP:",
-        "R08:",
-        "R09:",
-        "R10:",
-        "R11:",
-        "R13:",
-        "R14:",
-        "FS:",
-        "CS:",
-        "CR2:",
-        "DR0:",
-        "DR3:",
-        "Code:",
-        "Stack:",
-        "ORIG_RAX:",
-        "Modules linked in:",
-        "Hardware name:",
-    ];
-    if STARTS.iter().any(|s| text.starts_with(s)) || text.starts_with("RSP <") || text.starts_with("EFLAGS:")
-    {
+    if WORDS.dumps.beginning(text).is_some() {
         return true;
     }
     // `x29: ffff80000a3fbb20 x28: …` of arm64, and where ppc64 left the kernel.

@@ -1,7 +1,7 @@
 //! The stack of one task, put together from its lines.
 
 use super::line::Head;
-use zwhy_evidence::{OriginId, PctKind, PctStack};
+use zwhy_evidence::PctStack;
 
 /// The task whose stack is being read.
 #[derive(Debug, Default)]
@@ -98,14 +98,7 @@ impl Task {
         let asleep = zwhy_zfs::puts_to_sleep(leaf);
         let waiting = task.waiting.unwrap_or(asleep || (task.comm.is_none() && !ran && !task.traced));
         frames.reverse();
-        out.push(PctStack {
-            pct: None,
-            kind: PctKind::Unclear,
-            comm: task.comm,
-            waiting,
-            frames,
-            origin: OriginId::default(),
-        });
+        out.push(PctStack { comm: task.comm, waiting, frames, ..PctStack::default() });
         unsure
     }
 }

@@ -16,6 +16,7 @@ use zwhy_perf::{Identity, Mmap, NewMapping, SideBand};
 use zwhy_profile::{Event, StringTable};
 
 /// What the second pass and the report need to know.
+#[derive(Default)]
 pub struct Survey {
     pub changes: Vec<(u64, Change)>,
     pub kernel_maps: Vec<KernelMap>,
@@ -62,24 +63,7 @@ impl Lost {
 
 impl Survey {
     pub fn new(user: UserNames, features: Features) -> Survey {
-        Survey {
-            changes: Vec::new(),
-            kernel_maps: Vec::new(),
-            kernel_code: Vec::new(),
-            user,
-            features,
-            samples: 0,
-            samples_by_event: Vec::new(),
-            periods_by_event: Vec::new(),
-            first: u64::MAX,
-            last: 0,
-            skipped: BTreeMap::new(),
-            aux_bytes: 0,
-            lost: Lost::default(),
-            perfs: BTreeSet::new(),
-            idle: false,
-            now: 0,
-        }
+        Survey { user, features, first: u64::MAX, ..Survey::default() }
     }
 
     pub fn take(&mut self, schema: &Schema, strings: &mut StringTable, item: Item<'_>) {

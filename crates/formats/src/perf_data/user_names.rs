@@ -59,14 +59,7 @@ impl UserNames {
             dirs.extend(std::env::var_os("HOME").map(|home| Path::new(&home).join(".debug")));
             dirs.push("/usr/lib/debug".into());
         }
-        UserNames {
-            objects: Vec::new(),
-            ids: FxHashMap::default(),
-            dirs,
-            host: options.host_symbols,
-            known,
-            keep: false,
-        }
+        UserNames { dirs, host: options.host_symbols, known, ..UserNames::default() }
     }
 
     /// The image of a mapping.
@@ -77,13 +70,9 @@ impl UserNames {
             None => {
                 let path = String::from_utf8_lossy(&key.path);
                 let module = module_name(&path).to_owned();
-                self.objects.push(Object {
-                    module,
-                    key: key.clone(),
-                    symbols: None,
-                    answers: KnownNames::default(),
-                });
-                self.ids.insert(key, next);
+                self.ids.insert(key.clone(), next);
+                let answers = KnownNames::default();
+                self.objects.push(Object { module, key, symbols: None, answers });
                 next
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::text::{names, numbers};
 use zwhy_evidence::{FlatRow, OriginId};
+use zwhy_paste::words::WORDS;
 
 /// What the header line said of the columns; nothing is known without one.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,26 +40,7 @@ pub fn is_header(text: &str) -> bool {
     let trimmed = text.trim();
     if let Some(comment) = trimmed.strip_prefix('#') {
         let comment = comment.trim();
-        const STARTS: [&str; 17] = [
-            "Overhead",
-            "Children",
-            "Samples:",
-            "Event count",
-            "Total Lost",
-            "To display the perf",
-            "(Tip:",
-            "........",
-            "captured on",
-            "hostname",
-            "os release",
-            "perf version",
-            "arch",
-            "cmdline",
-            "========",
-            "nrcpus",
-            "event :",
-        ];
-        return comment.is_empty() || STARTS.iter().any(|s| comment.starts_with(s)) || is_field(comment);
+        return comment.is_empty() || WORDS.perf_comments.beginning(comment).is_some() || is_field(comment);
     }
     (trimmed.starts_with("Samples:") && trimmed.contains("of event"))
         || (trimmed.starts_with("Overhead")

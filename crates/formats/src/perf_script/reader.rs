@@ -4,13 +4,14 @@ use super::events::{EventIndex, EventNames};
 use super::header::{self, Header};
 use super::stacks::StackTexts;
 use super::{frame, host};
+use crate::interchange::frames;
 use crate::periods;
 use crate::text::lines;
 use crate::{ImportOptions, ImportStats, Imported};
 use memchr::{memchr, memmem};
 use rustc_hash::FxHashMap;
 use zwhy_evidence::Evidence;
-use zwhy_profile::{Frame, FrameId, Nanos, Profile, Sample, StackId, ThreadId};
+use zwhy_profile::{Nanos, Profile, Sample, StackId, ThreadId};
 
 /// Bytes between two calls of `done_with`.
 const RELEASE: usize = 4 << 20;
@@ -136,13 +137,7 @@ impl<'a> Reader<'a> {
     /// perf had no call chain for the sample: it still was one.
     fn unknown_stack(&mut self) -> StackId {
         self.without_stack += 1;
-        let strings = &mut self.profile.strings;
-        let frame = Frame {
-            function: strings.intern("[unknown]"),
-            reason: strings.intern("perf script printed no stack"),
-            ..Frame::default()
-        };
-        let frame: FrameId = self.profile.frames.intern(frame);
+        let frame = frames::unknown(&mut self.profile, "perf script printed no stack");
         self.profile.stacks.child(StackId::ROOT, frame)
     }
 

@@ -4,7 +4,7 @@ use super::frame::{self, FrameText, NO_SYMBOL};
 use crate::text::names;
 use memchr::{memchr, memchr_iter};
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use zwhy_profile::{Frame, FrameId, FrameKind, Profile, StackId};
+use zwhy_profile::{FrameId, FrameKind, NamedFrame, Profile, StackId};
 
 /// Remembers what it has seen of the text `'a`.
 pub struct StackTexts<'a> {
@@ -173,20 +173,14 @@ fn common_suffix(a: &[u8], b: &[u8]) -> usize {
 }
 
 fn intern(profile: &mut Profile, parts: FrameText, module: &[u8], source: Option<(&[u8], u32)>) -> FrameId {
-    let module = String::from_utf8_lossy(module);
-    let strings = &mut profile.strings;
-    let (function, reason) = if parts.symbol.is_empty() {
-        (strings.intern("[unknown]"), strings.intern(NO_SYMBOL))
-    } else {
-        let symbol = String::from_utf8_lossy(parts.symbol);
+    let [module, symbol] = [module, parts.symbol].map(String::from_utf8_lossy);
+    let (file, line) = source.unwrap_or_default();
+    let (module, file, kind) = (names::module(&module), &*String::from_utf8_lossy(file), parts.kind());
+    let (function, reason) = match &*symbol {
+        "" => ("[unknown]", NO_SYMBOL),
         // Of ppc64; in user code a dot may be part of the name.
-        let name = if parts.kind() == FrameKind::Kernel { names::without_dot(&symbol) } else { &*symbol };
-        (strings.intern(name), Default::default())
+        symbol if kind == FrameKind::Kernel => (names::without_dot(symbol), ""),
+        symbol => (symbol, ""),
     };
-    let (file, line) = match source {
-        Some((file, line)) => (strings.intern(&String::from_utf8_lossy(file)), line),
-        None => Default::default(),
-    };
-    let module = strings.intern(names::module(&module));
-    profile.frames.intern(Frame { function, module, file, line, kind: parts.kind(), reason })
+    profile.named_frame(NamedFrame { function, module, file, line, kind, reason })
 }

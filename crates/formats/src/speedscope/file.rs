@@ -5,7 +5,7 @@ use crate::interchange::json::{Cell, Few, NumberRows, Numbers, Text};
 use crate::interchange::meaning::Unit;
 use crate::text::{names, roots};
 use serde::Deserialize;
-use zwhy_profile::{Frame, FrameId, FrameKind, Profile};
+use zwhy_profile::{Frame, FrameId, FrameKind, NamedFrame, Profile};
 
 /// Units of the specification.
 pub const UNITS: [&str; 6] = ["none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"];
@@ -23,7 +23,7 @@ pub struct Shared {
     pub frames: Few<FileFrame, 4_194_304>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct FileFrame {
     name: Text,
@@ -32,13 +32,6 @@ pub struct FileFrame {
     module: Option<Text>,
     kind: Text,
     reason: Text,
-}
-
-impl Default for FileFrame {
-    fn default() -> Self {
-        let text = Text::default;
-        FileFrame { name: text(), file: text(), line: Cell(0.0), module: None, kind: text(), reason: text() }
-    }
 }
 
 impl FileFrame {
@@ -73,16 +66,8 @@ impl FileFrame {
         kind: FrameKind,
         reason: &str,
     ) -> FrameId {
-        let (name, reason) = if name.is_empty() { ("[unknown]", NO_NAME) } else { (name, reason) };
-        let frame = Frame {
-            function: profile.strings.intern(name),
-            module: profile.strings.intern(module),
-            file: profile.strings.intern(file),
-            line: self.line(),
-            kind,
-            reason: profile.strings.intern(reason),
-        };
-        profile.frames.intern(frame)
+        let (function, reason) = if name.is_empty() { ("[unknown]", NO_NAME) } else { (name, reason) };
+        profile.named_frame(NamedFrame { function, module, file, line: self.line(), kind, reason })
     }
 
     fn line(&self) -> u32 {
@@ -99,13 +84,14 @@ fn is_module(file: &str) -> bool {
         || base.contains(".so.")
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct OneProfile {
     #[serde(rename = "type")]
     kind: Text,
     name: Text,
     pub unit: Text,
+    #[serde(default = "Cell::zero")]
     pub start_value: Cell,
     pub end_value: Cell,
     pub samples: NumberRows,
@@ -115,25 +101,6 @@ pub struct OneProfile {
     pid: Text,
     tid: Text,
     pub event: Text,
-}
-
-impl Default for OneProfile {
-    fn default() -> Self {
-        OneProfile {
-            kind: Text::default(),
-            name: Text::default(),
-            unit: Text::default(),
-            start_value: Cell(0.0),
-            end_value: Cell(f64::NAN),
-            samples: NumberRows::default(),
-            weights: Numbers::default(),
-            events: Vec::new(),
-            comm: None,
-            pid: Text::default(),
-            tid: Text::default(),
-            event: Text::default(),
-        }
-    }
 }
 
 impl OneProfile {
@@ -161,19 +128,13 @@ impl OneProfile {
 }
 
 /// One event: 24 bytes, less than its text.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct OpenOrClose {
     #[serde(rename = "type")]
     pub kind: EventKind,
     pub at: Cell,
     pub frame: Cell,
-}
-
-impl Default for OpenOrClose {
-    fn default() -> Self {
-        OpenOrClose { kind: EventKind::Other, at: Cell(f64::NAN), frame: Cell(f64::NAN) }
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

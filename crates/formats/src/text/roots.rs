@@ -1,30 +1,11 @@
 //! Where a thread's stack starts: telling a leading thread name from a function.
 
+use zwhy_paste::words::WORDS;
+
 /// The outermost functions of threads on Linux: what is before them is the thread's name.
 pub fn is_thread_start(name: &[u8]) -> bool {
     let name = name.strip_suffix(b"_[k]").unwrap_or(name);
-    matches!(
-        name,
-        b"ret_from_fork"
-            | b"ret_from_fork_asm"
-            | b"kthread"
-            | b"entry_SYSCALL_64_after_hwframe"
-            | b"entry_SYSCALL_64"
-            | b"system_call_fastpath"
-            | b"_start"
-            | b"__libc_start_main"
-            | b"__libc_start_call_main"
-            | b"start_thread"
-            | b"thread_start"
-            | b"clone"
-            | b"clone3"
-            | b"__clone"
-            | b"__clone3"
-            | b"secondary_startup_64"
-            | b"secondary_startup_64_no_verify"
-            | b"el0t_64_sync"
-            | b"el0_svc"
-    )
+    WORDS.thread_starts.iter().any(|start| start.as_bytes() == name)
 }
 
 /// `comm-PID` and `comm-PID/TID` of the stackcollapse options; ids are -1 where there are none.

@@ -1,5 +1,7 @@
 //! The statements that a line of prose makes, and which of them are of this host and of now.
 
+use crate::words::WORDS;
+
 /// Parts of a line that make one statement each.
 pub fn clauses(text: &str) -> impl Iterator<Item = &str> {
     let text = text.trim().trim_start_matches(['*', '-', '•', ' ', '|']);
@@ -8,59 +10,13 @@ pub fn clauses(text: &str) -> impl Iterator<Item = &str> {
 
 /// A question, advice, a condition, a comparison, or another time.
 pub fn is_hedged(clause: &str) -> bool {
-    const WORDS: [&str; 44] = [
-        "would",
-        "should",
-        "could",
-        "might",
-        "may",
-        "if",
-        "try",
-        "instead",
-        "than",
-        "recommend",
-        "recommended",
-        "suggest",
-        "unless",
-        "without",
-        "not",
-        "never",
-        "previously",
-        "before",
-        "until",
-        "or",
-        "default",
-        "defaults",
-        "from",
-        "no",
-        "except",
-        "e.g",
-        "eg",
-        "example",
-        "like",
-        "fixed",
-        "was",
-        "were",
-        "worked",
-        "want",
-        "wanted",
-        "upgrading",
-        "downgrading",
-        "downgraded",
-        "versus",
-        "vs",
-        "compared",
-        "maybe",
-        "perhaps",
-        "unlike",
-    ];
     clause.contains('?')
         || clause.contains("http")
         || clause.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')')).any(|word| {
             let word = word.to_ascii_lowercase();
             word.ends_with("n't")
                 || word.ends_with("n’t")
-                || WORDS.contains(&word.trim_matches(['.', ':', '"']))
+                || WORDS.hedges.has(word.trim_matches(['.', ':', '"']))
         })
 }
 

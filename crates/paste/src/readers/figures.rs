@@ -7,6 +7,7 @@
 use super::spoken;
 use crate::cells;
 use crate::text::numbers;
+use crate::words::WORDS;
 
 /// A figure, as the tool that prints it would have told it.
 #[derive(Debug, PartialEq)]
@@ -15,42 +16,6 @@ pub enum Figure {
     Kstat(&'static str, &'static str, f64),
     Param(String, String),
 }
-
-/// Words between a quantity and its figure.
-const LINKS: [&str; 16] = [
-    "of",
-    "is",
-    "at",
-    "=",
-    ":",
-    "set",
-    "to",
-    "around",
-    "about",
-    "being",
-    "currently",
-    "sits",
-    "now",
-    "reports",
-    "shows",
-    "only",
-];
-
-/// Words of a clause that says what a change of a setting did, or that it was tried: the trouble was there without it.
-const TRIED: [&str; 12] = [
-    "tried",
-    "trying",
-    "raising",
-    "increasing",
-    "lowering",
-    "reducing",
-    "setting",
-    "helped",
-    "helps",
-    "fixed",
-    "solved",
-    "improved",
-];
 
 /// The figure whose quantity stands at this word.
 pub fn figure(words: &[&str], at: usize) -> Option<Figure> {
@@ -109,13 +74,13 @@ fn arc(words: &[&str], at: usize) -> Option<Figure> {
         ["max", "maximum", "limit", "cap", "limited", "capped", "restricted", "ceiling", "c_max"];
     const BYTES: [&str; 12] =
         ["size", "uses", "using", "holds", "takes", "target", "usage", "memory", "a", "with", "has", "the"];
-    if lower(words[at]) != "arc" || TRIED.iter().any(|word| says(words, word)) {
+    if lower(words[at]) != "arc" || WORDS.tried.iter().any(|word| says(words, word)) {
         return None;
     }
     let rest = &words[at + 1..];
     let known = |word: &&str| {
         let word = lower(word);
-        [&LINKS[..], &LIMIT, &BYTES].iter().any(|list| list.contains(&word.as_str()))
+        WORDS.links.has(&word) || LIMIT.contains(&word.as_str()) || BYTES.contains(&word.as_str())
     };
     let between = rest.iter().take_while(|word| known(word)).count();
     // An ARC is no smaller: the least that `zfs_arc_min` may be is 32 MiB (module/zfs/arc.c, arc_init).
@@ -150,7 +115,7 @@ fn parameter(words: &[&str], at: usize) -> Option<Figure> {
     let name = spoken::parameter(words[at].trim_end_matches([':', '=']))?;
     let value = after(words, at + 1);
     let linked = words.len() - value.len() > at + 1 || words[at].ends_with([':', '=']);
-    if !linked || TRIED.iter().any(|word| says(words, word)) {
+    if !linked || WORDS.tried.iter().any(|word| says(words, word)) {
         return None;
     }
     let first = *value.first()?;
@@ -175,7 +140,7 @@ fn names_first(words: &[&str]) -> bool {
 fn after<'w, 'a>(words: &'a [&'w str], from: usize) -> &'a [&'w str] {
     const MOST: usize = 3;
     let words = words.get(from..).unwrap_or_default();
-    let links = words.iter().take(MOST).take_while(|word| LINKS.contains(&lower(word).as_str())).count();
+    let links = words.iter().take(MOST).take_while(|word| WORDS.links.has(&lower(word))).count();
     &words[links..]
 }
 

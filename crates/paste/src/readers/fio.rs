@@ -5,6 +5,7 @@
 use crate::blocks::{Block, Line, Sink, Taken};
 use crate::cells;
 use crate::report_lines::report_lines;
+use crate::words::WORDS;
 
 pub struct Fio;
 
@@ -199,27 +200,7 @@ impl Reader {
 
 /// The other lines of a report.
 fn is_other(text: &str) -> bool {
-    const STARTS: [&str; 18] = [
-        "fio-",
-        "Starting ",
-        "Jobs: ",
-        "Run status group",
-        "READ: ",
-        "WRITE: ",
-        "TRIM: ",
-        "Disk stats",
-        "bw (",
-        "iops  ",
-        "IO depths",
-        "submit ",
-        "complete ",
-        "issued ",
-        "latency ",
-        "lat (",
-        "...",
-        "slat",
-    ];
-    STARTS.iter().any(|s| text.starts_with(s))
+    WORDS.fio_lines.beginning(text).is_some()
         || text.contains(": Laying out IO file")
         || text.contains("ios=")
 }

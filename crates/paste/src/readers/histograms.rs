@@ -4,6 +4,7 @@
 
 use crate::blocks::{Block, Line, Sink, Taken};
 use crate::cells;
+use crate::words::WORDS;
 use zwhy_evidence::OriginId;
 use zwhy_zfs::Quantiles;
 
@@ -119,22 +120,10 @@ fn bucket(text: &str) -> Option<Bucket> {
 
 /// The tool in a command line that prints histograms, without its path.
 fn tracer(command: &str) -> Option<String> {
-    const TOOLS: [&str; 10] = [
-        "biolatency",
-        "bitesize",
-        "zfsdist",
-        "funclatency",
-        "ext4dist",
-        "runqlat",
-        "argdist",
-        "bpftrace",
-        "cpudist",
-        "vfsdist",
-    ];
     let words: Vec<&str> = command.trim_start_matches("sudo ").split_whitespace().take(8).collect();
     let first = words.first()?.rsplit('/').next()?;
     let base = first.trim_end_matches("-bpfcc").trim_end_matches(".bt").trim_end_matches(".py");
-    if !TOOLS.contains(&base) {
+    if !WORDS.histogram_tools.has(base) {
         return None;
     }
     let function =

@@ -2,6 +2,7 @@
 
 use crate::blocks::{Block, Line, Sink, Taken};
 use crate::cells;
+use crate::words::WORDS;
 use zwhy_zfs::{Kstat as Parsed, parse_kstat};
 
 /// `hits    4    98577966` lines, with or without the two header lines.
@@ -67,7 +68,7 @@ fn heading(text: &str) -> Option<&str> {
 /// What stands before the first colon, where that is a kstat file.
 fn prefix(text: &str) -> Option<&str> {
     let (file, row) = text.trim().split_once(':')?;
-    let known = file.contains("/proc/spl/kstat/") || KNOWN.contains(&file);
+    let known = file.contains("/proc/spl/kstat/") || WORDS.kstats.has(file);
     (known && (is_named_row(row) || is_columns(row) || is_spl_header(row))).then_some(file)
 }
 
@@ -109,51 +110,10 @@ fn source_of(file: Option<&str>, names: &[&str]) -> String {
         }
     }
     // Bare names after `head *` or `grep . *` in the folder.
-    if let Some(name) = file.filter(|f| KNOWN.contains(f)) {
+    if let Some(name) = file.filter(|f| WORDS.kstats.has(f)) {
         return name.to_owned();
     }
-    const MARKS: [(&str, &str); 20] = [
-        ("dmu_tx_", "dmu_tx"),
-        ("zil_", "zil"),
-        ("dbuf_cache_", "dbufstats"),
-        ("hash_dbuf_", "dbufstats"),
-        ("cache_target_bytes", "dbufstats"),
-        ("linear_cnt", "abdstats"),
-        ("scatter_cnt", "abdstats"),
-        ("struct_size", "abdstats"),
-        ("max_streams", "zfetchstats"),
-        ("trim_extents_", "iostats"),
-        ("arc_read_count", "iostats"),
-        ("direct_read_count", "iostats"),
-        ("erpt-", "fm"),
-        ("kfpu_allowed", "simd"),
-        ("dnode_hold_", "dnodestats"),
-        ("trace_over_gang", "metaslab_stats"),
-        ("rotating_linear", "vdev_mirror_stats"),
-        ("addref_entry", "brtstats"),
-        ("compress_level_invalid", "zstd"),
-        ("dataset_name", "objset"),
-    ];
-    let mark = MARKS.iter().find(|(mark, _)| names.iter().any(|n| n.starts_with(mark)));
+    let marks = &WORDS.kstat_marks;
+    let mark = marks.iter().find(|(mark, _)| names.iter().any(|n| n.starts_with(mark.as_str())));
     mark.map_or("arcstats", |(_, source)| source).to_owned()
 }
-
-/// Kstats of the zfs folder by their file names.
-const KNOWN: [&str; 16] = [
-    "arcstats",
-    "abdstats",
-    "dbufstats",
-    "dmu_tx",
-    "dnodestats",
-    "fm",
-    "metaslab_stats",
-    "simd",
-    "zfetchstats",
-    "zil",
-    "zstd",
-    "vdev_mirror_stats",
-    "brtstats",
-    "iostats",
-    "vdev_cache_stats",
-    "xuio_stats",
-];

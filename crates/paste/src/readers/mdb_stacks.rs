@@ -4,7 +4,7 @@
 
 use super::procstat::{function, only_waits_for_work};
 use crate::blocks::{Block, Line, Sink, Taken};
-use zwhy_evidence::{PctKind, PctStack};
+use zwhy_evidence::PctStack;
 
 pub struct MdbStacks;
 
@@ -37,12 +37,10 @@ impl Block for MdbStacks {
         let origin = sink.origin("mdb ::stacks", &lines[..at]);
         let depth = sink.max_depth;
         sink.evidence.trees.extend(found.into_iter().map(|(running, frames)| PctStack {
-            pct: None,
-            kind: PctKind::Unclear,
-            comm: None,
             waiting: !running,
             frames: frames.into_iter().take(depth).rev().collect(),
             origin,
+            ..PctStack::default()
         }));
         Some(taken)
     }

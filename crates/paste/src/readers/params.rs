@@ -2,6 +2,7 @@
 //! command line.
 
 use crate::blocks::{Block, Line, Sink, Taken};
+use crate::words::WORDS;
 use zwhy_evidence::Param;
 
 pub struct Parameters;
@@ -9,10 +10,7 @@ pub struct Parameters;
 impl Block for Parameters {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let mut found: Vec<(String, String)> = Vec::new();
-        if let Some(taken) = head_of_files(lines, sink) {
-            return Some(taken);
-        }
-        if let Some(taken) = printed_files(lines, sink) {
+        if let Some(taken) = head_of_files(lines, sink).or_else(|| printed_files(lines, sink)) {
             return Some(taken);
         }
         let docs = lines.iter().take_while(|l| is_description(&l.text)).count();
@@ -25,10 +23,14 @@ impl Block for Parameters {
         if used == 0 {
             return None;
         }
-        let origin = sink.origin("module parameters", &lines[..used]);
-        sink.evidence.params.extend(found.into_iter().map(|(name, value)| Param { name, value, origin }));
+        hand_over(found, &lines[..used], sink);
         Taken::kept(used)
     }
+}
+
+fn hand_over(found: Vec<(String, String)>, lines: &[Line], sink: &mut Sink) {
+    let origin = sink.origin("module parameters", lines);
+    sink.evidence.params.extend(found.into_iter().map(|(name, value)| Param { name, value, origin }));
 }
 
 /// `==> /sys/module/zfs/parameters/zfs_arc_max <==` and the value below it, of `head *`.
@@ -56,8 +58,7 @@ fn head_of_files(lines: &[Line], sink: &mut Sink) -> Option<Taken> {
     if found.is_empty() {
         return None;
     }
-    let origin = sink.origin("module parameters", &lines[..at]);
-    sink.evidence.params.extend(found.into_iter().map(|(name, value)| Param { name, value, origin }));
+    hand_over(found, &lines[..at], sink);
     Some(taken)
 }
 
@@ -89,8 +90,7 @@ fn printed_files(lines: &[Line], sink: &mut Sink) -> Option<Taken> {
     // What follows is not of this command.
     sink.command = None;
     let used = above + names.len();
-    let origin = sink.origin("module parameters", &lines[..used]);
-    sink.evidence.params.extend(found.into_iter().map(|(name, value)| Param { name, value, origin }));
+    hand_over(found, &lines[..used], sink);
     Taken::kept(used)
 }
 
@@ -165,23 +165,7 @@ fn pair((name, value): (&str, &str)) -> Option<(String, String)> {
 
 /// Names that only parameters of OpenZFS have.
 pub fn is_parameter(name: &str) -> bool {
-    const PREFIXES: [&str; 14] = [
-        "zfs_",
-        "spl_",
-        "zvol_",
-        "l2arc_",
-        "dbuf_",
-        "metaslab_",
-        "icp_",
-        "dmu_",
-        "zil_",
-        "zio_",
-        "send_",
-        "spa_",
-        "vdev_",
-        "zfetch_",
-    ];
-    PREFIXES.iter().any(|p| name.starts_with(p) && name.len() > p.len() + 2)
+    WORDS.parameters.iter().any(|p| name.starts_with(p) && name.len() > p.len() + 2)
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 

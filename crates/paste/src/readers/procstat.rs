@@ -5,7 +5,7 @@
 
 use crate::blocks::{Block, Line, Sink, Taken};
 use crate::cells::thread_name;
-use zwhy_evidence::{OriginId, PctKind, PctStack};
+use zwhy_evidence::{OriginId, PctStack};
 
 pub struct Procstat;
 
@@ -29,12 +29,11 @@ impl Block for Procstat {
         let origin: OriginId = sink.origin("procstat -kk", &lines[..taken.used()]);
         let depth = sink.max_depth;
         sink.evidence.trees.extend(found.into_iter().map(|(comm, frames)| PctStack {
-            pct: None,
-            kind: PctKind::Unclear,
             comm: Some(comm),
             waiting: true,
             frames: frames.into_iter().take(depth).rev().collect(),
             origin,
+            ..PctStack::default()
         }));
         Some(taken)
     }

@@ -11,7 +11,8 @@ use super::spoken::{self, Release, is_setting};
 use crate::blocks::{Block, Line, MOST_SAID, Sink, Taken};
 use crate::cells;
 use crate::text::numbers;
-use zwhy_evidence::{Evidence, FlatRow, Kstat, OriginId, Param, Property, ThreadCpu};
+use crate::words::WORDS;
+use zwhy_evidence::{Evidence, FlatRow, Host, Kstat, OriginId, Param, Property, ThreadCpu};
 
 pub struct Prose;
 
@@ -55,11 +56,9 @@ pub fn command_settings(typed: &str, lines: &[Line], sink: &mut Sink) -> bool {
 }
 
 /// Items of one line.
-#[derive(Default)]
+#[derive(Default, PartialEq)]
 struct Said {
-    zfs: Option<String>,
-    kernel: Option<String>,
-    os: Option<String>,
+    host: Host,
     params: Vec<(String, String)>,
     properties: Vec<(Option<String>, String, String)>,
     kstats: Vec<(&'static str, String, f64)>,
@@ -70,14 +69,6 @@ struct Said {
 impl Said {
     /// Hands the items over; `false` when there are none.
     fn add(self, lines: &[Line], how: &str, sink: &mut Sink) -> bool {
-        let any = self.zfs.is_some()
-            || self.kernel.is_some()
-            || self.os.is_some()
-            || !self.params.is_empty()
-            || !self.properties.is_empty()
-            || !self.kstats.is_empty()
-            || !self.functions.is_empty()
-            || !self.threads.is_empty();
         let full = |said: &Evidence| {
             let most = [
                 said.params.len(),
@@ -88,20 +79,13 @@ impl Said {
             ];
             most.into_iter().any(|items| items > MOST_SAID)
         };
-        if !any || full(&sink.said) {
+        if self == Said::default() || full(&sink.said) {
             return false;
         }
         let place = sink.place(lines);
         let said = &mut sink.said;
         let origin: OriginId = said.origin(format!("{place}: {how}"));
-        let fill = |slot: &mut Option<String>, value: Option<String>| {
-            if slot.is_none() {
-                *slot = value;
-            }
-        };
-        fill(&mut said.host.zfs_version, self.zfs);
-        fill(&mut said.host.kernel, self.kernel);
-        fill(&mut said.host.os, self.os);
+        said.host.fill(&self.host);
         said.params.extend(self.params.into_iter().map(|(name, value)| Param { name, value, origin }));
         let properties = self.properties.into_iter();
         said.properties.extend(properties.map(|(dataset, name, value)| Property {
@@ -123,14 +107,8 @@ impl Said {
             origin,
             ..FlatRow::default()
         }));
-        said.threads.extend(self.threads.into_iter().map(|(comm, cpu_pct)| ThreadCpu {
-            comm,
-            cpu_pct,
-            nice: None,
-            pid: None,
-            tid: None,
-            origin,
-        }));
+        let thread = |(comm, cpu_pct)| ThreadCpu { comm, cpu_pct, origin, ..ThreadCpu::default() };
+        said.threads.extend(self.threads.into_iter().map(thread));
         true
     }
 
@@ -163,19 +141,17 @@ impl Said {
             }
         };
         let assigned = words[at].contains('=');
-        if assigned
-            && words[at + 1..].iter().take(2).any(|w| HELPED.contains(&w.to_ascii_lowercase().as_str()))
-        {
+        if assigned && words[at + 1..].iter().take(2).any(|w| WORDS.helped.has(&w.to_ascii_lowercase())) {
             return;
         }
         if is_setting(name, value) {
             self.properties.push((None, name.to_owned(), value.to_owned()));
-        } else if assigned && is_plain_value(bare(value)) && is_kernel_parameter(name) {
+        } else if assigned && is_plain_value(bare(value)) && WORDS.kernel_parameters.has(name) {
             self.params.push((name.to_owned(), bare(value).to_owned()));
         } else if let Some(name) = spoken::parameter(name).filter(|_| assigned && is_plain_value(bare(value)))
         {
             self.params.push((name, bare(value).to_owned()));
-        } else if is_arcstat(name)
+        } else if WORDS.arcstats.has(name)
             && let Some(figure) = joined_size(words, value)
         {
             self.kstats.push(("arcstats", name.to_owned(), figure));
@@ -193,9 +169,13 @@ impl Said {
     /// `zfs 0.8.3`, `kernel 5.4.0-42-generic`, `Ubuntu 20.04`, `zfs-2.1.4-1`.
     fn version(&mut self, words: &[&str], at: usize) {
         let lower = words[at].to_ascii_lowercase();
+        let Host { zfs_version: zfs, kernel, os, .. } = &mut self.host;
+        let set = |slot: &mut Option<String>, text: &str| {
+            slot.get_or_insert_with(|| text.to_owned());
+        };
         match spoken::release(words[at]) {
-            Some(Release::Zfs(version)) => self.zfs = self.zfs.take().or(Some(version.to_owned())),
-            Some(Release::Kernel(version)) => self.kernel = self.kernel.take().or(Some(version.to_owned())),
+            Some(Release::Zfs(version)) => set(zfs, version),
+            Some(Release::Kernel(version)) => set(kernel, version),
             None => {}
         }
         // `a 5.2.9 kernel`, but not `zfs 2.1.5 kernel 5.15`.
@@ -207,7 +187,7 @@ impl Said {
             && !words.get(at + 2).is_some_and(|w| is_version(w))
             && !before.to_ascii_lowercase().contains("zfs")
         {
-            self.kernel.get_or_insert_with(|| words[at].to_owned());
+            set(kernel, words[at]);
         }
         let mut next = at + 1;
         if words
@@ -218,21 +198,16 @@ impl Said {
         }
         let Some(value) = words.get(next).map(|w| w.trim_start_matches(['v', 'V'])) else { return };
         let version = is_version(value);
-        let set = |slot: &mut Option<String>, text: String| {
-            slot.get_or_insert(text);
-        };
         match lower.as_str() {
             "zfs" | "openzfs" | "zol" | "zfsonlinux" if version && value.contains('.') => {
-                set(&mut self.zfs, value.to_owned());
+                set(zfs, value);
             }
-            "kernel" | "linux" if version && value.matches('.').count() >= 1 => {
-                set(&mut self.kernel, value.to_owned())
-            }
+            "kernel" | "linux" if version && value.matches('.').count() >= 1 => set(kernel, value),
             "ubuntu" | "debian" | "centos" | "fedora" | "rhel" | "proxmox" | "truenas" | "freebsd"
             | "nixos" | "rocky" | "almalinux" | "opensuse" | "gentoo"
                 if value.starts_with(|c: char| c.is_ascii_digit()) && value.len() < 30 =>
             {
-                set(&mut self.os, format!("{} {value}", words[at]));
+                set(os, &format!("{} {value}", words[at]));
             }
             _ => {}
         }
@@ -259,11 +234,7 @@ impl Said {
         let after = size(&after).or_else(|| after.first().and_then(|f| size(&[f])));
         // Programs use memory too; a host has it in whole gibibytes.
         let of_host = |bytes: &f64| *bytes >= 1024f64.powi(3) && (bytes / 1024f64.powi(3)).fract() == 0.0;
-        const OTHERS: [&str; 12] = [
-            "uses", "using", "used", "use", "free", "process", "arc", "cache", "limit", "limited", "left",
-            "more",
-        ];
-        let other = words.iter().any(|w| OTHERS.contains(&w.to_ascii_lowercase().as_str()));
+        let other = words.iter().any(|w| WORDS.others_memory.has(&w.to_ascii_lowercase()));
         if let Some(bytes) = size(before).or(after).filter(of_host).filter(|_| !other) {
             self.kstats.push(("meminfo", "MemTotal".to_owned(), bytes));
         }
@@ -288,7 +259,7 @@ impl Said {
         names.sort_unstable();
         names.dedup();
         let says = |list: &[&str]| lower.iter().any(|w| list.contains(&w.as_str()));
-        let busy = says(&BUSY);
+        let busy = lower.iter().any(|w| WORDS.busy.has(w));
         if !says(&["cpu", "cpus", "core", "cores", "pegged", "pegs", "spinning", "spins"])
             || says(&["io", "i/o", "disk", "util", "iowait", "iotop"])
         {
@@ -318,38 +289,8 @@ impl Said {
     }
 }
 
-/// What is said of a setting that was tried: `atime=off stopped it`. The trouble was there without it.
-const HELPED: [&str; 14] = [
-    "doubled", "doubles", "helped", "helps", "fixed", "fixes", "solved", "solves", "improved", "improves",
-    "cured", "cures", "stopped", "stops",
-];
-
 /// Threads that one clause calls busy, at most; more are a list of what there is.
 const MOST_BUSY: usize = 3;
-
-/// What people say of a thread that has the CPU.
-const BUSY: [&str; 20] = [
-    "busy",
-    "eats",
-    "eating",
-    "hogs",
-    "hogging",
-    "pegged",
-    "pegs",
-    "spinning",
-    "spins",
-    "saturated",
-    "saturates",
-    "saturating",
-    "burning",
-    "burns",
-    "maxed",
-    "consuming",
-    "consumes",
-    "high",
-    "full",
-    "entire",
-];
 
 /// FreeBSD's `kernel{arc_prune}` is `arc_prune`.
 fn in_braces(word: &str) -> &str {
@@ -385,51 +326,8 @@ fn joined_size(words: &[&str], value: &str) -> Option<f64> {
     if apart { cells::bytes(&format!("{value}{unit}")) } else { cells::bytes(value) }
 }
 
-fn is_kernel_parameter(name: &str) -> bool {
-    matches!(
-        name,
-        "init_on_alloc"
-            | "init_on_free"
-            | "clocksource"
-            | "vm.swappiness"
-            | "mitigations"
-            | "transparent_hugepage"
-            | "lru_gen"
-    )
-}
-
 fn is_plain_value(value: &str) -> bool {
     value.len() < 40 && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.-".contains(&b))
-}
-
-fn is_arcstat(name: &str) -> bool {
-    const NAMES: [&str; 24] = [
-        "arc_meta_used",
-        "arc_meta_limit",
-        "arc_meta_max",
-        "arc_meta_min",
-        "arc_dnode_limit",
-        "arc_no_grow",
-        "c_max",
-        "c_min",
-        "dnode_size",
-        "dbuf_size",
-        "hdr_size",
-        "bonus_size",
-        "l2_hdr_size",
-        "l2_size",
-        "l2_asize",
-        "mru_size",
-        "mfu_size",
-        "anon_size",
-        "metadata_size",
-        "data_size",
-        "hash_chain_max",
-        "memory_available_bytes",
-        "memory_free_bytes",
-        "abd_chunk_waste_size",
-    ];
-    NAMES.contains(&name)
 }
 
 /// `0.8.3`, `5.4.0-42-generic`, `2.1.5-1ubuntu6`.
@@ -449,9 +347,9 @@ mod tests {
         let mut found = Said::default();
         clauses(text).for_each(|c| found.clause(c));
         let mut out: Vec<String> = Vec::new();
-        out.extend(found.zfs.map(|v| format!("zfs {v}")));
-        out.extend(found.kernel.map(|v| format!("kernel {v}")));
-        out.extend(found.os.map(|v| format!("os {v}")));
+        out.extend(found.host.zfs_version.map(|v| format!("zfs {v}")));
+        out.extend(found.host.kernel.map(|v| format!("kernel {v}")));
+        out.extend(found.host.os.map(|v| format!("os {v}")));
         out.extend(found.params.iter().map(|(n, v)| format!("param {n}={v}")));
         out.extend(found.properties.iter().map(|(_, n, v)| format!("{n}={v}")));
         out.extend(found.kstats.iter().map(|(s, n, v)| format!("{s}.{n}={v}")));

@@ -6,30 +6,19 @@
 use super::params::is_parameter;
 use crate::cells;
 use crate::text::numbers;
+use crate::words::WORDS;
 
 /// Words between a name and its value.
 const LINKS: [&str; 11] = ["of", "is", "at", "=", ":", "set", "to", "around", "about", "being", "currently"];
-
-/// Properties that people name, with the ways to write them; of two words the name is in parts.
-const NAMES: [(&str, &[&str]); 8] = [
-    ("recordsize", &["recordsize", "recordsizes", "record-size", "record size", "record sizes"]),
-    ("volblocksize", &["volblocksize", "volblocksizes", "volblock size", "vol block size"]),
-    ("compression", &["compression"]),
-    ("dedup", &["dedup", "deduplication", "dedupe"]),
-    ("primarycache", &["primarycache", "primary cache"]),
-    ("secondarycache", &["secondarycache", "secondary cache"]),
-    ("atime", &["atime"]),
-    ("autotrim", &["autotrim", "auto-trim", "auto trim"]),
-];
 
 /// What stands for `on` and `off`.
 const SWITCHES: [(&str, &str); 4] = [("enabled", "on"), ("disabled", "off"), ("active", "on"), ("on", "on")];
 
 /// A property that the words name here, with its value; the spelling of `zfs get` is read as such elsewhere.
 pub fn property(words: &[&str], at: usize) -> Option<(&'static str, String)> {
-    let (name, after) = NAMES.iter().find_map(|(name, ways)| {
+    let (name, after) = WORDS.spellings.iter().find_map(|(name, ways)| {
         let way = ways.iter().find(|way| stands(way, &words[at..]))?;
-        Some((*name, at + way.split(' ').count()))
+        Some((name.as_str(), at + way.split(' ').count()))
     })?;
     let behind = words[after..].iter().take(4).position(|w| !LINKS.contains(&lower(w).as_str()));
     let value = behind.and_then(|skip| value_of(name, &words[after + skip..]));
@@ -39,36 +28,19 @@ pub fn property(words: &[&str], at: usize) -> Option<(&'static str, String)> {
 
 /// A property and a value that it can have.
 pub fn is_setting(name: &str, value: &str) -> bool {
-    let on_off = |more: &[&str]| matches!(value, "on" | "off") || more.contains(&value);
+    let level =
+        |of: &str| value.strip_prefix(of).map(|level| level.trim_start_matches("fast-").parse::<u16>());
     match name {
         "recordsize" | "volblocksize" | "special_small_blocks" => {
             cells::bytes(value).is_some_and(|b| b >= 512.0 && (b as u64).is_power_of_two())
         }
-        "compression" => {
-            on_off(&["lz4", "zle", "lzjb", "zstd", "gzip", "zstd-fast"])
-                || ["gzip-", "zstd-"].iter().any(|p| {
-                    value
-                        .strip_prefix(p)
-                        .is_some_and(|l| l.trim_start_matches("fast-").parse::<u16>().is_ok())
-                })
-        }
-        "encryption" => on_off(&[]) || (value.starts_with("aes-") && (value.ends_with("cm"))),
-        "checksum" => on_off(&["sha256", "sha512", "skein", "edonr", "blake3", "fletcher4", "fletcher2"]),
-        "dedup" => on_off(&["verify", "sha256", "sha512", "skein", "blake3", "sha256,verify"]),
-        "sync" => matches!(value, "standard" | "always" | "disabled"),
-        "primarycache" | "secondarycache" => matches!(value, "all" | "metadata" | "none"),
-        "xattr" => on_off(&["sa", "dir"]),
-        "atime" | "relatime" | "autotrim" => on_off(&[]),
-        "logbias" => matches!(value, "latency" | "throughput"),
-        "dnodesize" => matches!(value, "legacy" | "auto" | "1k" | "2k" | "4k" | "8k" | "16k"),
-        "snapdir" => matches!(value, "hidden" | "visible"),
-        "direct" => matches!(value, "standard" | "always" | "disabled"),
+        "compression" if ["gzip-", "zstd-"].into_iter().filter_map(level).any(|l| l.is_ok()) => true,
+        "encryption" if value.starts_with("aes-") => value.ends_with("cm"),
         "quota" | "refquota" | "reservation" | "refreservation" | "volsize" => {
             value == "none" || cells::bytes(value).is_some_and(|b| b >= 65536.0)
         }
         "ashift" => value.parse::<u8>().is_ok_and(|a| (9..=16).contains(&a)),
-        "redundant_metadata" => matches!(value, "all" | "most" | "some" | "none"),
-        _ => false,
+        _ => WORDS.settings.get(name).is_some_and(|values| values.has(value)),
     }
 }
 
@@ -160,15 +132,10 @@ pub enum Release<'w> {
 
 /// A function and its per cent of the CPU: `clear_page_erms at 25%`, `osq_lock takes 40%`, `25% in zio_checksum`.
 pub fn function_share(words: &[&str], at: usize) -> Option<(String, f64)> {
-    const BETWEEN: [&str; 26] = [
-        "at", "about", "around", "with", "takes", "taking", "uses", "using", "shows", "eats", "has", "in",
-        "of", "cpu", "the", "time", "is", "spent", "cycles", "samples", "kernel", "up", "to", "for", "total",
-        "overhead",
-    ];
     let figure = words[at].trim_start_matches(['~', '(', '≈']).trim_end_matches(')').strip_suffix('%')?;
     let pct = numbers::decimal(figure).filter(|pct| *pct >= 1.0 && *pct <= 100.0)?;
     let function = |word: &&&str| is_function(word);
-    let between = |word: &&&str| BETWEEN.contains(&word.to_ascii_lowercase().as_str());
+    let between = |word: &&&str| WORDS.share_links.has(&lower(word));
     let before = words[..at].iter().rev().take(4).find(|w| !between(w)).filter(function);
     let after = || words[at + 1..].iter().take(5).find(|w| !between(w)).filter(function);
     let name = before.or_else(after)?.trim_matches('`').trim_end_matches("()");
@@ -177,32 +144,12 @@ pub fn function_share(words: &[&str], at: usize) -> Option<(String, f64)> {
 
 /// A name that only a function has: of small letters, in parts, and neither a thread nor a quantity.
 fn is_function(word: &str) -> bool {
-    const QUANTITY: [&str; 18] = [
-        "_percent",
-        "_pct",
-        "_max",
-        "_min",
-        "_limit",
-        "_size",
-        "_used",
-        "_shift",
-        "_usage",
-        "_util",
-        "_utilization",
-        "_rate",
-        "_ratio",
-        "_capacity",
-        "_frag",
-        "_fragmentation",
-        "_full",
-        "_load",
-    ];
     let name = word.trim_matches('`').trim_end_matches("()");
     name.len() >= 6
         && name.contains('_')
         && name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-        && !QUANTITY.iter().any(|end| name.ends_with(end))
+        && !WORDS.quantity_ends.iter().any(|end| name.ends_with(end))
         && zwhy_zfs::thread_role(name).is_none()
 }
 
@@ -227,24 +174,8 @@ fn strip_prefix<'w>(text: &'w str, prefix: &str) -> Option<&'w str> {
 
 /// A release as only distributions' kernels have it: three numbers and a mark of who built it.
 fn is_kernel(word: &str) -> bool {
-    const MARKS: [&str; 14] = [
-        "-generic",
-        "-lowlatency",
-        "-amd64",
-        "-arm64",
-        "-pve",
-        ".el6",
-        ".el7",
-        ".el8",
-        ".el9",
-        ".fc",
-        "-arch",
-        "-gentoo",
-        "-lts",
-        "-MANJARO",
-    ];
     let numbers = word.split(['.', '-']).take(3).filter(|part| part.parse::<u16>().is_ok()).count();
-    numbers == 3 && word.len() < 60 && MARKS.iter().any(|mark| word.contains(mark))
+    numbers == 3 && word.len() < 60 && WORDS.kernel_marks.iter().any(|mark| word.contains(mark))
 }
 
 fn lower(word: &str) -> String {

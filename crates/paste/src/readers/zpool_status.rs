@@ -7,23 +7,9 @@ use super::ddt_histogram::DdtHistogram;
 use crate::blocks::{Block, Line, Sink, Taken};
 use crate::cells;
 use crate::report_lines::report_lines;
+use crate::words::WORDS;
 
 pub struct ZpoolStatus;
-
-/// Lines of a `status:` or `action:` text that go on.
-const FIELDS: [&str; 11] = [
-    "pool:",
-    "state:",
-    "status:",
-    "action:",
-    "see:",
-    "scan:",
-    "scrub:",
-    "config:",
-    "errors:",
-    "remove:",
-    "checkpoint:",
-];
 
 impl Block for ZpoolStatus {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
@@ -88,15 +74,15 @@ impl Reader {
     /// Takes one line; `false` when it is not of this report.
     fn line(&mut self, raw: &str, after_blank: bool) -> bool {
         let text = raw.trim();
-        if let Some(field) = FIELDS.iter().find(|f| text.starts_with(**f)) {
+        if let Some(field) = WORDS.pool_fields.beginning(text) {
             let value = text[field.len()..].trim().to_owned();
-            match *field {
+            match field {
                 "pool:" => self.pool = value,
                 "state:" => self.state = value,
                 "scan:" | "scrub:" => self.scan = value,
                 _ => {}
             }
-            (*field).clone_into(&mut self.field);
+            field.clone_into(&mut self.field);
             return true;
         }
         if is_progress(text) && matches!(self.field.as_str(), "scan:" | "scrub:") {

@@ -1,62 +1,71 @@
 //! The cells of a table's row out of what a line's pattern found.
 
 use super::kind::Kind;
-use super::spec::ColumnSpec;
 use super::template::{Pattern, Template, Values, calculate};
+use serde::Deserialize;
 
-#[derive(Debug)]
+/// The columns of a table, or those below a heading.
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "Vec<ColumnSpec>")]
+pub struct Columns(pub Vec<Column>);
+
+/// A column by its name alone, or with what its cells are.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum ColumnSpec {
+    Name(String),
+    Full(Column),
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Column {
     pub name: String,
+    #[serde(default)]
     pub kind: Kind,
-    of: Template,
-    calc: Option<Template>,
-    command: Option<Pattern>,
+    /// The cell, with `{1}` for a group of the line's pattern or `{name}` for a heading; the next group
+    /// where nothing is said.
+    pub of: Option<Template>,
+    /// Figures with `*` and `/` between them, worked out from left to right: `{1} / {2} / 1e6`.
+    pub calc: Option<Template>,
+    /// First group of this pattern in the last command line, where `of` gives nothing.
+    pub command: Option<Pattern>,
+    /// Letters that are kept.
     letters: Option<usize>,
 }
 
-impl Column {
-    /// # Errors
-    /// What is wrong with a key.
-    pub fn all(specs: &[ColumnSpec], check: bool) -> Result<Vec<Column>, String> {
+impl From<Vec<ColumnSpec>> for Columns {
+    fn from(specs: Vec<ColumnSpec>) -> Columns {
         let mut group = 0;
-        specs.iter().map(|spec| Column::new(spec, &mut group, check)).collect()
-    }
-
-    fn new(spec: &ColumnSpec, group: &mut usize, check: bool) -> Result<Column, String> {
-        let mut next = || {
-            *group += 1;
-            Template::new(&format!("{{{group}}}"))
-        };
-        let detail = match spec {
-            ColumnSpec::Name(name) => {
-                let (name, kind, of) = (name.clone(), Kind::default(), next()?);
-                return Ok(Column { name, kind, of, calc: None, command: None, letters: None });
+        let column = |spec| {
+            let column = match spec {
+                ColumnSpec::Name(name) => Column { name, ..Column::default() },
+                ColumnSpec::Full(column) => column,
+            };
+            if column.of.is_some() || column.calc.is_some() || column.command.is_some() {
+                return column;
             }
-            ColumnSpec::Full(detail) => detail,
+            group += 1;
+            Column { of: Some(format!("{{{group}}}").into()), ..column }
         };
-        let command = detail.command.as_deref().map(|p| Pattern::new(p, check)).transpose()?;
-        let of = match &detail.of {
-            Some(of) => Template::new(of)?,
-            None if command.is_some() || detail.calc.is_some() => Template::new("")?,
-            None => next()?,
-        };
-        Ok(Column {
-            name: detail.name.clone(),
-            kind: detail.kind,
-            of,
-            calc: detail.calc.as_deref().map(Template::new).transpose()?,
-            command,
-            letters: detail.letters,
-        })
+        Columns(specs.into_iter().map(column).collect())
     }
+}
 
+impl Columns {
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|column| column.name.clone())
+    }
+}
+
+impl Column {
     /// Names and numbers of all places.
     pub fn places(&self) -> impl Iterator<Item = &str> {
-        self.of.places().chain(self.calc.iter().flat_map(Template::places))
+        self.of.iter().chain(&self.calc).flat_map(Template::places)
     }
 
     pub fn cell(&self, values: &Values) -> String {
-        self.cell_of(Some(&self.of), values)
+        self.cell_of(self.of.as_ref(), values)
     }
 
     /// The cell where its text is another than the column's own.

@@ -1,31 +1,13 @@
 //! What a row becomes besides a row of a table: kstats, parameters, properties, threads, facts of the host.
 
-use super::kind::Kind;
-use super::spec::{EmitSpec, Target, Which};
+use super::spec::{EmitSpec, Target};
 use super::template::{Pattern, Template, Values};
 use crate::blocks::Sink;
 use crate::cells;
-use std::collections::BTreeMap;
-use zwhy_evidence::{Host, OriginId, Param, PctKind, PctStack, ThreadCpu};
+use zwhy_evidence::{Host, OriginId, Param, PctStack, ThreadCpu};
 
 /// Longest fact of a host.
 const MOST_LETTERS: usize = 200;
-
-#[derive(Debug)]
-pub struct Emit {
-    pub rows: Which,
-    to: Target,
-    of: Template,
-    name: Template,
-    value: Template,
-    /// Every column is one, by its heading.
-    each_column: bool,
-    nice: Template,
-    kind: Kind,
-    names: BTreeMap<String, String>,
-    replace: BTreeMap<String, String>,
-    when: Vec<(String, Pattern)>,
-}
 
 /// What became of one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,53 +19,41 @@ pub enum Outcome {
     NoNumber,
 }
 
-impl Emit {
+impl EmitSpec {
+    /// Every column is one, by its heading.
+    fn each_column(&self) -> bool {
+        self.name.text == "*"
+    }
+
     /// # Errors
     /// What is wrong with a key.
-    pub fn new(spec: &EmitSpec, check: bool) -> Result<Emit, String> {
-        let each_column = spec.name == "*";
-        if each_column && !matches!(spec.to, Target::Kstat | Target::Property) {
+    pub fn check(&self) -> Result<(), String> {
+        if self.each_column() && !matches!(self.to, Target::Kstat | Target::Property) {
             return Err("`name = \"*\"` is for kstats and properties".to_owned());
         }
         const FACTS: [&str; 8] = ["host", "zfs", "kernel", "os", "os version", "cpu", "flags", "arch"];
-        if spec.to == Target::Host && !FACTS.contains(&spec.name.as_str()) {
-            return Err(format!("`{}` is no fact of a host: use one of {}", spec.name, FACTS.join(", ")));
+        if self.to == Target::Host && !FACTS.contains(&self.name.text.as_str()) {
+            let (name, facts) = (&self.name.text, FACTS.join(", "));
+            return Err(format!("`{name}` is no fact of a host: use one of {facts}"));
         }
-        let mut when = Vec::new();
-        for (place, pattern) in &spec.when {
-            when.push((place.clone(), Pattern::new(pattern, check)?));
-        }
-        Ok(Emit {
-            rows: spec.rows,
-            to: spec.to,
-            of: Template::new(&spec.of)?,
-            name: Template::new(if each_column { "" } else { &spec.name })?,
-            value: Template::new(if each_column { "" } else { &spec.value })?,
-            each_column,
-            nice: Template::new(&spec.nice)?,
-            kind: spec.kind,
-            names: spec.names.clone(),
-            replace: spec.replace.clone(),
-            when,
-        })
+        Ok(())
     }
 
     /// Names and numbers of all places.
     pub fn places(&self) -> impl Iterator<Item = &str> {
-        let texts = [&self.of, &self.name, &self.value, &self.nice];
-        texts.into_iter().flat_map(Template::places).chain(self.when.iter().map(|w| w.0.as_str()))
+        let value = Some(&self.value).filter(|_| !self.each_column());
+        let texts = [&self.of, &self.name, &self.nice].into_iter().chain(value);
+        texts.flat_map(Template::places).chain(self.when.keys().map(String::as_str))
     }
 
     /// Properties, kstats and so on that it can give; `None` where the text decides.
     pub fn row(&self, values: &Values, origin: OriginId, sink: &mut Sink, host: &mut Host) -> Outcome {
-        let fits = |(place, pattern): &(String, Pattern)| {
-            values.get(place).is_some_and(|value| pattern.matches(&value))
-        };
-        if !self.when.iter().all(fits) {
+        let fits = |place: &str, pattern: &Pattern| values.get(place).is_some_and(|v| pattern.matches(&v));
+        if !self.when.iter().all(|(place, pattern)| fits(place, pattern)) {
             return Outcome::Nothing;
         }
         let Some(of) = self.of.fill(values) else { return Outcome::Nothing };
-        if self.each_column {
+        if self.each_column() {
             let mut outcome = Outcome::Nothing;
             for (name, value) in values.names.iter().zip(values.cells) {
                 if self.one(&of, name, value, values, origin, sink, host) == Outcome::Told {
@@ -131,20 +101,18 @@ impl Emit {
                 let thread = ThreadCpu {
                     comm: cells::thread_name(&name),
                     cpu_pct: self.kind.number(value),
-                    pid: None,
-                    tid: None,
                     nice: nice.filter(|n| (-20..=20).contains(n)),
                     origin,
+                    ..ThreadCpu::default()
                 };
                 sink.evidence.threads.push(thread);
             }
             Target::Waiting => sink.evidence.trees.push(PctStack {
-                pct: None,
-                kind: PctKind::Unclear,
                 comm: Some(cells::thread_name(&name)),
                 waiting: true,
                 frames: vec![value.to_owned()],
                 origin,
+                ..PctStack::default()
             }),
             Target::Host => fact(host, &name, value),
         }

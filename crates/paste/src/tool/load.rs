@@ -1,20 +1,14 @@
 //! Reading tool files: those built in, and those of a folder of one's own.
 
 use super::columns::Column;
-use super::emit::Emit;
-use super::rows::Rows;
-use super::shapes::Shapes;
-use super::spec::{BlockSpec, SampleSpec, ToolSpec};
+use super::spec::{BlockSpec, EmitSpec, SampleSpec, ToolSpec};
 use super::template::{Pattern, Template};
-use super::{MadeTable, Shape, Tally, ToolBlock};
+use super::{MadeTable, ToolBlock};
 use std::sync::{Arc, LazyLock};
 
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/tools.rs"));
 }
-
-/// Rank of a block that says none.
-const USUAL_RANK: u16 = 50;
 
 /// What is wrong in a tool file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -91,40 +85,76 @@ fn blocks(file: &str, text: &str, check: bool) -> Result<(Vec<ToolBlock>, Vec<Sa
         return Err("no [[samples]]: add output of the tool and what it gives".to_owned());
     }
     let mut blocks = Vec::new();
-    for (i, block) in spec.blocks.into_iter().enumerate() {
-        let name = block.table.clone().or(block.what.clone()).unwrap_or_default();
-        let built = build(file, block, check);
-        blocks.push(built.map_err(|what| format!("block {} ({name}): {what}", i + 1))?);
+    for (i, spec) in spec.blocks.into_iter().enumerate() {
+        let what = spec.what.as_ref().map(|what| &what.text);
+        let name = spec.table.as_ref().or(what).map_or("", String::as_str);
+        spec.check(check).map_err(|what| format!("block {} ({name}): {what}", i + 1))?;
+        blocks.push(ToolBlock { file: file.to_owned(), rank: spec.rank, spec });
     }
     Ok((blocks, spec.samples))
 }
 
-fn build(file: &str, spec: BlockSpec, check: bool) -> Result<ToolBlock, String> {
-    let columns = Column::all(&spec.columns, check)?;
-    let emits: Vec<Emit> = spec.emit.iter().map(|e| Emit::new(e, check)).collect::<Result<_, _>>()?;
-    if spec.what.is_none() && spec.table.is_none() && spec.header.as_ref().is_none_or(|h| h.tables.is_empty())
-    {
-        return Err("it has neither `table` nor `what`".to_owned());
+impl BlockSpec {
+    /// # Errors
+    /// What is wrong with a key; with `check` also with a pattern.
+    fn check(&self, check: bool) -> Result<(), String> {
+        self.templates().try_for_each(Template::check)?;
+        if check {
+            self.patterns().try_for_each(Pattern::check)?;
+        }
+        self.all_emits().try_for_each(EmitSpec::check)?;
+        let named = self.what.is_some() || self.table.is_some();
+        if !named && self.header.as_ref().is_none_or(|h| h.tables.is_empty()) {
+            return Err("it has neither `table` nor `what`".to_owned());
+        }
+        match &self.header {
+            Some(header) if self.lines.is_empty() => header.check()?,
+            None if !self.lines.is_empty() => self.check_lines(check)?,
+            Some(_) => return Err("it has both a `header` and `lines`: make two blocks".to_owned()),
+            None => {
+                return Err("it has neither a `header` nor `lines`: nothing tells its rows".to_owned());
+            }
+        }
+        match self.rows.figures.filter(|part| self.header.is_some() && !(0.0..=1.0).contains(part)) {
+            Some(part) => Err(format!("`rows.figures` is {part}: it is a part, 0 to 1")),
+            None => Ok(()),
+        }
     }
-    let shape = match &spec.header {
-        Some(header) if spec.lines.is_empty() => Shape::Rows(Box::new(Rows::new(&spec, header, check)?)),
-        None if !spec.lines.is_empty() => Shape::Lines(Shapes::new(&spec, &columns, check)?),
-        Some(_) => return Err("it has both a `header` and `lines`: make two blocks".to_owned()),
-        None => return Err("it has neither a `header` nor `lines`: nothing tells its rows".to_owned()),
-    };
-    let tally = match spec.tally {
-        Some(spec) => Some(Tally { by: Pattern::new(&spec.by, check)?, spec }),
-        None => None,
-    };
-    Ok(ToolBlock {
-        file: file.to_owned(),
-        rank: spec.rank.unwrap_or(USUAL_RANK),
-        what: Template::new(spec.what.as_deref().unwrap_or(""))?,
-        table: spec.table,
-        columns,
-        shape,
-        emits,
-        most: spec.most.unwrap_or(usize::MAX).max(1),
-        tally,
-    })
+
+    fn all_emits(&self) -> impl Iterator<Item = &EmitSpec> {
+        self.emit.iter().chain(self.lines.iter().flat_map(|line| &line.emit))
+    }
+
+    fn all_columns(&self) -> impl Iterator<Item = &Column> {
+        let groups = self.header.iter().flat_map(|header| header.groups.values());
+        groups.chain([&self.columns]).flat_map(|columns| &columns.0)
+    }
+
+    fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        let rows = &self.rows;
+        let of_header = self.header.iter().flat_map(|header| header.line.iter().chain(&header.above));
+        let of_rows = rows.line.iter().chain(&rows.value).chain(&rows.between).chain(rows.are.values());
+        let of_lines = self.lines.iter().flat_map(|line| {
+            let pair = line.pairs.as_ref().map(|pair| &pair.pattern);
+            line.command.iter().chain(pair).chain([&line.pattern])
+        });
+        let tally = self.tally.as_ref().map(|tally| &tally.by);
+        let of_block = self.begins.iter().chain(&self.alone).chain(tally);
+        of_block
+            .chain(self.all_columns().filter_map(|column| column.command.as_ref()))
+            .chain(of_header)
+            .chain(of_rows.chain(rows.drop.iter().map(|(pattern, _)| pattern)))
+            .chain(of_lines)
+            .chain(self.all_emits().flat_map(|emit| emit.when.values()))
+    }
+
+    fn templates(&self) -> impl Iterator<Item = &Template> {
+        let of_lines = self.lines.iter().flat_map(|line| {
+            let pair = line.pairs.iter().flat_map(|pair| [&pair.name, &pair.value]);
+            line.section.iter().chain(line.cells.iter().flatten()).chain(pair)
+        });
+        let of_emits = self.all_emits().flat_map(|emit| [&emit.of, &emit.name, &emit.value, &emit.nice]);
+        let of_columns = self.all_columns().flat_map(|column| column.of.iter().chain(&column.calc));
+        self.what.iter().chain(of_columns).chain(of_lines).chain(of_emits)
+    }
 }

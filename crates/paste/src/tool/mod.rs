@@ -19,13 +19,11 @@ pub use load::{ToolError, Tools};
 
 use crate::blocks::{Block, Line, Sink, Taken};
 use crate::cells;
-use columns::Column;
-use emit::{Emit, Outcome};
+use emit::Outcome;
 use rows::Rows;
-use shapes::Shapes;
-use spec::{TallySpec, Which};
+use spec::{BlockSpec, EmitSpec, LineSpec, TallySpec, Which};
 use std::collections::BTreeMap;
-use template::{Pattern, Template, Values};
+use template::Values;
 use zwhy_evidence::{Host, OriginId};
 
 /// One kind of block of one tool.
@@ -34,25 +32,7 @@ pub struct ToolBlock {
     /// The file that describes it.
     pub file: String,
     pub rank: u16,
-    what: Template,
-    table: Option<String>,
-    columns: Vec<Column>,
-    shape: Shape,
-    emits: Vec<Emit>,
-    most: usize,
-    tally: Option<Tally>,
-}
-
-#[derive(Debug)]
-enum Shape {
-    Rows(Box<Rows>),
-    Lines(Shapes),
-}
-
-#[derive(Debug)]
-struct Tally {
-    spec: TallySpec,
-    by: Pattern,
+    spec: BlockSpec,
 }
 
 /// What was read of a block.
@@ -79,11 +59,11 @@ struct Row {
 
 impl Block for ToolBlock {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
-        let found = match &self.shape {
-            Shape::Rows(rows) => rows.read(lines, &self.columns),
-            Shape::Lines(shapes) => shapes.read(lines, &self.columns, sink.command.as_deref().unwrap_or("")),
-        }?;
         let command = sink.command.clone().unwrap_or_default();
+        let found = match self.spec.rows() {
+            Some(rows) => rows.read(lines),
+            None => self.spec.read_lines(lines, &command),
+        }?;
         Some(self.hand_over(found, lines, &command, sink))
     }
 }
@@ -92,10 +72,11 @@ impl ToolBlock {
     fn hand_over(&self, found: Found, lines: &[Line], command: &str, sink: &mut Sink) -> Taken {
         let Found { table, columns, rows, mut taken } = found;
         let used = taken.used() + rows.iter().map(|r| r.lines).sum::<usize>();
-        let table = table.or_else(|| self.table.clone());
+        let table = table.or_else(|| self.spec.table.clone());
         let named = [table.clone().unwrap_or_default()];
         let at = Values { names: &["table".to_owned()], cells: &named, section: "", command };
-        let what = self.what.fill(&at).filter(|w| !w.is_empty()).unwrap_or_else(|| named[0].clone());
+        let what = self.spec.what.as_ref().and_then(|what| what.fill(&at)).filter(|w| !w.is_empty());
+        let what = what.unwrap_or_else(|| named[0].clone());
         let only_dropped = rows.is_empty();
         let origin = if only_dropped {
             OriginId::default()
@@ -108,12 +89,8 @@ impl ToolBlock {
         for (i, row) in rows.iter().enumerate() {
             let names = if row.names.is_empty() { &columns } else { &row.names };
             let values = Values { names, cells: &row.values, section: &row.section, command };
-            let emits = match &self.shape {
-                Shape::Rows(_) => &self.emits,
-                Shape::Lines(shapes) => shapes.emits(row.shape),
-            };
             let mut outcomes = Vec::new();
-            for emit in emits {
+            for emit in self.spec.emits(self.spec.lines.get(row.shape)) {
                 let wanted = match emit.rows {
                     Which::Each => true,
                     Which::Last => i == last,
@@ -147,19 +124,19 @@ impl ToolBlock {
         sink: &mut Sink,
     ) {
         let Some(table) = table else { return };
-        let own = || self.columns.iter().map(|c| c.name.clone()).collect::<Vec<String>>();
-        let tallied = self.tally.as_ref().map(|t| t.count(&rows));
+        let most = self.spec.most.unwrap_or(usize::MAX).max(1);
+        let tallied = self.spec.tally.as_ref().map(|t| t.count(&rows));
         let (mut names, mut cells) = (Vec::new(), Vec::new());
         for row in rows {
             let Some(shown) = row.shown else { continue };
             let of_row = if !row.names.is_empty() {
                 row.names
             } else if columns.is_empty() {
-                own()
+                self.spec.columns.names().collect()
             } else {
                 columns.clone()
             };
-            if of_row != names && !cells.is_empty() || cells.len() >= self.most {
+            if of_row != names && !cells.is_empty() || cells.len() >= most {
                 cells::table(
                     sink,
                     table.clone(),
@@ -174,26 +151,24 @@ impl ToolBlock {
         if !cells.is_empty() {
             cells::table(sink, table, names, cells, origin);
         }
-        if let (Some(rows), Some(tally)) = (tallied.filter(|r| !r.is_empty()), &self.tally) {
-            cells::table(sink, tally.spec.table.clone(), tally.spec.columns.to_vec(), rows, origin);
+        if let (Some(rows), Some(tally)) = (tallied.filter(|r| !r.is_empty()), &self.spec.tally) {
+            cells::table(sink, tally.table.clone(), tally.columns.to_vec(), rows, origin);
         }
     }
 
     /// The tables it can make.
     pub fn makes(&self) -> Vec<MadeTable> {
-        let own: Vec<String> = self.columns.iter().map(|c| c.name.clone()).collect();
-        let mut names: Vec<String> = self.table.iter().cloned().collect();
-        let columns = match &self.shape {
-            Shape::Rows(rows) => {
-                names.extend(rows.tables().map(str::to_owned));
+        let own: Vec<String> = self.spec.columns.names().collect();
+        let mut names: Vec<String> = self.spec.table.iter().cloned().collect();
+        let columns = match self.spec.rows() {
+            Some(rows) => {
+                names.extend(rows.tables());
                 if own.is_empty() { rows.column_names() } else { Some(own) }
             }
-            Shape::Lines(shapes) => Some(own.into_iter().chain(shapes.pair_names()).collect()),
+            None => Some(own.into_iter().chain(self.spec.pair_names()).collect()),
         };
-        let tally = self
-            .tally
-            .iter()
-            .map(|t| MadeTable { name: t.spec.table.clone(), columns: Some(t.spec.columns.to_vec()) });
+        let made = |t: &TallySpec| MadeTable { name: t.table.clone(), columns: Some(t.columns.to_vec()) };
+        let tally = self.spec.tally.iter().map(made);
         names.into_iter().map(|name| MadeTable { name, columns: columns.clone() }).chain(tally).collect()
     }
 }
@@ -207,7 +182,21 @@ pub struct MadeTable {
     pub columns: Option<Vec<String>>,
 }
 
-impl Tally {
+impl BlockSpec {
+    /// Of a block with a header.
+    fn rows(&self) -> Option<Rows<'_>> {
+        let spec = self.header.as_ref()?;
+        Some(Rows { spec, rule: &self.rows, columns: &self.columns.0, usual_table: self.table.is_some() })
+    }
+
+    /// What a row becomes, of a line of this shape where there is no header.
+    fn emits<'s>(&'s self, shape: Option<&'s LineSpec>) -> impl Iterator<Item = &'s EmitSpec> {
+        let of_all = self.emit.iter().filter(move |_| shape.is_none_or(|shape| !shape.no_row));
+        shape.into_iter().flat_map(|shape| &shape.emit).chain(of_all)
+    }
+}
+
+impl TallySpec {
     fn count(&self, rows: &[Row]) -> Vec<Vec<String>> {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for row in rows {

@@ -1,59 +1,24 @@
 //! Blocks of rows below a line of column names.
 
-use super::columns::Column;
+use super::columns::{Column, Columns};
 use super::kind::Kind;
-use super::spec::{BlockSpec, HeaderSpec, RowSpec, TimeOfDay};
-use super::template::Pattern;
+use super::spec::{HeaderSpec, RowSpec, Split, TimeOfDay};
 use super::{Found, Row};
 use crate::blocks::Line;
 use crate::cells::{is_rule, time_words};
-use std::collections::BTreeMap;
 
 /// Words of a line that are looked at.
 const MOST_WORDS: usize = 120;
 
-#[derive(Debug)]
-pub struct Rows {
-    /// Alternatives of words; the first is the first of the line, or `*`.
-    words: Vec<Vec<String>>,
-    line: Option<Pattern>,
-    without: Vec<String>,
-    only: Vec<String>,
-    two_of: Vec<String>,
-    headings: Vec<String>,
-    /// One word of each alternative that the line must hold; empty where an alternative has none.
-    needles: Vec<String>,
-    aliases: BTreeMap<String, Vec<String>>,
-    groups: BTreeMap<String, Vec<Column>>,
-    usual_groups: Vec<String>,
-    above: Vec<Pattern>,
-    above_needed: bool,
-    tables: Vec<(String, String)>,
+/// What tells a header and its rows.
+#[derive(Clone, Copy)]
+pub struct Rows<'a> {
+    pub spec: &'a HeaderSpec,
+    pub rule: &'a RowSpec,
+    /// Of the table; those of the header where there are none.
+    pub columns: &'a [Column],
     /// There is a table for headers that `tables` does not name.
-    usual_table: bool,
-    layout: Vec<String>,
-    blank_below: bool,
-    label: bool,
-    time: TimeOfDay,
-    separators: Vec<char>,
-    rule: RowRule,
-}
-
-#[derive(Debug)]
-struct RowRule {
-    line: Option<Pattern>,
-    missing: usize,
-    extra: usize,
-    cut: bool,
-    extra_in: Option<String>,
-    figures: f64,
-    value: Option<Pattern>,
-    between: Vec<Pattern>,
-    drop: Vec<(Pattern, String)>,
-    are: Vec<(String, Pattern)>,
-    blank_at: Option<usize>,
-    once: bool,
-    nested: Option<String>,
+    pub usual_table: bool,
 }
 
 /// What a header says of the rows below it.
@@ -68,118 +33,57 @@ struct Header {
     words: Vec<String>,
 }
 
-fn patterns(texts: &[String], check: bool) -> Result<Vec<Pattern>, String> {
-    texts.iter().map(|t| Pattern::new(t, check)).collect()
-}
-
-impl RowRule {
-    fn new(spec: &RowSpec, check: bool) -> Result<RowRule, String> {
-        let pattern = |text: &Option<String>| text.as_deref().map(|t| Pattern::new(t, check)).transpose();
-        let mut drop = Vec::new();
-        for (text, reason) in &spec.drop {
-            drop.push((Pattern::new(text, check)?, reason.clone()));
-        }
-        let mut are = Vec::new();
-        for (column, text) in &spec.are {
-            are.push((column.clone(), Pattern::new(text, check)?));
-        }
-        Ok(RowRule {
-            line: pattern(&spec.line)?,
-            missing: spec.missing,
-            extra: spec.extra,
-            cut: spec.cut,
-            extra_in: spec.extra_in.clone(),
-            figures: spec.figures,
-            value: pattern(&spec.value)?,
-            between: patterns(&spec.between, check)?,
-            drop,
-            are,
-            blank_at: spec.blank_at,
-            once: spec.once,
-            nested: spec.nested.clone(),
-        })
-    }
-}
-
-impl Rows {
+impl HeaderSpec {
     /// # Errors
     /// What is wrong with a key.
-    pub fn new(block: &BlockSpec, spec: &HeaderSpec, check: bool) -> Result<Rows, String> {
-        let split = |text: &String| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
-        let words: Vec<Vec<String>> = spec.words.iter().map(split).collect();
-        for word in words.iter().flatten() {
-            if let Some(alias) = word.strip_prefix('@')
-                && !spec.aliases.contains_key(alias)
-            {
-                return Err(format!("`header.words` names @{alias}, which `header.aliases` lacks"));
-            }
+    pub fn check(&self) -> Result<(), String> {
+        let mut aliases = self.words.iter().flat_map(|w| &w.0).filter_map(|word| word.strip_prefix('@'));
+        if let Some(alias) = aliases.find(|alias| !self.aliases.contains_key(*alias)) {
+            return Err(format!("`header.words` names @{alias}, which `header.aliases` lacks"));
         }
-        if words.is_empty() && spec.line.is_none() {
+        if self.words.is_empty() && self.line.is_none() {
             return Err("`header` needs `words` or `line`: nothing tells it from other lines".to_owned());
         }
-        let plain = |w: &&String| *w != "*" && !w.starts_with('@');
-        let needle = |all: &Vec<String>| all.iter().filter(plain).max_by_key(|w| w.len()).cloned();
-        let needles = words.iter().map(needle).collect::<Option<Vec<String>>>().unwrap_or_default();
-        let mut groups = BTreeMap::new();
-        for (name, columns) in &spec.groups {
-            groups.insert(name.clone(), Column::all(columns, check)?);
-        }
-        if let Some(missing) = spec.usual_groups.iter().find(|g| !groups.contains_key(*g)) {
+        if let Some(missing) = self.usual_groups.iter().find(|g| !self.groups.contains_key(*g)) {
             return Err(format!("`header.usual_groups` names `{missing}`, which `header.groups` lacks"));
         }
-        if !(0.0..=1.0).contains(&block.rows.figures) {
-            return Err(format!("`rows.figures` is {}: it is a part, 0 to 1", block.rows.figures));
-        }
-        Ok(Rows {
-            words,
-            line: spec.line.as_deref().map(|p| Pattern::new(p, check)).transpose()?,
-            without: spec.without.clone(),
-            only: spec.only.as_ref().map(split).unwrap_or_default(),
-            two_of: spec.two_of.as_ref().map(split).unwrap_or_default(),
-            headings: spec.headings.as_ref().map(split).unwrap_or_default(),
-            needles,
-            aliases: spec.aliases.clone(),
-            groups,
-            usual_groups: spec.usual_groups.clone(),
-            above: patterns(&spec.above, check)?,
-            above_needed: spec.above_needed,
-            tables: spec.tables.clone(),
-            usual_table: block.table.is_some(),
-            layout: spec.layout.as_ref().map(split).unwrap_or_default(),
-            blank_below: spec.blank_below,
-            label: spec.label,
-            time: spec.time,
-            separators: spec.separators.iter().flat_map(|s| s.chars()).collect(),
-            rule: RowRule::new(&block.rows, check)?,
-        })
+        Ok(())
     }
 
+    fn needles(&self) -> &[String] {
+        let plain = |w: &&String| *w != "*" && !w.starts_with('@');
+        let needle = |all: &Split| all.0.iter().filter(plain).max_by_key(|w| w.len()).cloned();
+        self.needles.get_or_init(|| self.words.iter().map(needle).collect::<Option<_>>().unwrap_or_default())
+    }
+}
+
+impl Rows<'_> {
     /// Every name that a column can have; `None` where the file does not list them.
     pub fn column_names(&self) -> Option<Vec<String>> {
-        let groups: Vec<String> = self.groups.values().flatten().map(|c| c.name.clone()).collect();
-        let lists = [&self.headings, &self.only, &self.two_of];
+        let groups: Vec<String> = self.spec.groups.values().flat_map(Columns::names).collect();
+        let lists = [&self.spec.headings.0, &self.spec.only.0, &self.spec.two_of.0];
         if groups.is_empty() && lists.iter().all(|l| l.is_empty()) {
             return None;
         }
-        let words = self.words.iter().flatten().filter(|w| *w != "*" && !w.starts_with('@'));
-        let known = lists.into_iter().flatten().chain(words).chain(self.aliases.keys()).cloned();
-        let time = (self.time != TimeOfDay::Never).then(|| "time".to_owned());
+        let words = self.spec.words.iter().flat_map(|w| &w.0).filter(|w| *w != "*" && !w.starts_with('@'));
+        let known = lists.into_iter().flatten().chain(words).chain(self.spec.aliases.keys()).cloned();
+        let time = (self.spec.time != TimeOfDay::Never).then(|| "time".to_owned());
         Some(groups.into_iter().chain(known).chain(time).collect())
     }
 
-    pub fn tables(&self) -> impl Iterator<Item = &str> {
-        self.tables.iter().map(|t| t.1.as_str()).chain(self.rule.nested.as_deref())
+    pub fn tables(self) -> impl Iterator<Item = String> {
+        self.spec.tables.iter().map(|t| &t.1).chain(&self.rule.nested).cloned()
     }
 
-    pub fn read(&self, lines: &[Line], columns: &[Column]) -> Option<Found> {
-        let header = match self.header(lines, columns) {
+    pub fn read(&self, lines: &[Line]) -> Option<Found> {
+        let header = match self.header(lines) {
             Some(header) => header,
-            None if self.layout.is_empty() => return None,
+            None if self.spec.layout.0.is_empty() => return None,
             None => self.headerless(),
         };
         let mut found = Found { table: header.table.clone(), ..Found::default() };
         let mut at = header.lines;
-        if self.blank_below && at > 0 && lines.get(at).is_some_and(Line::is_blank) {
+        if self.spec.blank_below && at > 0 && lines.get(at).is_some_and(Line::is_blank) {
             found.taken.drop("blank line", 1);
             at += 1;
         }
@@ -214,7 +118,7 @@ impl Rows {
 
     /// The header once more, a line above it, or what stands between rows.
     fn again(&self, text: &str, header: &Header) -> bool {
-        let mut lines = self.above.iter().chain(&self.rule.between);
+        let mut lines = self.spec.above.iter().chain(&self.rule.between);
         if lines.any(|p| p.matches(text)) {
             return true;
         }
@@ -225,30 +129,31 @@ impl Rows {
 
     fn headerless(&self) -> Header {
         Header {
-            names: self.layout.iter().map(|w| self.renamed(w)).collect(),
-            kinds: vec![Kind::Figure; self.layout.len()],
+            names: self.spec.layout.0.iter().map(|w| self.renamed(w)).collect(),
+            kinds: vec![Kind::Figure; self.spec.layout.0.len()],
             lines: 0,
             table: None,
             timed: false,
             indent: usize::MAX,
-            words: self.layout.clone(),
+            words: self.spec.layout.0.clone(),
         }
     }
 
-    fn header(&self, lines: &[Line], columns: &[Column]) -> Option<Header> {
+    fn header(&self, lines: &[Line]) -> Option<Header> {
         const MOST_ABOVE: usize = 3;
-        let is_above = |l: &&Line| self.above.iter().any(|p| p.matches(l.text.trim_end()));
+        let is_above = |l: &&Line| self.spec.above.iter().any(|p| p.matches(l.text.trim_end()));
         let mut above = lines.iter().take(MOST_ABOVE).take_while(is_above).count();
-        if self.above_needed && above == 0 {
+        if self.spec.above_needed && above == 0 {
             return None;
         }
         let mut groups = None;
-        if !self.groups.is_empty() {
+        if !self.spec.groups.is_empty() {
             groups = self.groups_of(&self.words_of(&lines.get(above)?.text));
             above += usize::from(groups.is_some());
         }
         let text = lines.get(above)?.text.as_ref();
-        if !self.needles.is_empty() && !self.needles.iter().any(|n| text.contains(n.as_str())) {
+        let needles = self.spec.needles();
+        if !needles.is_empty() && !needles.iter().any(|n| text.contains(n.as_str())) {
             return None;
         }
         let words = self.words_of(text);
@@ -256,15 +161,15 @@ impl Rows {
             return None;
         }
         let times = time_words(&words);
-        let timed = times > 0 && self.time != TimeOfDay::Never;
+        let timed = times > 0 && self.spec.time != TimeOfDay::Never;
         let words = &words[if timed { times } else { 0 }..];
         let has = |w: &str| words.contains(&w) || groups.iter().flatten().any(|g| g == w);
-        let named = self.tables.iter().find(|(headings, _)| headings.split(' ').all(has));
-        if named.is_none() && !self.tables.is_empty() && !self.usual_table {
+        let named = self.spec.tables.iter().find(|(headings, _)| headings.split(' ').all(has));
+        if named.is_none() && !self.spec.tables.is_empty() && !self.usual_table {
             return None;
         }
         let table = named.map(|(_, table)| table.clone());
-        let (mut names, mut kinds) = self.columns(words, groups, columns);
+        let (mut names, mut kinds) = self.columns(words, groups);
         if timed {
             names.insert(0, "time".to_owned());
             kinds.insert(0, Kind::Text);
@@ -274,21 +179,16 @@ impl Rows {
         Some(Header { names, kinds, lines: above + 1, table, timed, indent, words })
     }
 
-    fn columns(
-        &self,
-        words: &[&str],
-        groups: Option<Vec<String>>,
-        columns: &[Column],
-    ) -> (Vec<String>, Vec<Kind>) {
-        if !columns.is_empty() {
-            return columns.iter().map(|c| (c.name.clone(), c.kind)).unzip();
+    fn columns(&self, words: &[&str], groups: Option<Vec<String>>) -> (Vec<String>, Vec<Kind>) {
+        if !self.columns.is_empty() {
+            return self.columns.iter().map(|c| (c.name.clone(), c.kind)).unzip();
         }
-        if self.groups.is_empty() {
-            let words = &words[usize::from(self.label).min(words.len())..];
+        if self.spec.groups.is_empty() {
+            let words = &words[usize::from(self.spec.label).min(words.len())..];
             let name = |(i, word): (usize, &&str)| {
                 // Disks and interfaces repeat their names: all but the first of a name carry its number.
                 let before = words[..i].iter().filter(|w| *w == word).count();
-                if before > 0 && !self.separators.is_empty() {
+                if before > 0 && !self.spec.separators.is_empty() {
                     format!("{word} {}", before + 1)
                 } else {
                     self.renamed(word)
@@ -298,8 +198,8 @@ impl Rows {
             let kinds = vec![Kind::Figure; names.len()];
             return (names, kinds);
         }
-        let groups = groups.unwrap_or_else(|| self.usual_groups.clone());
-        let below = groups.iter().filter_map(|g| self.groups.get(g)).flatten();
+        let groups = groups.unwrap_or_else(|| self.spec.usual_groups.clone());
+        let below = groups.iter().filter_map(|g| self.spec.groups.get(g)).flat_map(|c| &c.0);
         let mut out: Vec<(String, Kind)> = vec![((*words.first().unwrap_or(&"")).to_owned(), Kind::Figure)];
         out.extend(below.map(|c| (c.name.clone(), c.kind)));
         out.truncate(words.len());
@@ -309,45 +209,47 @@ impl Rows {
 
     /// Our name of a heading.
     fn renamed(&self, word: &str) -> String {
-        let ours = self.aliases.iter().find(|(_, theirs)| theirs.iter().any(|t| t == word));
+        let ours = self.spec.aliases.iter().find(|(_, theirs)| theirs.iter().any(|t| t == word));
         ours.map_or(word, |(name, _)| name).to_owned()
     }
 
     fn words_of<'t>(&self, text: &'t str) -> Vec<&'t str> {
         let text = text.trim_start().trim_start_matches('#');
-        let split = |c: char| c.is_whitespace() || self.separators.contains(&c);
+        let split = |c: char| c.is_whitespace() || self.spec.separators.contains(c);
         text.split(split).filter(|w| !w.is_empty()).take(MOST_WORDS).collect()
     }
 
     /// Groups that a line above the header names: all its words are.
     fn groups_of(&self, words: &[&str]) -> Option<Vec<String>> {
-        let all = words.len() >= 2 && words.iter().all(|w| self.groups.contains_key(*w));
+        let all = words.len() >= 2 && words.iter().all(|w| self.spec.groups.contains_key(*w));
         all.then(|| words.iter().map(|w| (*w).to_owned()).collect())
     }
 
     fn is_header(&self, text: &str, words: &[&str]) -> bool {
-        let times = if self.time == TimeOfDay::Never { 0 } else { time_words(words) };
-        if times == 0 && self.time == TimeOfDay::Must {
+        let times = if self.spec.time == TimeOfDay::Never { 0 } else { time_words(words) };
+        if times == 0 && self.spec.time == TimeOfDay::Must {
             return false;
         }
         let words = &words[times..];
         let has = |word: &String| match word.strip_prefix('@') {
             Some(alias) => self
+                .spec
                 .aliases
                 .get(alias)
                 .is_some_and(|theirs| theirs.iter().any(|t| words.contains(&t.as_str()))),
             None => words.contains(&word.as_str()),
         };
-        let alternative = |all: &Vec<String>| {
-            let mut all = all.iter();
+        let alternative = |all: &Split| {
+            let mut all = all.0.iter();
             all.next().is_some_and(|f| f == "*" || words.first() == Some(&f.as_str())) && all.all(has)
         };
         let among = |list: &[String], w: &&str| list.iter().any(|l| l == w);
-        (self.words.is_empty() || self.words.iter().any(alternative))
-            && (self.only.is_empty() || words.iter().all(|w| among(&self.only, w)))
-            && (self.two_of.is_empty() || words.iter().filter(|w| among(&self.two_of, w)).count() >= 2)
-            && !words.iter().any(|w| among(&self.without, w))
-            && self.line.as_ref().is_none_or(|p| p.matches(text.trim_end()))
+        (self.spec.words.is_empty() || self.spec.words.iter().any(alternative))
+            && (self.spec.only.0.is_empty() || words.iter().all(|w| among(&self.spec.only.0, w)))
+            && (self.spec.two_of.0.is_empty()
+                || words.iter().filter(|w| among(&self.spec.two_of.0, w)).count() >= 2)
+            && !words.iter().any(|w| among(&self.spec.without, w))
+            && self.spec.line.as_ref().is_none_or(|p| p.matches(text.trim_end()))
     }
 
     /// The cells of a line; `None` when it is no row of this table.
@@ -394,9 +296,9 @@ impl Rows {
     fn split<'t>(&self, text: &'t str, header: &Header) -> Option<Vec<&'t str>> {
         let mut cells: Vec<&str> = Vec::new();
         let mut rest = text.trim();
-        if let Some(bar) = self.separators.first() {
+        if let Some(bar) = self.spec.separators.chars().next() {
             // `16-08 03:48:11|…`
-            let (first, behind) = rest.split_once(*bar)?;
+            let (first, behind) = rest.split_once(bar)?;
             let stamp =
                 first.trim().split_once(' ').filter(|(date, time)| date.contains('-') && time.contains(':'));
             if stamp.is_some() {
@@ -431,7 +333,7 @@ impl Rows {
         };
         let figures = cells.iter().filter(|c| !c.is_empty()).filter(figure).count();
         let all = cells.iter().filter(|c| !c.is_empty()).count();
-        match self.rule.figures {
+        match self.rule.figures.unwrap_or(0.5) {
             part if part <= 0.0 => true,
             part if part >= 1.0 => figures == all && all > 0,
             part => figures > 0 && figures as f64 >= all as f64 * part,

@@ -1,81 +1,26 @@
 //! Blocks of lines that are told by their shapes: each pattern's groups are the cells of a row.
 
 use super::columns::Column;
-use super::emit::Emit;
-use super::spec::{BlockSpec, LineSpec, PairSpec};
-use super::template::{Pattern, Template, Values};
+use super::spec::{BlockSpec, EmitSpec, LineSpec, PairSpec};
+use super::template::{Template, Values};
 use super::{Found, Row};
 use crate::blocks::Line;
-use std::collections::BTreeMap;
 
 /// Lines that one pattern may take together.
 const MOST_SPAN: usize = 20;
 
-#[derive(Debug)]
-pub struct Shapes {
-    lines: Vec<Shape>,
-    begins: Option<Pattern>,
-    blanks: bool,
-    min: usize,
-    alone: Option<Pattern>,
-    most: usize,
-}
-
-#[derive(Debug)]
-pub struct Shape {
-    pattern: Pattern,
-    span: usize,
-    pairs: Option<Pairs>,
-    section: Option<Template>,
-    drop: Option<String>,
-    command: Option<Pattern>,
-    cells: Option<Vec<Template>>,
-    in_table: bool,
-    pub emits: Vec<Emit>,
-}
-
-#[derive(Debug)]
-struct Pairs {
-    pattern: Pattern,
-    name: Template,
-    value: Template,
-    kind: super::kind::Kind,
-    names: BTreeMap<String, String>,
-}
-
-impl Shapes {
-    /// # Errors
-    /// What is wrong with a key.
-    pub fn new(spec: &BlockSpec, columns: &[Column], check: bool) -> Result<Shapes, String> {
-        let has_table = spec.table.is_some();
-        let mut lines = Vec::new();
-        for line in &spec.lines {
-            lines.push(Shape::new(line, columns, has_table, &spec.emit, check)?);
-        }
-        Ok(Shapes {
-            lines,
-            begins: spec.begins.as_deref().map(|p| Pattern::new(p, check)).transpose()?,
-            blanks: spec.blanks,
-            min: spec.min,
-            alone: spec.alone.as_deref().map(|p| Pattern::new(p, check)).transpose()?,
-            most: spec.most.unwrap_or(usize::MAX),
-        })
-    }
-
-    pub fn emits(&self, shape: usize) -> &[Emit] {
-        self.lines.get(shape).map_or(&[], |s| &s.emits)
-    }
-
+impl BlockSpec {
     /// Names that figures in pairs can have; `*` for what the text says.
     pub fn pair_names(&self) -> Vec<String> {
-        let names = |p: &Pairs| match p.names.is_empty() {
+        let names = |p: &PairSpec| match p.names.is_empty() {
             true => vec![p.name.with_stars()],
             false => p.names.values().cloned().collect::<Vec<String>>(),
         };
         self.lines.iter().filter_map(|l| l.pairs.as_ref()).flat_map(names).collect()
     }
 
-    pub fn read(&self, lines: &[Line], columns: &[Column], command: &str) -> Option<Found> {
+    /// Reads a block without a header.
+    pub fn read_lines(&self, lines: &[Line], command: &str) -> Option<Found> {
         if self.begins.as_ref().is_some_and(|p| !p.matches(lines[0].text.trim_end())) {
             return None;
         }
@@ -85,7 +30,10 @@ impl Shapes {
         const MOST_BLANKS: usize = 2;
         // Headings upon headings without a row are looked at once, not from each of them.
         const MOST_HEADINGS: usize = 16;
-        while at < lines.len() && told < self.most && (told > 0 || found.rows.len() < MOST_HEADINGS) {
+        while at < lines.len()
+            && told < self.most.unwrap_or(usize::MAX)
+            && (told > 0 || found.rows.len() < MOST_HEADINGS)
+        {
             if lines[at].is_blank() {
                 blanks += 1;
                 if !self.blanks || blanks > MOST_BLANKS {
@@ -112,83 +60,31 @@ impl Shapes {
                 let values = Values { names: &[], cells: &groups, section: "", command };
                 section = name.fill(&values).unwrap_or_default();
             }
-            let Some(row) = shape.row(&lines[at], groups, columns, &section, command) else {
+            let Some(row) = self.row(shape, &lines[at], groups, &section, command) else {
                 break;
             };
             at += used;
-            told += usize::from(!row.values.is_empty() || !shape.emits.is_empty());
+            told += usize::from(!row.values.is_empty() || self.emits(Some(shape)).next().is_some());
             found.rows.push(Row { lines: used, shape: i, ..row });
         }
         let alone = || self.alone.as_ref().is_some_and(|p| p.matches(lines[0].text.trim_end()));
         (told > 0 && (told >= self.min || alone())).then_some(found)
     }
-}
-
-impl Shape {
-    fn new(
-        spec: &LineSpec,
-        columns: &[Column],
-        has_table: bool,
-        all: &[super::spec::EmitSpec],
-        check: bool,
-    ) -> Result<Shape, String> {
-        let pattern = Pattern::new(&spec.pattern, check)?;
-        if !spec.pattern.starts_with('^') {
-            return Err(format!("pattern `{}` does not begin with ^", spec.pattern));
-        }
-        let emits: Vec<Emit> = spec
-            .emit
-            .iter()
-            .chain(all.iter().filter(|_| !spec.no_row))
-            .map(|e| Emit::new(e, check))
-            .collect::<Result<_, _>>()?;
-        let cells: Option<Vec<Template>> = match &spec.cells {
-            Some(cells) if cells.len() != columns.len() => {
-                return Err(format!("`cells` has {} texts for {} columns", cells.len(), columns.len()));
-            }
-            Some(cells) => Some(cells.iter().map(|c| Template::new(c)).collect::<Result<_, _>>()?),
-            None => None,
-        };
-        let in_table = has_table && !spec.no_row && spec.drop.is_none();
-        if check && spec.pairs.is_none() {
-            let own = columns.iter().filter(|_| cells.is_none() && in_table && pattern.groups() > 0);
-            let of_table = own.flat_map(Column::places);
-            let of_table = of_table.chain(cells.iter().flatten().flat_map(Template::places));
-            for place in of_table.chain(emits.iter().flat_map(Emit::places)) {
-                let known = place
-                    .parse::<usize>()
-                    .map_or(matches!(place, "section" | "pool"), |n| (1..=pattern.groups()).contains(&n));
-                if !known {
-                    return Err(format!("pattern `{}` has no {{{place}}}", spec.pattern));
-                }
-            }
-        }
-        Ok(Shape {
-            pattern,
-            span: spec.span.clamp(1, MOST_SPAN),
-            pairs: spec.pairs.as_ref().map(|p| Pairs::new(p, check)).transpose()?,
-            section: spec.section.as_deref().map(Template::new).transpose()?,
-            drop: spec.drop.clone(),
-            command: spec.command.as_deref().map(|p| Pattern::new(p, check)).transpose()?,
-            cells,
-            in_table,
-            emits,
-        })
-    }
 
     /// The row that a line is; `None` when it has no pairs, which make it one.
     fn row(
         &self,
+        shape: &LineSpec,
         line: &Line,
         groups: Vec<String>,
-        columns: &[Column],
         section: &str,
         command: &str,
     ) -> Option<Row> {
         let section = section.to_owned();
-        if let Some(pairs) = &self.pairs {
+        let in_table = self.in_table(shape);
+        if let Some(pairs) = &shape.pairs {
             let (names, cells) = pairs.read(&line.text, &groups);
-            let shown = self.in_table.then(|| cells.clone());
+            let shown = in_table.then(|| cells.clone());
             return (!names.is_empty()).then(|| Row {
                 names,
                 values: cells,
@@ -198,25 +94,62 @@ impl Shape {
             });
         }
         let values = Values { names: &[], cells: &groups, section: &section, command };
-        let cell = |(i, column): (usize, &Column)| match &self.cells {
+        let cell = |(i, column): (usize, &Column)| match &shape.cells {
             Some(cells) => column.cell_of(cells.get(i), &values),
             None => column.cell(&values),
         };
         let shown =
-            (self.in_table && !groups.is_empty()).then(|| columns.iter().enumerate().map(cell).collect());
+            (in_table && !groups.is_empty()).then(|| self.columns.0.iter().enumerate().map(cell).collect());
         Some(Row { values: groups, shown, section, ..Row::default() })
     }
 
+    /// Whether lines of this shape are rows of the table.
+    fn in_table(&self, shape: &LineSpec) -> bool {
+        self.table.is_some() && !shape.no_row && shape.drop.is_none()
+    }
+
+    /// # Errors
+    /// What is wrong with a key of a shape; with `check` also places that its pattern has no group for.
+    pub fn check_lines(&self, check: bool) -> Result<(), String> {
+        let columns = &self.columns.0;
+        for shape in &self.lines {
+            let pattern = &shape.pattern.text;
+            if !pattern.starts_with('^') {
+                return Err(format!("pattern `{pattern}` does not begin with ^"));
+            }
+            if let Some(cells) = shape.cells.as_ref().filter(|cells| cells.len() != columns.len()) {
+                return Err(format!("`cells` has {} texts for {} columns", cells.len(), columns.len()));
+            }
+            if !check || shape.pairs.is_some() {
+                continue;
+            }
+            let groups = shape.pattern.groups();
+            let own = columns.iter().filter(|_| shape.cells.is_none() && self.in_table(shape) && groups > 0);
+            let of_table = own.flat_map(Column::places);
+            let of_table = of_table.chain(shape.cells.iter().flatten().flat_map(Template::places));
+            for place in of_table.chain(self.emits(Some(shape)).flat_map(EmitSpec::places)) {
+                let number = place.parse::<usize>();
+                if !number.map_or(matches!(place, "section" | "pool"), |n| (1..=groups).contains(&n)) {
+                    return Err(format!("pattern `{pattern}` has no {{{place}}}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LineSpec {
     /// Groups of the pattern and how many lines it took.
     fn read(&self, lines: &[Line], command: &str) -> Option<(Vec<String>, usize)> {
         if self.command.as_ref().is_some_and(|p| !p.matches(command)) {
             return None;
         }
-        if self.span == 1 {
+        let span = self.span.clamp(1, MOST_SPAN);
+        if span == 1 {
             let (groups, _) = self.pattern.captures(lines[0].text.trim_end())?;
             return Some((groups, 1));
         }
-        let texts: Vec<&str> = lines.iter().take(self.span).map(|l| l.text.trim_end()).collect();
+        let texts: Vec<&str> = lines.iter().take(span).map(|l| l.text.trim_end()).collect();
         let text = texts.join("\n");
         let (groups, end) = self.pattern.captures(&text)?;
         let whole = text.as_bytes().get(end).is_none_or(|b| *b == b'\n');
@@ -225,17 +158,7 @@ impl Shape {
     }
 }
 
-impl Pairs {
-    fn new(spec: &PairSpec, check: bool) -> Result<Pairs, String> {
-        Ok(Pairs {
-            pattern: Pattern::new(&spec.pattern, check)?,
-            name: Template::new(&spec.name)?,
-            value: Template::new(&spec.value)?,
-            kind: spec.kind,
-            names: spec.names.clone(),
-        })
-    }
-
+impl PairSpec {
     /// Names and figures; groups of the pair stand behind those of the line: `{1}` of the line, then the pair's.
     fn read(&self, line: &str, groups: &[String]) -> (Vec<String>, Vec<String>) {
         let (mut names, mut cells) = (Vec::new(), Vec::new());

@@ -1,8 +1,11 @@
 //! A tool file as it is written: the keys of `knowledge/tools/*.toml` and what each means.
 
+use super::columns::Columns;
 use super::kind::Kind;
-use serde::Deserialize;
+use super::template::{Pattern, Template};
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// One file: the blocks of output that a tool prints.
 #[derive(Debug, Deserialize)]
@@ -20,14 +23,15 @@ pub struct ToolSpec {
 #[serde(deny_unknown_fields)]
 pub struct BlockSpec {
     /// What origins call it; the table's name where it is not given.
-    pub what: Option<String>,
-    /// Blocks of a lower rank are tried first; 50 where nothing is said.
-    pub rank: Option<u16>,
+    pub what: Option<Template>,
+    /// Blocks of a lower rank are tried first.
+    #[serde(default = "usual_rank")]
+    pub rank: u16,
     /// Name of the table that it becomes.
     pub table: Option<String>,
     /// Columns of the table, and the cell that each row has there; of a header where none are given.
     #[serde(default)]
-    pub columns: Vec<ColumnSpec>,
+    pub columns: Columns,
     pub header: Option<HeaderSpec>,
     #[serde(default)]
     pub rows: RowSpec,
@@ -38,7 +42,7 @@ pub struct BlockSpec {
     #[serde(default)]
     pub emit: Vec<EmitSpec>,
     /// The first line must look so.
-    pub begins: Option<String>,
+    pub begins: Option<Pattern>,
     /// Blank lines may stand between its lines, two at most in a row.
     #[serde(default)]
     pub blanks: bool,
@@ -46,7 +50,7 @@ pub struct BlockSpec {
     #[serde(default = "one")]
     pub min: usize,
     /// A line that is such a block even where it is shorter than `min`.
-    pub alone: Option<String>,
+    pub alone: Option<Pattern>,
     /// Rows of one table; those after them make the next one.
     pub most: Option<usize>,
     /// Counts rows under a second table.
@@ -57,29 +61,19 @@ fn one() -> usize {
     1
 }
 
-/// A column by its name alone, or with what its cells are.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum ColumnSpec {
-    Name(String),
-    Full(ColumnDetail),
+fn usual_rank() -> u16 {
+    50
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ColumnDetail {
-    pub name: String,
-    #[serde(default)]
-    pub kind: Kind,
-    /// The cell, with `{1}` for a group of the line's pattern or `{name}` for a heading; the next group
-    /// where nothing is said.
-    pub of: Option<String>,
-    /// Figures with `*` and `/` between them, worked out from left to right: `{1} / {2} / 1e6`.
-    pub calc: Option<String>,
-    /// First group of this pattern in the last command line, where `of` gives nothing.
-    pub command: Option<String>,
-    /// Letters that are kept.
-    pub letters: Option<usize>,
+/// Words that are written with blanks between them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "String")]
+pub struct Split(pub Vec<String>);
+
+impl From<String> for Split {
+    fn from(text: String) -> Split {
+        Split(text.split_whitespace().map(str::to_owned).collect())
+    }
 }
 
 /// How a line of column names is told from any other line.
@@ -88,31 +82,31 @@ pub struct ColumnDetail {
 pub struct HeaderSpec {
     /// Alternatives of words that are all in the line, the first of them at its begin (`*` for any);
     /// `@name` is any of the names that `aliases` has under it.
-    pub words: Vec<String>,
+    pub words: Vec<Split>,
     /// The whole line looks so.
-    pub line: Option<String>,
+    pub line: Option<Pattern>,
     /// No word of these is in the line.
     pub without: Vec<String>,
     /// Every word is one of these, separated by blanks.
-    pub only: Option<String>,
+    pub only: Split,
     /// Headings of all releases, separated by blanks: what signs can ask for.
-    pub headings: Option<String>,
+    pub headings: Split,
     /// Two words at least are of these, separated by blanks.
-    pub two_of: Option<String>,
+    pub two_of: Split,
     /// A column's name and the headings it has in all releases and systems.
     pub aliases: BTreeMap<String, Vec<String>>,
     /// A heading of the line above and the columns that stand below it.
-    pub groups: BTreeMap<String, Vec<ColumnSpec>>,
+    pub groups: BTreeMap<String, Columns>,
     /// Groups where no line above names them.
     pub usual_groups: Vec<String>,
     /// Lines that may stand above.
-    pub above: Vec<String>,
+    pub above: Vec<Pattern>,
     /// One of `above` must be there.
     pub above_needed: bool,
     /// The first of these whose headings are there names the table.
     pub tables: Vec<(String, String)>,
     /// Headings of rows that stand without a header.
-    pub layout: Option<String>,
+    pub layout: Split,
     /// A web page may have put a blank line below it.
     pub blank_below: bool,
     /// The header itself is left out of the columns: its first word (`avg-cpu:`).
@@ -120,7 +114,10 @@ pub struct HeaderSpec {
     /// Whether rows begin with the time of day.
     pub time: TimeOfDay,
     /// Characters between cells besides blanks.
-    pub separators: Option<String>,
+    pub separators: String,
+    /// One word of each of `words` that the line must hold; empty where one has none.
+    #[serde(skip)]
+    pub needles: OnceLock<Vec<String>>,
 }
 
 /// Whether rows begin with a time of day, which becomes the column `time`.
@@ -134,11 +131,11 @@ pub enum TimeOfDay {
 }
 
 /// How a row is told from any other line.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RowSpec {
     /// The whole line looks so.
-    pub line: Option<String>,
+    pub line: Option<Pattern>,
     /// Cells that a row may lack at its end.
     pub missing: usize,
     /// Words that a row may have beyond its columns; they belong to the last.
@@ -147,16 +144,17 @@ pub struct RowSpec {
     pub cut: bool,
     /// The last column must be this one for that.
     pub extra_in: Option<String>,
-    /// Part of the cells behind the first that are figures, 0 to 1.
-    pub figures: f64,
+    /// Part of the cells behind the first that are figures, 0 to 1; half of them where nothing is said.
+    pub figures: Option<f64>,
     /// What counts as a figure besides those.
-    pub value: Option<String>,
+    pub value: Option<Pattern>,
     /// Lines between rows that belong to the block.
-    pub between: Vec<String>,
+    pub between: Vec<Pattern>,
     /// Lines between rows that say nothing of use, and the reason to give for it.
-    pub drop: BTreeMap<String, String>,
+    #[serde(deserialize_with = "by_pattern")]
+    pub drop: Vec<(Pattern, String)>,
     /// Shape of the cells of a column.
-    pub are: BTreeMap<String, String>,
+    pub are: BTreeMap<String, Pattern>,
     /// A blank cell before the column of this number, where a row is one short.
     pub blank_at: Option<usize>,
     /// The header again begins the next block: each copy is of another time.
@@ -165,24 +163,10 @@ pub struct RowSpec {
     pub nested: Option<String>,
 }
 
-impl Default for RowSpec {
-    fn default() -> RowSpec {
-        RowSpec {
-            line: None,
-            missing: 0,
-            extra: 0,
-            cut: false,
-            extra_in: None,
-            figures: 0.5,
-            value: None,
-            between: Vec::new(),
-            drop: BTreeMap::new(),
-            are: BTreeMap::new(),
-            blank_at: None,
-            once: false,
-            nested: None,
-        }
-    }
+/// A table whose keys are patterns, in their order.
+fn by_pattern<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(Pattern, String)>, D::Error> {
+    let table = BTreeMap::<String, String>::deserialize(deserializer)?;
+    Ok(table.into_iter().map(|(pattern, text)| (pattern.into(), text)).collect())
 }
 
 /// One shape of a line.
@@ -191,20 +175,20 @@ impl Default for RowSpec {
 pub struct LineSpec {
     /// A regular expression; its groups are the cells. Over several lines with `\n` in it.
     #[serde(rename = "match")]
-    pub pattern: String,
+    pub pattern: Pattern,
     /// Lines that the pattern may take together.
     #[serde(default = "one")]
     pub span: usize,
     /// Pattern of a figure and its name, again and again in the line: a row whose columns are the names.
     pub pairs: Option<PairSpec>,
     /// The line begins a section called so; `{section}` in cells.
-    pub section: Option<String>,
+    pub section: Option<Template>,
     /// The line is read but not used, for this reason.
     pub drop: Option<String>,
     /// The last command line must look so.
-    pub command: Option<String>,
+    pub command: Option<Pattern>,
     /// Cells of the row, one a column, instead of what `columns` says.
-    pub cells: Option<Vec<String>>,
+    pub cells: Option<Vec<Template>>,
     /// The line is no row of the table.
     #[serde(default)]
     pub no_row: bool,
@@ -217,10 +201,10 @@ pub struct LineSpec {
 #[serde(deny_unknown_fields)]
 pub struct PairSpec {
     #[serde(rename = "match")]
-    pub pattern: String,
+    pub pattern: Pattern,
     /// The column's name; `{1}`, `{2}` are groups of the pair.
-    pub name: String,
-    pub value: String,
+    pub name: Template,
+    pub value: Template,
     #[serde(default)]
     pub kind: Kind,
     /// Names to use for those of the tool; others are left out where there is any.
@@ -235,14 +219,14 @@ pub struct EmitSpec {
     pub to: Target,
     /// Source of a kstat, dataset of a property.
     #[serde(default)]
-    pub of: String,
-    pub name: String,
-    pub value: String,
+    pub of: Template,
+    pub name: Template,
+    pub value: Template,
     #[serde(default)]
     pub kind: Kind,
     /// Nice value of a thread.
     #[serde(default)]
-    pub nice: String,
+    pub nice: Template,
     /// The tool's names (in lower case) and ours; what is not there says nothing of use.
     #[serde(default)]
     pub names: BTreeMap<String, String>,
@@ -251,7 +235,7 @@ pub struct EmitSpec {
     pub replace: BTreeMap<String, String>,
     /// Patterns that the values must have.
     #[serde(default)]
-    pub when: BTreeMap<String, String>,
+    pub when: BTreeMap<String, Pattern>,
     /// Of which rows.
     #[serde(default)]
     pub rows: Which,
@@ -289,7 +273,7 @@ pub enum Which {
 pub struct TallySpec {
     pub table: String,
     /// First group of this pattern in the first cell is what is counted.
-    pub by: String,
+    pub by: Pattern,
     pub columns: [String; 2],
 }
 

@@ -1,26 +1,30 @@
 //! Texts with places for values: `{1}`, `{name}`; and regular expressions that are built when first used.
 
 use regex::bytes::{Regex, RegexBuilder};
+use serde::Deserialize;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// A regular expression over one line. Building one costs more than reading a short paste, so those of
 /// the embedded files, which tests have built, are built when they are first needed.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(from = "String")]
 pub struct Pattern {
-    text: String,
+    pub text: String,
     built: OnceLock<Option<Regex>>,
+}
+
+impl From<String> for Pattern {
+    fn from(text: String) -> Pattern {
+        Pattern { text, built: OnceLock::new() }
+    }
 }
 
 impl Pattern {
     /// # Errors
     /// What is wrong with the expression.
-    pub fn new(text: &str, check: bool) -> Result<Pattern, String> {
-        let pattern = Pattern { text: text.to_owned(), built: OnceLock::new() };
-        if check {
-            pattern.build().map_err(|e| format!("pattern `{text}`: {e}"))?;
-        }
-        Ok(pattern)
+    pub fn check(&self) -> Result<(), String> {
+        self.build().map(drop).map_err(|e| format!("pattern `{}`: {e}", self.text))
     }
 
     fn build(&self) -> Result<Regex, String> {
@@ -106,26 +110,24 @@ fn pool_of(command: &str) -> Option<&str> {
 }
 
 /// A text whose places are filled with values.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(from = "String")]
 pub struct Template {
+    pub text: String,
     parts: Vec<Part>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Part {
     Text(String),
     Place(String),
 }
 
-impl Template {
-    /// # Errors
-    /// When a brace is left open.
-    pub fn new(text: &str) -> Result<Template, String> {
-        let (mut parts, mut rest) = (Vec::new(), text);
+impl From<String> for Template {
+    fn from(text: String) -> Template {
+        let (mut parts, mut rest) = (Vec::new(), text.as_str());
         while let Some((before, after)) = rest.split_once('{') {
-            let Some((place, next)) = after.split_once('}') else {
-                return Err(format!("`{text}` has an open brace"));
-            };
+            let Some((place, next)) = after.split_once('}') else { break };
             if !before.is_empty() {
                 parts.push(Part::Text(before.to_owned()));
             }
@@ -135,7 +137,16 @@ impl Template {
         if !rest.is_empty() {
             parts.push(Part::Text(rest.to_owned()));
         }
-        Ok(Template { parts })
+        Template { text, parts }
+    }
+}
+
+impl Template {
+    /// # Errors
+    /// When a brace is left open.
+    pub fn check(&self) -> Result<(), String> {
+        let open = self.text.rsplit('}').next().is_some_and(|rest| rest.contains('{'));
+        if open { Err(format!("`{}` has an open brace", self.text)) } else { Ok(()) }
     }
 
     /// Names and numbers of its places.
@@ -198,10 +209,11 @@ mod tests {
             section: "S",
             command: "cat /proc/spl/kstat/zfs/tank/txgs | head",
         };
-        let fill = |text: &str| Template::new(text).unwrap().fill(&values);
+        let template = |text: &str| Template::from(text.to_owned());
+        let fill = |text: &str| template(text).fill(&values);
         assert_eq!(fill("{1}-{a b}-{section}-{pool}").as_deref(), Some("x-x-S-tank/"));
         assert_eq!((fill("{2}"), fill("{c}"), fill("{0}")), (None, None, None));
-        assert!(Template::new("{a").is_err());
+        assert!(template("{a").check().is_err() && template("{a} b").check().is_ok());
         assert_eq!((calculate("8 / 2 * 3"), calculate("1.5 + 2")), (Some(12.0), Some(3.5)));
         assert_eq!((calculate("8 / 0"), calculate("x"), calculate("8 +")), (None, None, None));
     }

@@ -8,7 +8,8 @@ mod tables;
 
 use super::parts::{usable, with_stacks};
 use crate::{ExportOptions, Exporter};
-use rustc_hash::FxHashMap;
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde_json::{Value, json};
 use std::io::Write;
 use tables::{
@@ -97,30 +98,15 @@ fn lib(name: &str) -> Value {
 /// What all threads share: strings and objects.
 #[derive(Default)]
 struct Shared {
-    strings: Vec<String>,
-    string_ids: FxHashMap<String, u32>,
-    libs: Vec<String>,
-    lib_ids: FxHashMap<String, u32>,
+    strings: Rows<String>,
+    libs: Rows<String>,
 }
 
-impl Shared {
-    fn string(&mut self, text: &str) -> u32 {
-        id_of(&mut self.string_ids, &mut self.strings, text)
-    }
+/// What has a row of its own, by its number.
+type Rows<T> = IndexSet<T, FxBuildHasher>;
 
-    fn lib(&mut self, module: &str) -> u32 {
-        id_of(&mut self.lib_ids, &mut self.libs, module)
-    }
-}
-
-fn id_of(ids: &mut FxHashMap<String, u32>, all: &mut Vec<String>, text: &str) -> u32 {
-    if let Some(id) = ids.get(text) {
-        return *id;
-    }
-    let id = all.len() as u32;
-    all.push(text.to_owned());
-    ids.insert(text.to_owned(), id);
-    id
+fn id_of(all: &mut Rows<String>, text: &str) -> u32 {
+    all.get_index_of(text).unwrap_or_else(|| all.insert_full(text.to_owned()).0) as u32
 }
 
 /// The tables of one thread while they grow.
@@ -131,11 +117,11 @@ struct ThreadTables<'a, 's> {
     stack_ids: FxHashMap<StackId, u32>,
     frames: FrameTable,
     /// A frame that is inlined three deep is another row than the same one deep.
-    frame_ids: FxHashMap<(FrameId, u32), u32>,
+    frame_ids: Rows<(FrameId, u32)>,
     funcs: FuncTable,
-    func_ids: FxHashMap<FrameId, u32>,
+    func_ids: Rows<FrameId>,
     resources: ResourceTable,
-    resource_ids: FxHashMap<u32, u32>,
+    resource_ids: Rows<u32>,
 }
 
 impl<'a, 's> ThreadTables<'a, 's> {
@@ -146,11 +132,11 @@ impl<'a, 's> ThreadTables<'a, 's> {
             stacks: StackTable::default(),
             stack_ids: FxHashMap::default(),
             frames: FrameTable::default(),
-            frame_ids: FxHashMap::default(),
+            frame_ids: Rows::default(),
             funcs: FuncTable::default(),
-            func_ids: FxHashMap::default(),
+            func_ids: Rows::default(),
             resources: ResourceTable::default(),
-            resource_ids: FxHashMap::default(),
+            resource_ids: Rows::default(),
         }
     }
 
@@ -228,10 +214,10 @@ impl<'a, 's> ThreadTables<'a, 's> {
             .and_then(|p| self.stacks.frame.get(p as usize))
             .and_then(|f| self.frames.inline_depth.get(*f as usize).copied());
         let depth = if frame.kind == FrameKind::Inlined { below.unwrap_or(0) + 1 } else { 0 };
-        if let Some(row) = self.frame_ids.get(&(id, depth)) {
-            return *row;
+        let (row, is_new) = self.frame_ids.insert_full((id, depth));
+        if !is_new {
+            return row as u32;
         }
-        let row = self.frames.length;
         let func = self.func(id);
         let table = &mut self.frames;
         table.length += 1;
@@ -244,46 +230,43 @@ impl<'a, 's> ThreadTables<'a, 's> {
         table.inner_window_id.push(0);
         table.line.push((frame.line > 0).then_some(frame.line));
         table.column.push(());
-        self.frame_ids.insert((id, depth), row);
-        row
+        row as u32
     }
 
     fn func(&mut self, id: FrameId) -> u32 {
-        if let Some(row) = self.func_ids.get(&id) {
-            return *row;
+        let (row, is_new) = self.func_ids.insert_full(id);
+        if !is_new {
+            return row as u32;
         }
         let frame = self.profile.frames.get(id);
         let text = |id| self.profile.strings.get(id);
         let (name, file, module) = (text(frame.function), text(frame.file), text(frame.module));
         let resource = if module.is_empty() { -1 } else { i64::from(self.resource(module)) };
-        let row = self.funcs.length;
         let table = &mut self.funcs;
         table.length += 1;
-        table.name.push(self.shared.string(name));
+        table.name.push(id_of(&mut self.shared.strings, name));
         table.is_js.push(false);
         table.relevant_for_js.push(false);
         table.resource.push(resource);
-        table.file_name.push((!file.is_empty()).then(|| self.shared.string(file)));
+        table.file_name.push((!file.is_empty()).then(|| id_of(&mut self.shared.strings, file)));
         table.line_number.push(());
         table.column_number.push(());
-        self.func_ids.insert(id, row);
-        row
+        row as u32
     }
 
     fn resource(&mut self, module: &str) -> u32 {
         /// Type of resources that are objects.
         const LIBRARY: u32 = 1;
-        let lib = self.shared.lib(module);
-        if let Some(row) = self.resource_ids.get(&lib) {
-            return *row;
+        let lib = id_of(&mut self.shared.libs, module);
+        let (row, is_new) = self.resource_ids.insert_full(lib);
+        if !is_new {
+            return row as u32;
         }
-        let row = self.resources.length;
         self.resources.length += 1;
         self.resources.lib.push(lib);
-        self.resources.name.push(self.shared.string(module));
+        self.resources.name.push(id_of(&mut self.shared.strings, module));
         self.resources.host.push(());
         self.resources.kind.push(LIBRARY);
-        self.resource_ids.insert(lib, row);
-        row
+        row as u32
     }
 }

@@ -1,6 +1,8 @@
 //! The JSON of a processed Firefox profile, version 57, with the columns that are the same everywhere empty
 //! or constant: https://github.com/firefox-devtools/profiler/blob/main/src/types/profile.ts.
 
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,7 +18,7 @@ pub struct File<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedJson<'a> {
-    pub string_array: &'a [String],
+    pub string_array: &'a IndexSet<String, FxBuildHasher>,
 }
 
 #[derive(Serialize)]

@@ -1,4 +1,4 @@
-//! JSON that is no profile that zwhy reads: its kind where it has a name, else its top keys.
+//! JSON that is no profile that zwhy reads: its top keys.
 
 use super::Kind;
 
@@ -10,41 +10,6 @@ const MAX_KEY: usize = 40;
 
 /// What zwhy reads as JSON.
 const READ: &str = "of JSON zwhy reads speedscope files, profiles of the Firefox profiler and samply, OTLP profiles, and evidence of zwhy";
-
-/// Kinds of JSON that have a name.
-pub fn known(head: &[u8]) -> Option<Kind> {
-    let (list, keys) = top(head)?;
-    let has = |key: &str| keys.iter().any(|k| k == key);
-    if !list && has("nodes") && (has("samples") || has("timeDeltas") || has("startTime")) {
-        return Some(Kind::new(
-            "a CPU profile of Node.js or Chrome (.cpuprofile)",
-            "speedscope reads it, and its export to a file is a profile that zwhy reads",
-        ));
-    }
-    if !list && has("head") && has("startTime") && has("endTime") {
-        return Some(Kind::new(
-            "an old CPU profile of Chrome (.cpuprofile)",
-            "speedscope reads it, and its export to a file is a profile that zwhy reads",
-        ));
-    }
-    if !list && has("snapshot") && has("nodes") && has("edges") {
-        return Some(Kind::new("a heap snapshot of Node.js or Chrome", "zwhy explains CPU time"));
-    }
-    let signals = [("resourceSpans", "traces"), ("resourceMetrics", "metrics"), ("resourceLogs", "logs")];
-    if let Some((_, signal)) = signals.into_iter().find(|(key, _)| !list && has(key)) {
-        return Some(Kind::new(
-            format!("OpenTelemetry {signal} (OTLP as JSON)"),
-            "of OTLP zwhy reads profiles (`resourceProfiles`)",
-        ));
-    }
-    if (!list && has("traceEvents")) || (list && has("ph") && has("ts")) {
-        return Some(Kind::new(
-            "a trace in Chrome's format (trace events)",
-            "it holds spans, not samples; record the host: zwhy record -a -d 30",
-        ));
-    }
-    None
-}
 
 /// Any other JSON: an object with its keys, or a list.
 pub fn any(head: &[u8]) -> Option<Kind> {
@@ -66,7 +31,7 @@ pub fn any(head: &[u8]) -> Option<Kind> {
 
 /// Whether JSON is a list, and the keys of its object, or of the first object of the list, as far as
 /// the first bytes show them. `None` when it is not JSON.
-fn top(head: &[u8]) -> Option<(bool, Vec<String>)> {
+pub fn top(head: &[u8]) -> Option<(bool, Vec<String>)> {
     let mut text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii();
     let list = text.first() == Some(&b'[');
     if list {

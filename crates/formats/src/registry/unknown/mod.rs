@@ -4,10 +4,11 @@
 //! bytes alone.
 
 mod json;
-mod magic;
-mod markup;
 
 use crate::{ErrorKind, FormatError};
+use regex::bytes::RegexBuilder;
+use serde::Deserialize;
+use std::sync::LazyLock;
 
 /// What a file is, and what to do with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,20 +28,56 @@ impl Kind {
     }
 }
 
-/// A kind of file that holds nothing for any importer, not even as text.
-pub(crate) fn refused(head: &[u8]) -> Option<Kind> {
-    magic::known(head).or_else(|| markup::known(head)).or_else(|| json::known(head)).or_else(|| ghc(head))
+/// `kinds.toml`.
+static KINDS: LazyLock<Kinds> =
+    LazyLock::new(|| toml::from_str(include_str!("kinds.toml")).unwrap_or_default());
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kinds {
+    kinds: Vec<ByBytes>,
+    json: Vec<ByKeys>,
 }
 
-/// The report of GHC's profiler: its table's last column would be read as counts.
-fn ghc(head: &[u8]) -> Option<Kind> {
-    let title = head.split(|b| *b == b'\n').next()?;
-    let found = memchr::memmem::find(title, b"Time and Allocation Profiling Report").is_some();
-    found.then(|| {
-        Kind::new(
-            "a report of GHC's profiler (.prof)",
-            "inferno-collapse-ghcprof makes folded stacks of it; give those",
-        )
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ByBytes {
+    #[serde(rename = "match")]
+    pattern: String,
+    is: String,
+    hint: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ByKeys {
+    #[serde(default)]
+    list: bool,
+    keys: Vec<Vec<String>>,
+    is: String,
+    hint: String,
+}
+
+impl ByBytes {
+    fn kind(&self, head: &[u8]) -> Option<Kind> {
+        // Built when it is needed: such files are few, and none is read after this.
+        let pattern =
+            RegexBuilder::new(&self.pattern).unicode(false).dot_matches_new_line(true).build().ok()?;
+        let found = pattern.captures(head)?;
+        let name = found.get(1).map_or("".into(), |m| String::from_utf8_lossy(m.as_bytes()));
+        Some(Kind::new(self.is.replace("{1}", &name), self.hint.as_str()))
+    }
+}
+
+/// A kind of file that holds nothing for any importer, not even as text.
+pub(crate) fn refused(head: &[u8]) -> Option<Kind> {
+    KINDS.kinds.iter().find_map(|kind| kind.kind(head)).or_else(|| {
+        let (list, keys) = json::top(head)?;
+        let fits = |kind: &&ByKeys| {
+            kind.list == list && kind.keys.iter().any(|all| all.iter().all(|key| keys.contains(key)))
+        };
+        let kind = KINDS.json.iter().find(fits)?;
+        Some(Kind::new(kind.is.as_str(), kind.hint.as_str()))
     })
 }
 

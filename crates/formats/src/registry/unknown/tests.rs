@@ -149,3 +149,13 @@ fn a_report_of_ghc_is_named() {
     let told = told(table.as_bytes());
     assert!(told.contains("GHC") && told.contains("inferno-collapse-ghcprof"), "{told}");
 }
+
+#[test]
+fn every_kind_has_a_pattern_that_can_be_built() {
+    let kinds = &super::KINDS;
+    assert!(kinds.kinds.len() > 30 && kinds.json.len() > 5);
+    for kind in &kinds.kinds {
+        let built = regex::bytes::RegexBuilder::new(&kind.pattern).unicode(false).build();
+        assert!(built.is_ok(), "{built:?}");
+    }
+}
