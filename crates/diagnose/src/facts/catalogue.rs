@@ -332,7 +332,7 @@ questions! {
     ColumnHas = truth("column_has", Family::Tables, &[Tool, Column, Text], "some cell of a column of such tables is like the third")
         .says("{1} of {0} has {2}").denies("{1} of {0} has no {2}");
     Compared = truth("compared", Family::Tables, &[Parameter], "a table has runs with different values of this setting, and what was measured differs by a fifth or more")
-        .says("runs with different {0} differ").denies("runs with different {0} do not differ")
+        .says("results differ between runs with different {0}").denies("results do not differ between runs with different {0}")
         .get("the same load with another {0}");
     Growth = number("growth", Family::Tables, &[Tool, Column, Column], "exponent with which the second column grows with the first: 1 linear, 2 quadratic");
     Count = number("count", Family::Lists, &[List], "how many of a list there are: pools, vdevs, datasets, snapshots, mounts");

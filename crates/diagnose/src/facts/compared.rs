@@ -1,7 +1,7 @@
 //! Experiments that reporters made: a table of runs with different values of one setting.
 //!
 //! Maintainers ask for them (`zfs_prefetch_disable`, `zvol_request_sync`, `spl_taskq_thread_dynamic`): where the same load
-//! runs otherwise with another value, the setting matters, whatever a profile shows.
+//! behaves differently with another value, the setting matters, whatever a profile shows.
 
 use super::number::leading_number;
 use crate::pattern::Pattern;
