@@ -93,8 +93,15 @@ experiment() {
         found+=("the lab says what to install")
         return
     fi
-    with_rights zwhy lab run encryption --quick -o lab >lab.txt 2>&1 || fail "$(tail -n 5 lab.txt)"
+    local without=()
+    # Where there are no perf events an experiment measures, and records nothing.
+    if [[ $user == emulated ]]; then without=(--no-record); fi
+    with_rights zwhy lab run encryption --quick "${without[@]}" -o lab >lab.txt 2>&1 || fail "$(tail -n 5 lab.txt)"
     grep -q 'What it means' lab.txt || fail "the experiment has no answer"
+    if [[ $user == emulated ]]; then
+        found+=("an experiment without recordings")
+        return
+    fi
     with_rights zwhy report lab/aes-256-ccm-read.zwhy -o lab.html >/dev/null
     [[ $(head -c 15 lab.html) == '<!doctype html>' ]] || fail "the page of the experiment is none"
     found+=("an experiment and its report")
@@ -149,6 +156,7 @@ packages=(zwhy)
 for part in agent fleet; do
     if dpkg-query -W -f '${Status}' "zwhy-$part" 2>/dev/null | grep -q 'ok installed'; then
         packages+=("zwhy-$part")
+        if [[ $part == agent && $user == emulated ]]; then continue; fi
         "$part"
     fi
 done
