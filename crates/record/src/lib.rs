@@ -50,7 +50,7 @@ pub use intervals::{Interval, Intervals};
 pub use options::{KeepLast, MAX_HZ, RecordOptions, WAIT_HZ};
 pub use priority::Priority;
 pub use recording::Recording;
-pub use sampler::try_sampling;
+pub use sampler::{try_sampling, try_sampling_own};
 pub use summary::{Progress, Status, Summary};
 pub use target::Target;
 pub use triggers::{Trigger, TriggerError};

@@ -40,8 +40,9 @@ pub fn full_headings(table: &mut Table) {
     if !table.tool.contains("zpool iostat") {
         return;
     }
+    let usual = only_direction(table);
     for at in 0..table.columns.len() {
-        let Some(full) = full_heading(&table.columns[at]) else { continue };
+        let Some(full) = full_heading(&table.columns[at], usual) else { continue };
         if full.ends_with(" ns") {
             for cell in table.rows.iter_mut().filter_map(|row| row.get_mut(at)) {
                 if let Some(nanos) = cells::nanos(cell) {
@@ -53,10 +54,29 @@ pub fn full_headings(table: &mut Table) {
     }
 }
 
-/// `syncq_read pend` of `syncq_rpend`, `sync_read_pend` or `syncq r pend`; `total_wait read ns` of `total_wait_r`.
-fn full_heading(column: &str) -> Option<String> {
+/// The direction of a table that has only one: waits in it are of that one.
+fn only_direction(table: &Table) -> Option<&'static str> {
+    let words = || table.columns.iter().flat_map(|column| column.split(BETWEEN));
+    let some = |of: &[&str]| words().any(|word| of.iter().any(|o| word.eq_ignore_ascii_case(o)));
+    match (some(&READ), some(&WRITE)) {
+        (true, false) => Some("read"),
+        (false, true) => Some("write"),
+        _ => None,
+    }
+}
+
+const BETWEEN: [char; 4] = ['_', ' ', '-', '.'];
+const READ: [&str; 5] = ["r", "rd", "read", "reads", "rops"];
+const WRITE: [&str; 5] = ["w", "wr", "write", "writes", "wops"];
+
+/// `syncq_read pend` of `syncq_rpend`, `sync_read_pend` or `syncq r pend`; `total_wait read ns` of `total_wait_r`;
+/// `r op` of `read ops` or `op_r`. `usual`: the direction where the heading has none.
+fn full_heading(column: &str, usual: Option<&str>) -> Option<String> {
     let column = column.trim().to_ascii_lowercase();
-    let words: Vec<&str> = column.split(['_', ' ', '-', '.']).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = column.split(BETWEEN).filter(|word| !word.is_empty()).collect();
+    if let Some(full) = rate(&words) {
+        return Some(full);
+    }
     let (first, rest) = words.split_first()?;
     let (mut direction, mut what) = (None, None);
     for word in rest {
@@ -78,6 +98,7 @@ fn full_heading(column: &str) -> Option<String> {
             };
         }
     }
+    let direction = direction.or(usual.filter(|_| what == Some("wait")));
     let base = first.strip_suffix('q').unwrap_or(first);
     let queue = if base == "sync" || base == "async" { format!("{base}q") } else { base.to_owned() };
     match (base, what?, direction) {
@@ -90,6 +111,23 @@ fn full_heading(column: &str) -> Option<String> {
         ("trim" | "rebuild", what, _) => Some(format!("{base}q_write {what}")),
         _ => None,
     }
+}
+
+/// Operations or bytes a second in one direction, in the words of the reader of pasted output.
+fn rate(words: &[&str]) -> Option<String> {
+    let [a, b] = words else { return None };
+    let direction = |word: &str| match word {
+        "r" | "read" | "reads" | "rd" => Some("r"),
+        "w" | "write" | "writes" | "wr" => Some("w"),
+        _ => None,
+    };
+    let kind = |word: &str| match word {
+        "op" | "ops" | "operations" => Some("op"),
+        "bw" | "bandwidth" => Some("bw"),
+        _ => None,
+    };
+    let (direction, kind) = direction(a).zip(kind(b)).or_else(|| direction(b).zip(kind(a)))?;
+    Some(format!("{direction} {kind}"))
 }
 
 #[cfg(test)]
@@ -118,17 +156,32 @@ mod tests {
             ("disk_wait write", Some("disk_wait write ns")),
             ("syncq_wait_read", Some("syncq_wait read ns")),
             ("scrub_wait", Some("scrub wait ns")),
+            ("read ops", Some("r op")),
+            ("op_w", Some("w op")),
+            ("bw read", Some("r bw")),
+            ("disk_wait", None),
             ("pool", None),
             ("rbw", None),
             ("read", None),
         ] {
-            assert_eq!(full_heading(given).as_deref(), full, "{given}");
+            assert_eq!(full_heading(given, None).as_deref(), full, "{given}");
         }
         let mut read =
             table("zpool iostat -l 5", &["pool", "disk_wait_r"], &[&["tank", "2ms"], &["tank", "-"]]);
         full_headings(&mut read);
         assert_eq!(read.columns, ["pool", "disk_wait read ns"]);
         assert_eq!(read.rows, [["tank", "2000000"], ["tank", "-"]]);
+
+        let mut only_reads = table(
+            "zpool iostat -lq 5",
+            &["read ops", "disk_wait", "syncq_read activ"],
+            &[&["104", "9ms", "1"]],
+        );
+        full_headings(&mut only_reads);
+        assert_eq!(only_reads.columns, ["r op", "disk_wait read ns", "syncq_read activ"]);
+        let mut both = table("zpool iostat -l 5", &["read ops", "write ops", "disk_wait"], &[]);
+        full_headings(&mut both);
+        assert_eq!(both.columns, ["r op", "w op", "disk_wait"]);
     }
 
     #[test]

@@ -106,6 +106,22 @@ pub fn try_sampling() -> io::Result<Sampled> {
     open_event(&mut want.attr(), Whose::Thread(-1), cpu).map(|_| Sampled::ByTimer)
 }
 
+/// Opens an event as a recording of the caller's own processes does, and closes it again.
+///
+/// # Errors
+/// When the kernel refuses, with what helps.
+pub fn try_sampling_own() -> Result<(), RecordError> {
+    let want = Sampling {
+        hz: 99,
+        clock: Clock::CpuClock,
+        user_only: false,
+        inherit: false,
+        on_exec: false,
+        count_lost: false,
+    };
+    probe(want, Whose::Thread(0), -1, "own processes").map(drop)
+}
+
 /// Opens the events of a target that is held; sentences on what was adapted go to `caveats`.
 pub(crate) fn open(
     options: &RecordOptions,

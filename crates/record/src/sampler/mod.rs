@@ -24,7 +24,7 @@ pub(crate) use cpu::Taken;
 #[cfg(test)]
 pub(crate) use cpu_events::Attached;
 pub(crate) use cpu_events::open as open_cpu_events;
-pub use cpu_events::try_sampling;
+pub use cpu_events::{try_sampling, try_sampling_own};
 use pace::Pace;
 use processes::Processes;
 use rustix::fd::OwnedFd;

@@ -43,7 +43,7 @@ pub struct RunArgs {
     /// Explain this capture in full, such as aes-256-ccm-read, instead of the one with the strongest finding.
     #[arg(long, value_name = "CAPTURE", conflicts_with_all = ["no_record", "json"])]
     explain: Option<String>,
-    /// Measure only; record no captures.
+    /// Measure only; record no captures. So it is, too, where this host forbids sampling.
     #[arg(long)]
     no_record: bool,
     /// Keep the pool of each run in the output folder (pool/0000 and so on), for lab verify and zdb.
@@ -95,12 +95,29 @@ pub fn run(args: &RunArgs) -> Result<ExitCode> {
     options.data.clone_from(&args.data);
     options.keep = args.keep;
     options.like = like;
-    options.hz = (!args.no_record).then_some(args.hz);
+    options.hz = rate(args)?;
     options.command = std::env::args().collect();
     options.cancel = stop::flag()?;
     let hz = options.hz;
     let result = with_recorder(hz, |recorder, shown| zwhy_lab::run(&experiment, &options, recorder, shown))?;
     tell(result, &args.output, args.explain.as_deref(), args.json)
+}
+
+/// How often recordings sample; `None` without recordings, which are left out where this host forbids them.
+fn rate(args: &RunArgs) -> Result<Option<u32>> {
+    if args.no_record {
+        return Ok(None);
+    }
+    match zwhy_record::try_sampling_own() {
+        Ok(()) => Ok(Some(args.hz)),
+        Err(error) if args.explain.is_some() => Err(error.into()),
+        Err(error) => {
+            output::note(&format!(
+                "{error}\nthe experiment is measured without captures, as with --no-record"
+            ));
+            Ok(None)
+        }
+    }
 }
 
 fn run_in_vm(wanted: &Wanted, args: &RunArgs) -> Result<ExitCode> {
