@@ -195,7 +195,21 @@ impl Host {
         if !ours {
             return Err(format!("there is a pool {name} that is not the lab's; it is not destroyed"));
         }
-        self.tools.change("zpool", &["destroy", "-f", &name]).map_err(|e| e.to_string())?;
+        self.destroy_when_free(&name)?;
         Ok(Some(format!("the pool {name} is destroyed")))
+    }
+
+    /// A process that was killed is no longer seen to work on the pool, and keeps it busy until the kernel has closed
+    /// its files.
+    fn destroy_when_free(&self, name: &str) -> Result<(), String> {
+        let until = Instant::now() + self.patience;
+        loop {
+            match self.tools.change("zpool", &["destroy", "-f", name]).map_err(|e| e.to_string()) {
+                Err(said) if said.contains("is busy") && Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+                other => return other.map(drop),
+            }
+        }
     }
 }

@@ -33,7 +33,13 @@ list) for pool in "$world"/pools/*; do printf '%s\t%s\n' "${pool##*/}" "$(cut -d
 export) mv "$world/pools/$2" "$world/out/" ;;
 import) for word; do guid=$word; done
     for pool in "$world"/out/*; do grep -q "^$guid " "$pool" && mv "$pool" "$world/pools/"; done ;;
-destroy) rm "$world/pools/$3" ;;
+destroy)
+    if [ -e "$world/busy" ]; then
+        rm "$world/busy"
+        echo "cannot destroy '$3': pool is busy" >&2
+        exit 1
+    fi
+    rm "$world/pools/$3" ;;
 esac
 "#;
 const ZFS: &str = r#"#!/bin/sh
@@ -217,6 +223,20 @@ fn cleaning_up_can_be_killed_and_done_again() {
         assert!(!first.left.is_empty() && plan.journal.exists(), "{first:?}");
         assert_eq!(world.host().clean(&plan.journal).left, Vec::<String>::new());
         world.assert_as_before("after the second time");
+    }
+}
+
+#[test]
+fn a_pool_that_is_still_busy_is_waited_for() {
+    for (patience, left) in [(Duration::ZERO, 1), (Duration::from_secs(20), 0)] {
+        let world = World::new();
+        let plan = world.plan();
+        play(&world, &plan).unwrap();
+        fs::remove_dir_all(journal::root(&plan.journal)).unwrap();
+        fs::write(world.at("busy"), "").unwrap();
+        let cleaned = Host { patience, ..world.host() }.clean(&plan.journal);
+        assert_eq!(cleaned.left.len(), left, "{cleaned:?}");
+        assert!(cleaned.left.iter().all(|why| why.contains("pool is busy")), "{cleaned:?}");
     }
 }
 
