@@ -1,16 +1,14 @@
-//! `zwhy lab`: what is checked before OpenZFS runs, and what happens when its process dies.
+//! `zwhy lab`: what is checked before OpenZFS runs, and what comes of its runs.
 
 use crate::record::may_sample;
 use crate::stages::captures_agree;
-use crate::support::{Ran, Reaped, call, obeyed, program, run, signal, skip, wait_until, zwhy};
-use rustix::process::{Pid, Signal, kill_process};
+use crate::support::{call, obeyed, run, skip};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use tempfile::TempDir;
 
 /// The libzpool of this host, where Debian and others put it.
-fn libzpool() -> Option<PathBuf> {
+pub fn libzpool() -> Option<PathBuf> {
     let folders =
         ["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu"];
     let names = ["libzpool.so.7", "libzpool.so.6", "libzpool.so.5"];
@@ -127,52 +125,6 @@ fn folders_in_use_are_left_alone() {
     assert_eq!(fs::read_to_string(folder.path().join("used/mine")).expect("the file"), "precious");
 }
 
-/// Processes that `parent` started.
-fn children(parent: u32) -> Vec<Pid> {
-    let text = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
-    text.split_whitespace().filter_map(|p| Pid::from_raw(p.parse().ok()?)).collect()
-}
-
-#[test]
-fn a_killed_openzfs_is_an_error_and_leaves_no_pool_behind() {
-    if libzpool().is_none() {
-        return skip("a_killed_openzfs_is_an_error_and_leaves_no_pool_behind", "no libzpool is installed");
-    }
-    let folder = TempDir::new().expect("a folder");
-    let scratch = folder.path().join("scratch");
-    let mut command = zwhy(folder.path());
-    command.args("lab run encryption --quick --no-record -o out --scratch scratch".split(' '));
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut program = command.spawn().expect("the program starts");
-    let id = program.id();
-    let vdev_exists = || fs::read_dir(&scratch).is_ok_and(|mut entries| entries.next().is_some());
-    assert!(wait_until(&mut program, || vdev_exists() && !children(id).is_empty()), "the lab ended early");
-    children(id).into_iter().for_each(|pid| kill_process(pid, Signal::KILL).expect("it is ours"));
-    // The runs after it are made.
-    let ran = Ran::of(program.wait_with_output().expect("the program ends"));
-    assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.err.contains("1 of 3 runs did not end") && ran.err.contains("SIGKILL"), "{}", ran.err);
-    assert!(ran.out.contains("Did not end: ") && ran.out.contains("CPU-s/GB"), "{}", ran.out);
-    assert!(!scratch.exists(), "the scratch folder was made by the lab");
-}
-
-#[test]
-fn ctrl_c_ends_the_lab_in_order() {
-    if libzpool().is_none() {
-        return skip("ctrl_c_ends_the_lab_in_order", "no libzpool is installed");
-    }
-    let folder = TempDir::new().expect("a folder");
-    let mut command = zwhy(folder.path());
-    command.args("lab run encryption --quick --no-record -o out".split(' '));
-    let mut program = Reaped(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts"));
-    let id = program.0.id();
-    assert!(wait_until(&mut program.0, || !children(id).is_empty()), "the lab ended early");
-    signal(&program.0, Signal::INT);
-    assert!(!wait_until(&mut program.0, || false), "it ends by itself");
-    assert_eq!(program.0.wait().expect("it ended").code(), Some(1));
-    assert!(!folder.path().join("out/scratch").exists());
-}
-
 /// Runs an experiment, if this host can, and returns the folder of its captures.
 fn captures(test: &str, experiment: &str) -> Option<TempDir> {
     if libzpool().is_none() {
@@ -223,7 +175,7 @@ fn gzip_in_user_space_is_explained() {
 }
 
 /// A small experiment of one's own: two compressions of 8 MiB.
-const SMALL: &str = r#"
+pub const SMALL: &str = r#"
 name = "small"
 title = "Small"
 question = "What does gzip cost?"
@@ -331,43 +283,6 @@ fn results_are_checked_compared_and_resumed() {
     assert!(line.contains("both are the folder one; name two results"), "{line}");
     let line = call(here, "lab compare one nowhere").failed(1);
     assert!(line.contains("no results of an experiment in nowhere"), "{line}");
-}
-
-/// Starts a program to which perf_event_open is a system call that this kernel does not have, as in an emulated machine.
-const WITHOUT_PERF_EVENTS: &str = r#"
-import ctypes, os, platform, struct, sys
-number = {"x86_64": 298}.get(platform.machine(), 241)
-load, equal, ret = 0x20, 0x15, 0x06
-code = b"".join(struct.pack("HBBI", *i) for i in
-    [(load, 0, 0, 0), (equal, 0, 1, number), (ret, 0, 0, 0x50000 | 38), (ret, 0, 0, 0x7fff0000)])
-kept = ctypes.create_string_buffer(code)
-program = struct.pack("H6xQ", 4, ctypes.addressof(kept))
-libc = ctypes.CDLL(None, use_errno=True)
-assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program) == 0, ctypes.get_errno()
-os.execv(sys.argv[1], sys.argv[1:])
-"#;
-
-#[test]
-fn an_experiment_is_measured_where_nothing_can_be_sampled() {
-    let test = "an_experiment_is_measured_where_nothing_can_be_sampled";
-    if libzpool().is_none() {
-        return skip(test, "no libzpool is installed");
-    }
-    let folder = TempDir::new().expect("a folder");
-    fs::write(folder.path().join("small.toml"), SMALL).expect("a file");
-    let lab = |more: &str| {
-        let mut command = program(Path::new("python3"), folder.path());
-        command.args(["-c", WITHOUT_PERF_EVENTS, env!("CARGO_BIN_EXE_zwhy")]);
-        command.args(format!("lab run small.toml --quick -o out {more}").split_whitespace());
-        Ran::of(command.output().expect("python3"))
-    };
-    let line = lab("--explain gzip-9-write").failed(1);
-    assert!(line.contains("this kernel has no perf events"), "{line}");
-    let ran = lab("");
-    assert!(ran.err.contains("no perf events") && ran.err.contains("--no-record"), "{}", ran.err);
-    assert!(ran.ok().contains("CPU-s/GB"));
-    let captures = fs::read_dir(folder.path().join("out")).expect("a folder").flatten();
-    assert_eq!(captures.filter(|e| e.path().extension().is_some_and(|e| e == "zwhy")).count(), 0);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use zwhy_evidence::{Evidence, Table};
 use zwhy_paste::{Tools, blocks, cells};
 
 /// Headings of a column that holds lines.
-const LINES: [&str; 8] = ["line", "lines", "output", "text", "log", "message", "entry", "status"];
+const LINES: [&str; 9] = ["line", "lines", "output", "text", "log", "message", "msg", "entry", "status"];
 /// Stacks in lines are no deeper than this.
 const MOST_FRAMES: usize = 128;
 

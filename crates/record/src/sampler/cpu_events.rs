@@ -90,14 +90,7 @@ fn probe(mut want: Sampling, whose: Whose<'_>, cpu: i32, target: &str) -> Result
 /// # Errors
 /// When the kernel refuses.
 pub fn try_sampling() -> io::Result<Sampled> {
-    let mut want = Sampling {
-        hz: 99,
-        clock: Clock::Cycles,
-        user_only: false,
-        inherit: false,
-        on_exec: false,
-        count_lost: false,
-    };
+    let mut want = trial(Clock::Cycles);
     let cpu = online_cpus().first().map_or(0, |c| *c as i32);
     if open_event(&mut want.attr(), Whose::Thread(-1), cpu).is_ok() {
         return Ok(Sampled::ByCycles);
@@ -111,15 +104,12 @@ pub fn try_sampling() -> io::Result<Sampled> {
 /// # Errors
 /// When the kernel refuses, with what helps.
 pub fn try_sampling_own() -> Result<(), RecordError> {
-    let want = Sampling {
-        hz: 99,
-        clock: Clock::CpuClock,
-        user_only: false,
-        inherit: false,
-        on_exec: false,
-        count_lost: false,
-    };
-    probe(want, Whose::Thread(0), -1, "own processes").map(drop)
+    probe(trial(Clock::CpuClock), Whose::Thread(0), -1, "this program").map(drop)
+}
+
+/// What is opened only to see whether the kernel grants it.
+fn trial(clock: Clock) -> Sampling {
+    Sampling { hz: 99, clock, user_only: false, inherit: false, on_exec: false, count_lost: false }
 }
 
 /// Opens the events of a target that is held; sentences on what was adapted go to `caveats`.

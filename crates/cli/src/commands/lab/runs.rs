@@ -43,7 +43,7 @@ pub struct RunArgs {
     /// Explain this capture in full, such as aes-256-ccm-read, instead of the one with the strongest finding.
     #[arg(long, value_name = "CAPTURE", conflicts_with_all = ["no_record", "json"])]
     explain: Option<String>,
-    /// Measure only; record no captures. So it is, too, where this host forbids sampling.
+    /// Measure only; record no captures. Where the host forbids sampling, zwhy does this by itself and says so.
     #[arg(long)]
     no_record: bool,
     /// Keep the pool of each run in the output folder (pool/0000 and so on), for lab verify and zdb.
