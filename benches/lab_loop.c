@@ -7,6 +7,7 @@
 // work.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -151,6 +152,32 @@ static nvlist *disk(const char *path)
 	return root;
 }
 
+// All features that this OpenZFS knows, as the lab's pool and one of `zpool create` have them: without them the pool has
+// no log of its space maps and compresses its metadata otherwise.
+static nvlist *features(void)
+{
+	struct feature {
+		int id;
+		const char *name, *guid, *description;
+		int flags, supported, kind;
+		const void *depends;
+	};
+	NEED(nvlist *, fnvlist_alloc, void);
+	NEED(void, fnvlist_add_uint64, nvlist *, const char *, uint64_t);
+	nvlist *properties = fnvlist_alloc();
+	const struct feature *table = find("spa_feature_table");
+	const Elf64_Sym *symbol;
+	Dl_info in;
+	if (!dladdr1(table, &in, (void **)&symbol, RTLD_DL_SYMENT))
+		fail("spa_feature_table", EINVAL);
+	for (size_t i = 0; i < symbol->st_size / sizeof(*table); i++) {
+		char name[256];
+		snprintf(name, sizeof(name), "feature@%s", table[i].name);
+		fnvlist_add_uint64(properties, name, 0);
+	}
+	return properties;
+}
+
 static objset *own(void)
 {
 	NEED(int, dmu_objset_own, const char *, int, int, int, const void *, objset **);
@@ -176,7 +203,7 @@ static objset *make_pool(const char *path, uint64_t *object)
 	NEED(int, dmu_tx_assign, tx *, uint64_t);
 	NEED(void, dmu_tx_commit, tx *);
 	NEED(uint64_t, dmu_object_alloc, objset *, int, int, int, int, tx *);
-	checked("spa_create", spa_create(pool, disk(path), NULL, NULL, NULL, NULL));
+	checked("spa_create", spa_create(pool, disk(path), features(), NULL, NULL, NULL));
 	checked("dmu_objset_create", dmu_objset_create(dataset, OST_OTHER, 0, NULL, NULL, NULL));
 	checked("compression=off", dsl_prop_set_int(dataset, "compression", SOURCE_LOCAL, COMPRESS_OFF));
 	objset *opened = own();
@@ -250,12 +277,15 @@ int main(int count, char **arguments)
 	snprintf(path, sizeof(path), "%s/loop-disk", arguments[2]);
 	snprintf(cache, sizeof(cache), "%s/loop.cache", arguments[2]);
 	int file = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
-	if (file < 0 || posix_fallocate(file, 0, bytes * 2 + (512 << 20)))
+	if (file < 0 || posix_fallocate(file, 0, bytes / 4 * 5 + (256 << 20)))
 		fail(path, errno);
 	close(file);
 	// The host's own zpool.cache must not be touched.
 	*(char **)find("spa_config_path") = cache;
 	*(int *)find("zfs_flags") = 0;
+	*(int *)find("spa_asize_inflation") = 2;
+	// What OpenZFS takes of the 4 GiB of memory that the lab shows it.
+	*(uint64_t *)find("zfs_dirty_data_max") = ((uint64_t)4 << 30) / 10;
 	*(uint64_t *)find("zfs_arc_max") = ARC_BYTES;
 	*(uint64_t *)find("zfs_arc_min") = ARC_BYTES / 2;
 	NEED(void, kernel_init, int);

@@ -37,12 +37,12 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<()> {
-    let knowledge = args.knowledge.load()?;
+    let knowledge = args.knowledge.load_until_exit()?;
     if let Some(after) = &args.after {
-        return compare(args, after, &knowledge);
+        return compare(args, after, knowledge);
     }
-    let imported = load(&args.input, &args.read.with_tools(&knowledge))?;
-    let answer = answer(&imported, &knowledge, &args.read.name_of(&args.input));
+    let imported = load(&args.input, &args.read.with_tools(knowledge))?;
+    let answer = answer(&imported, knowledge, &args.read.name_of(&args.input));
     let text = if args.json {
         zwhy_report::answer_json(&answer)?
     } else if args.markdown {

@@ -26,8 +26,8 @@ pub struct Args {
 
 pub fn run(args: &Args) -> Result<()> {
     output::check(&args.output, &["html", "htm"], "this writes a page: name it X.html")?;
-    let knowledge = args.knowledge.load()?;
-    let read = args.read.with_tools(&knowledge);
+    let knowledge = args.knowledge.load_until_exit()?;
+    let read = args.read.with_tools(knowledge);
     if args.inputs.iter().filter(|path| *path == Path::new("-")).count() > 1 {
         bail!("standard input (-) is named twice, and can be read once: name it once");
     }
@@ -36,7 +36,7 @@ pub fn run(args: &Args) -> Result<()> {
         let imported = load(path, &read)?;
         let name = args.read.name_of(path);
         tell(&name, with_drawn(&imported).as_ref().unwrap_or(&imported));
-        let (blocks, answer) = blocks_of(&imported, &name, &knowledge, Roots::Threads)?;
+        let (blocks, answer) = blocks_of(&imported, &name, knowledge, Roots::Threads)?;
         inputs.push(Input { name, why: answer.why, blocks });
     }
     output::write_result(&args.output, page_of_all(&inputs)?.as_bytes())

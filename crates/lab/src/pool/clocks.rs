@@ -69,12 +69,12 @@ impl Measuring {
             moved: devices(roots, disks),
             stop,
             watch: watch.ok(),
-            own: Snapshot::take(),
+            own: Snapshot::begin(),
         }
     }
 
     pub fn end(self) -> PhaseClocks {
-        let mut clocks = self.own.until(&Snapshot::take());
+        let mut clocks = self.own.until(&Snapshot::end());
         let moved = devices(&self.roots, &self.disks);
         let now = threads(&self.roots);
         // Fails only when it has ended.

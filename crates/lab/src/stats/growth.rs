@@ -77,6 +77,9 @@ impl Growth {
     }
 }
 
+/// How far from a law's exponent a measured one may lie and still be that law's: where the size doubles, the cost changes
+/// by 7 % more or less than the law says. Caches that larger sizes leave do as much.
+pub const EXPONENT_MARGIN: f64 = 0.1;
 /// A more complicated law is taken when its error is below this part of a simpler one's.
 const CLEARLY_BETTER: f64 = 0.8;
 /// Costs below zero are no costs; this stands for none.

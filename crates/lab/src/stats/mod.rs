@@ -12,7 +12,7 @@ mod warmup;
 
 pub use bootstrap::{Interval, median, median_interval};
 pub use drift::drifts;
-pub use growth::{Growth, Model, fit};
+pub use growth::{EXPONENT_MARGIN, Growth, Model, fit};
 pub use ratio::{OUTSIDE, Ratio, paired, paired_at, pairs, unpaired};
 pub use surface::{Law, Surface, fit_surface};
 pub use warmup::{by_cell, warms_up};

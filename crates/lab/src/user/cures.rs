@@ -128,6 +128,7 @@ pub fn apply(zpool: &Zpool, library: &Library, setup: &Setup, vdev_prefix: &Path
     // A maximum below the minimum is ignored, and in user space the minimum is half of the default maximum.
     let arc = set_variable(zpool, "zfs_arc_max", setup.arc_max.0)
         && set_variable(zpool, "zfs_arc_min", (setup.arc_max.0 / 2).max(LEAST_ARC));
+    let worst = asize_inflation(setup);
     let mut cures = vec![
         cure("builds of distributions switch on debug checks", "zfs_flags = 0", flags),
         cure("the page cache under file vdevs", "vdev files opened with O_DIRECT", shim && direct),
@@ -138,6 +139,11 @@ pub fn apply(zpool: &Zpool, library: &Library, setup: &Setup, vdev_prefix: &Path
             shim && arc,
         ),
         cure("memory pressure is reported at random", "no memory pressure reported", shim),
+        cure(
+            "a write reserves 24 times its size, so that a small pool commits a txg for every few MB",
+            &format!("spa_asize_inflation = {worst}, what this pool's layout can need"),
+            set_variable(zpool, "spa_asize_inflation", worst),
+        ),
     ];
     cures.push(match name_threads {
         true => cure("threads carry no names", "threads named after their task queue", shim),
@@ -146,6 +152,14 @@ pub fn apply(zpool: &Zpool, library: &Library, setup: &Setup, vdev_prefix: &Path
         }
     });
     cures
+}
+
+/// The most that a block takes on disk, as OpenZFS counts it (`spa_asize_inflation`, spa_misc.c): parity, copies, and twice
+/// for what may be written anew while a txg syncs. OpenZFS takes the worst of all layouts.
+fn asize_inflation(setup: &Setup) -> i32 {
+    let copies = setup.property("copies").parse::<i32>().unwrap_or(1).clamp(1, 3);
+    let parity = i32::try_from(setup.layout.redundant(setup.disks)).unwrap_or(i32::MAX).clamp(0, 3);
+    (parity + 1) * copies * 2
 }
 
 const ARC_SIZE: &str = "the ARC is sized from all memory of the host";

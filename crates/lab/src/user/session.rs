@@ -74,7 +74,7 @@ pub fn open(own: &UserPlan, plan: &ChildPlan) -> Result<(Box<dyn Session>, Vec<c
     if let Some(device) = setup.device {
         shim::device(device);
     }
-    let (begun, ended) = ((Snapshot::take(), Counters::read()), Counters::read());
+    let (begun, ended) = ((Snapshot::begin(), Counters::read()), Counters::read());
     offload::pause(false);
     let disks = Disks::new(&plan.scratch, setup.disks);
     let (writes, keep) = (own.existing.is_none(), plan.keep.then(|| plan.scratch.clone()));
@@ -220,11 +220,11 @@ impl Session for UserSession {
         // The clocks come last, so that reading the counters is no work of the step.
         let counters = Counters::read().but("offload", &self.ended);
         self.peaks = memory::reset_peak();
-        self.begun = (Snapshot::take(), counters);
+        self.begun = (Snapshot::begin(), counters);
     }
 
     fn end(&mut self) -> Measured {
-        let (clocks, counters) = (Snapshot::take(), Counters::read());
+        let (clocks, counters) = (Snapshot::end(), Counters::read());
         let (begun, counted) = &self.begun;
         let peak_bytes = zwhy_host::peak_rss().filter(|_| self.peaks);
         let measured = Measured {

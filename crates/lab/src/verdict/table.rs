@@ -5,7 +5,7 @@ use super::{number, surface_line};
 use crate::Engine;
 use crate::like::Likeness;
 use crate::result::{ExperimentResult, GrowthResult, RunResult, Stopped, SummaryStep, ThreadGroup};
-use crate::stats::{Growth, Interval, Model, median};
+use crate::stats::{EXPONENT_MARGIN, Growth, Interval, Model, median};
 use std::fmt::Write;
 
 /// Threads below this share of a step are not worth a column.
@@ -219,10 +219,11 @@ pub fn law(fit: &Growth) -> String {
     let Interval { value, low, high } = fit.exponent;
     let law = match fit.model {
         // No law falls; what does is no constant either.
-        Model::Constant if high < 0.0 => "falls as it grows".to_owned(),
+        Model::Constant if high < -EXPONENT_MARGIN => "falls as it grows".to_owned(),
         Model::Constant => "is constant".to_owned(),
         // A law fits any three points best; that they grow is not said by it.
         _ if low <= 0.0 => "shows no growth".to_owned(),
+        _ if high < EXPONENT_MARGIN => "hardly grows".to_owned(),
         model => format!("grows as {}", model.name()),
     };
     format!("{law} (exponent {value:.2} [{low:.2}, {high:.2}])")
@@ -251,6 +252,8 @@ mod tests {
         let fit = crate::stats::fit(&noise).unwrap();
         assert_ne!(fit.model, Model::Constant, "it would be told as constant anyway");
         assert!(law(&fit).starts_with("shows no growth (exponent "), "{}", law(&fit));
+        let hardly = crate::stats::fit(&[(100.0, 1.0), (200.0, 1.045), (400.0, 1.088)]).unwrap();
+        assert!(law(&hardly).starts_with("hardly grows (exponent 0.06 "), "{}", law(&hardly));
         let grows = crate::stats::fit(&[(100.0, 1.0), (200.0, 2.01), (400.0, 3.98)]).unwrap();
         assert!(law(&grows).starts_with("grows as n (exponent "), "{}", law(&grows));
     }
