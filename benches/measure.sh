@@ -9,7 +9,10 @@ commands=()
 bars=()
 beside=()
 
-# add NAME BAR PEER COMMAND: BAR is `CPU seconds/MB` (each may be empty), PEER the row to compare with.
+# The row whose CPU time the bars are parts of: machines differ, and the same one differs from hour to hour.
+yardstick=
+
+# add NAME BAR PEER COMMAND: BAR is `part of the yardstick's CPU time/MB` (each may be empty), PEER the row to compare with.
 add() {
     names+=("$1")
     bars+=("$2")
@@ -42,15 +45,16 @@ table() {
     for ((round = 0; round < ${REPEAT:-3}; round++)); do
         for i in "${!names[@]}"; do once "$i"; done
     done
-    echo "| step | CPU s | bar | peak MB | bar | x of zwhy |"
-    echo "|---|---:|---:|---:|---:|---:|"
+    echo "| step | CPU s | of ${names[yardstick]} | bar | peak MB | bar | x of zwhy |"
+    echo "|---|---:|---:|---:|---:|---:|---:|"
     for i in "${!names[@]}"; do
         IFS=/ read -r bar_cpu bar_memory <<<"${bars[i]}"
         peer=${beside[i]}
         # How many times the CPU time of the row it is beside is in its own.
         awk -v name="${names[i]}" -v cpu="${cpu[$i]}" -v bar_cpu="$bar_cpu" -v kilobytes="${memory[$i]}" \
-            -v bar_memory="$bar_memory" -v peer="${peer:+${cpu[$peer]}}" 'BEGIN {
-                printf "| %s | %.2f | %s | %d | %s | %s |\n", name, cpu, bar_cpu, kilobytes / 1024, bar_memory,
+            -v bar_memory="$bar_memory" -v peer="${peer:+${cpu[$peer]}}" -v yardstick="${cpu[$yardstick]}" 'BEGIN {
+                part = bar_cpu == "" ? "" : sprintf("%.2f", cpu / yardstick)
+                printf "| %s | %.2f | %s | %s | %d | %s | %s |\n", name, cpu, part, bar_cpu, kilobytes / 1024, bar_memory,
                     peer == "" ? "" : sprintf("%.1f", cpu / (peer > 0 ? peer : 0.01))
             }'
     done

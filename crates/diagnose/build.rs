@@ -1,6 +1,10 @@
 //! Embeds the knowledge files: every `.toml` below `knowledge/` becomes part of the library, so a
 //! new cause is one new file and nothing else. A digest of them all is the version of the knowledge.
 
+#[path = "src/knowledge/in_two.rs"]
+mod in_two;
+
+use in_two::in_two;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -8,23 +12,47 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("knowledge");
     let mut code = String::new();
-    for (constant, folder) in [("ANATOMY", "anatomy"), ("CAUSES", "causes")] {
-        let folder = root.join(folder);
-        println!("cargo::rerun-if-changed={}", folder.display());
-        // Writing to a String cannot fail.
-        let _ = writeln!(code, "pub const {constant}: &[(&str, &str)] = &[");
-        for file in toml_files(&folder)? {
-            println!("cargo::rerun-if-changed={}", file.display());
-            let name = file.file_name().unwrap_or_default().to_string_lossy();
-            let path = file.canonicalize()?;
-            let _ = writeln!(code, "    ({name:?}, include_str!({path:?})),");
-        }
-        code.push_str("];\n");
+    // Writing to a String cannot fail.
+    let _ = writeln!(code, "pub const ANATOMY: &[(&str, &str)] = &[");
+    for file in watched(&root.join("anatomy"))? {
+        let _ = writeln!(code, "    ({:?}, {:?}),", name(&file), as_json(&fs::read_to_string(&file)?));
     }
+    code.push_str("];\n");
+    let _ = writeln!(code, "pub const CAUSES: &[CauseText] = &[");
+    for file in watched(&root.join("causes"))? {
+        let text = fs::read_to_string(&file)?;
+        let (head, tests) = in_two(&text);
+        let (name, head, above) = (name(&file), as_json(head), head.lines().count());
+        let _ = writeln!(
+            code,
+            "    CauseText {{ name: {name:?}, head: {head:?}, tests: {tests:?}, above: {above} }},"
+        );
+    }
+    code.push_str("];\n");
     println!("cargo::rerun-if-changed={}", root.display());
     let _ = writeln!(code, "pub const DIGEST: &str = \"{:016x}\";", digest(&root)?);
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo gives no OUT_DIR"))?;
     fs::write(Path::new(&out).join("knowledge.rs"), code)
+}
+
+/// All causes are read at every start, and JSON is read in a fifth of the time. What is no TOML stays as it is, and is told
+/// where it is read.
+fn as_json(toml: &str) -> String {
+    let value: Result<toml::Table, _> = toml::from_str(toml);
+    value.ok().and_then(|table| serde_json::to_string(&table).ok()).unwrap_or_else(|| toml.to_owned())
+}
+
+fn name(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The files of a folder, each of which makes this run again.
+fn watched(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let files = toml_files(folder)?;
+    for path in files.iter().map(PathBuf::as_path).chain([folder]) {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
+    Ok(files)
 }
 
 /// FNV-1a of names and texts of all knowledge files, in the order of their names; no folder of the machine

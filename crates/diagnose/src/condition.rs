@@ -27,6 +27,16 @@ pub type QueryId = usize;
 pub struct QueryBank {
     queries: Vec<Query>,
     ids: FxHashMap<String, QueryId>,
+    /// Calls as they were written: most are written more than once.
+    calls: FxHashMap<String, QueryId>,
+    facts: FxHashMap<String, CompiledFact>,
+}
+
+/// A canonical fact, which every condition that asks for it shares.
+#[derive(Clone, Debug)]
+struct CompiledFact {
+    sources: Arc<[IdedExpr]>,
+    queries: Vec<QueryId>,
 }
 
 impl QueryBank {
@@ -70,7 +80,7 @@ pub struct Condition {
 }
 
 /// Facts by index, each with its sources in order.
-type Facts = Vec<(String, Vec<IdedExpr>)>;
+type Facts = Vec<(String, Arc<[IdedExpr]>)>;
 
 impl Condition {
     /// # Errors
@@ -325,13 +335,27 @@ impl Taken<'_> {
     }
 
     fn query(&mut self, function: &str, arguments: Vec<String>) -> Result<String, String> {
-        let arguments =
-            arguments.iter().map(|text| Canon::embedded().expanded(text)).collect::<Result<_, _>>()?;
-        let id = self.bank.add(Query::new(function, arguments)?);
+        let call = format!("{function}({})", arguments.join("\0"));
+        let id = match self.bank.calls.get(&call) {
+            Some(id) => *id,
+            None => {
+                let expanded = arguments
+                    .iter()
+                    .map(|text| Canon::embedded().expanded(text))
+                    .collect::<Result<_, _>>()?;
+                let id = self.bank.add(Query::new(function, expanded)?);
+                self.bank.calls.insert(call, id);
+                id
+            }
+        };
+        self.asks(id);
+        Ok(format!("q{id}"))
+    }
+
+    fn asks(&mut self, id: QueryId) {
         if !self.queries.contains(&id) {
             self.queries.push(id);
         }
-        Ok(format!("q{id}"))
     }
 
     fn fact(&mut self, name: &str) -> Result<String, String> {
@@ -341,20 +365,32 @@ impl Taken<'_> {
         if let Some(at) = self.facts.iter().position(|(known, _)| known == name) {
             return Ok(format!("f{at}"));
         }
-        let Some(fact) = Canon::embedded().get(name) else {
-            return Err(format!("no fact is called `{name}`: knowledge/facts.toml has their names"));
+        let CompiledFact { sources, queries } = match self.bank.facts.get(name) {
+            Some(compiled) => compiled.clone(),
+            None => {
+                let compiled = compile_fact(name, self.bank)?;
+                self.bank.facts.insert(name.to_owned(), compiled.clone());
+                compiled
+            }
         };
-        self.of_fact = true;
-        let mut sources = Vec::new();
-        for text in &fact.sources {
-            let mut source = parse(text).map_err(|e| format!("{name}: {e}"))?;
-            self.take(&mut source).map_err(|e| format!("{name}: {e}"))?;
-            sources.push(source);
-        }
-        self.of_fact = false;
+        queries.into_iter().for_each(|id| self.asks(id));
         self.facts.push((name.to_owned(), sources));
         Ok(format!("f{}", self.facts.len() - 1))
     }
+}
+
+fn compile_fact(name: &str, bank: &mut QueryBank) -> Result<CompiledFact, String> {
+    let Some(fact) = Canon::embedded().get(name) else {
+        return Err(format!("no fact is called `{name}`: knowledge/facts.toml has their names"));
+    };
+    let mut taken = Taken { bank, queries: Vec::new(), facts: Vec::new(), of_fact: true };
+    let mut source = |text: &String| {
+        let mut source = parse(text)?;
+        taken.take(&mut source)?;
+        Ok(source)
+    };
+    let sources: Result<_, String> = fact.sources.iter().map(&mut source).collect();
+    Ok(CompiledFact { sources: sources.map_err(|e| format!("{name}: {e}"))?, queries: taken.queries })
 }
 
 /// A question that a text compares with a plain number.

@@ -6,6 +6,7 @@
 //! its top and of a list at its end says nothing of listing snapshots.
 
 use crate::knowledge::Cause;
+use std::sync::{Arc, LazyLock};
 
 /// Words within which all parts of a phrase have to stand: some three sentences.
 const NEAR: usize = 50;
@@ -32,6 +33,10 @@ const GROUPS: [(&str, &str); 2] = [
     ("@cpu", "cpu|cpus|load|core|cores|100|spin*|pegged|saturat*|hot"),
 ];
 
+/// The groups ready for use: nearly every phrase has one.
+static WHOLE_GROUPS: LazyLock<[(&str, Arc<[Run]>); 2]> =
+    LazyLock::new(|| GROUPS.map(|(name, words)| (name, alternatives(words))));
+
 impl Cause {
     /// The phrases of this cause that a text says, as they are written in its file.
     pub fn phrases_in(&self, text: &str) -> Vec<&str> {
@@ -45,7 +50,7 @@ impl Cause {
 pub struct Phrase {
     /// As it is written in the cause's file.
     pub text: String,
-    parts: Vec<Vec<Run>>,
+    parts: Vec<Arc<[Run]>>,
 }
 
 /// Words that follow one another.
@@ -68,15 +73,17 @@ impl Phrase {
     /// # Errors
     /// A sentence that says what is wrong with the phrase.
     pub fn read(text: &str) -> Result<Phrase, String> {
-        let parts: Vec<Vec<Run>> = text
-            .split_whitespace()
-            .map(|part| GROUPS.iter().fold(part.to_owned(), |part, (name, words)| part.replace(name, words)))
-            .map(|part| part.split('|').map(|run| run.split('+').map(word).collect()).collect())
-            .collect();
+        let of = |part: &str| match WHOLE_GROUPS.iter().find(|(name, _)| *name == part) {
+            Some((_, runs)) => runs.clone(),
+            None => alternatives(
+                &GROUPS.iter().fold(part.to_owned(), |part, (name, words)| part.replace(name, words)),
+            ),
+        };
+        let parts: Vec<Arc<[Run]>> = text.split_whitespace().map(of).collect();
         let bad = |word: &Word| {
             word.text.is_empty() || word.text.chars().any(|c| c.is_ascii_uppercase() || !is_word(c))
         };
-        if parts.iter().flatten().flatten().any(bad) {
+        if parts.iter().flat_map(|runs| runs.iter()).flatten().any(bad) {
             return Err(format!(
                 "`{text}`: words are in small letters, with `|`, `+` and `*` at the end alone"
             ));
@@ -123,7 +130,8 @@ impl Phrase {
 
     /// Whether the words stand at this place and nothing takes them back, unless the phrase asks for that itself.
     fn stands(&self, run: &Run, words: &[String], at: usize) -> bool {
-        let asks_for = |word: &str| self.parts.iter().flatten().flatten().any(|own| own.is(word));
+        let asks_for =
+            |word: &str| self.parts.iter().flat_map(|runs| runs.iter()).flatten().any(|own| own.is(word));
         let after = &words[words.len().min(at + run.len())..];
         let no = || words[..at].last().is_some_and(|word| NO.contains(&word.as_str()) && !asks_for(word));
         let taken_back = || {
@@ -143,6 +151,10 @@ fn first_of_each(hits: &[(usize, usize)], parts: usize, words: &[String]) -> Vec
     at.sort_unstable();
     at.dedup();
     at.into_iter().map(|at| words[at].clone()).collect()
+}
+
+fn alternatives(part: &str) -> Arc<[Run]> {
+    part.split('|').map(|run| run.split('+').map(word).collect()).collect()
 }
 
 fn word(text: &str) -> Word {

@@ -5,7 +5,7 @@
 
 use super::threads::{Only, ThreadStage};
 use super::{Anatomy, FrameRule, NameMap, PatternSource, Stage, StageId};
-use crate::knowledge::{KnowledgeError, SourceText};
+use crate::knowledge::{KnowledgeError, SourceText, read};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -85,9 +85,9 @@ impl Anatomy {
     pub(crate) fn load(texts: &[SourceText], problems: &mut Vec<KnowledgeError>) -> Anatomy {
         let mut files: Vec<(&str, File)> = Vec::new();
         for text in texts {
-            match toml::from_str::<File>(&text.text) {
+            match read::<File>(&text.text) {
                 Ok(file) => files.push((&text.name, file)),
-                Err(e) => problems.push(KnowledgeError::new(&text.name, e.to_string())),
+                Err(what) => problems.push(KnowledgeError::new(&text.name, what)),
             }
         }
         let mut builder = Builder::default();

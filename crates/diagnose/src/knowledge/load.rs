@@ -2,6 +2,7 @@
 
 use super::cause::{Busy, Cause, CpuOf, IfFalse, LookAlike, Sign, TestCase, Tests, Weight};
 use super::gain::GainEntry;
+use super::in_two::in_two;
 use super::remedy::RemedyEntry;
 use super::{KnowledgeError, SourceText};
 use crate::condition::{Condition, QueryBank};
@@ -9,6 +10,7 @@ use crate::pattern::Pattern;
 use crate::rows::Scope;
 use crate::said::Phrase;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -102,16 +104,46 @@ struct LookAlikeEntry {
     ruled_out_when: Option<String>,
 }
 
+/// A cause file in two parts.
+#[derive(Clone, Copy, Debug)]
+pub struct CauseText<'a> {
+    pub name: &'a str,
+    /// For [`read`].
+    pub head: &'a str,
+    /// The tests at its end, and how many lines are above them.
+    pub tests: &'a str,
+    pub above: usize,
+}
+
+impl<'a> From<&'a SourceText> for CauseText<'a> {
+    fn from(file: &'a SourceText) -> CauseText<'a> {
+        let (head, tests) = in_two(&file.text);
+        CauseText { name: &file.name, head, tests, above: head.lines().count() }
+    }
+}
+
+/// A file as TOML, or the same as JSON where it was made when zwhy was built; no TOML begins with a brace.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    match text.starts_with('{') {
+        true => serde_json::from_str(text).map_err(|e| e.to_string()),
+        false => toml::from_str(text).map_err(|e| e.to_string()),
+    }
+}
+
 /// Compiles all causes; the class is the file's name without `.toml`.
-pub fn causes(texts: &[SourceText], bank: &mut QueryBank, problems: &mut Vec<KnowledgeError>) -> Vec<Cause> {
+pub fn causes<'a>(
+    texts: impl IntoIterator<Item = CauseText<'a>>,
+    bank: &mut QueryBank,
+    problems: &mut Vec<KnowledgeError>,
+) -> Vec<Cause> {
     let mut causes: Vec<Cause> = Vec::new();
     for text in texts {
-        match cause(text, bank) {
+        match cause(&text, bank) {
             Ok(cause) => match causes.iter_mut().find(|c| c.class == cause.class) {
                 Some(same) => *same = cause,
                 None => causes.push(cause),
             },
-            Err(what) => problems.push(KnowledgeError::new(&text.name, what)),
+            Err(what) => problems.push(KnowledgeError::new(text.name, what)),
         }
     }
     causes
@@ -123,20 +155,6 @@ fn paragraphs(text: &str) -> String {
     joined.collect::<Vec<_>>().join("\n\n")
 }
 
-/// A cause file without its tests, and the tests. No answer needs them, and they are a quarter of all text: they are read
-/// when they are run. In a file whose tests are not at its end they are read with the rest.
-fn in_two(text: &str) -> (&str, &str) {
-    let at = text.find("\n[[tests]]").map_or(text.len(), |at| at + 1);
-    let (head, tests) = text.split_at(at);
-    let is_other = |line: &str| {
-        let table = line.trim_start_matches('[');
-        table.len() < line.len()
-            && table.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '"' | '\''))
-            && !table.starts_with("tests")
-    };
-    if tests.lines().any(is_other) { (text, "") } else { (head, tests) }
-}
-
 /// The tests that [`in_two`] parted from their file, which has `above` lines before them.
 pub fn tests(text: &str, above: usize) -> Result<Vec<TestCase>, String> {
     // What is wrong is told with its line in the file.
@@ -145,10 +163,9 @@ pub fn tests(text: &str, above: usize) -> Result<Vec<TestCase>, String> {
     Ok(read.tests)
 }
 
-fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
-    let (head, tests) = in_two(&text.text);
-    let file: File = toml::from_str(head).map_err(|e| e.to_string())?;
-    let base = text.name.rsplit('/').next().unwrap_or(&text.name);
+fn cause(text: &CauseText, bank: &mut QueryBank) -> Result<Cause, String> {
+    let file: File = read(text.head)?;
+    let base = text.name.rsplit('/').next().unwrap_or(text.name);
     let class = base.strip_suffix(".toml").unwrap_or(base).to_owned();
     let mut compile = |text: &str| Condition::compile(text, bank).map_err(|e| format!("`{text}`: {e}"));
     let mut signs = Vec::new();
@@ -179,7 +196,7 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
     let gain = file.gain.map(GainEntry::compile).transpose()?;
     Ok(Cause {
         class,
-        file: text.name.clone(),
+        file: text.name.to_owned(),
         title: file.title,
         why: file.why,
         act: file.act,
@@ -201,9 +218,9 @@ fn cause(text: &SourceText, bank: &mut QueryBank) -> Result<Cause, String> {
         look_alikes,
         remedy,
         gain,
-        tests: match tests {
+        tests: match text.tests {
             "" => Tests::Read(file.tests),
-            _ => Tests::Text { text: tests.into(), above: head.lines().count() },
+            tests => Tests::Text { text: tests.into(), above: text.above },
         },
     })
 }

@@ -6,6 +6,7 @@ mod cause;
 mod commands;
 mod fixture;
 mod gain;
+mod in_two;
 mod lint;
 mod load;
 mod remedy;
@@ -20,13 +21,17 @@ pub use lint::{Paste, TestOutcome, lint, run_tests};
 pub use remedy::{Change, Choice, Remedy};
 
 use crate::anatomy::Anatomy;
+pub(crate) use load::read;
+
 use crate::condition::QueryBank;
+use load::CauseText;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zwhy_paste::Tools;
 
 mod embedded {
+    use super::load::CauseText;
     include!(concat!(env!("OUT_DIR"), "/knowledge.rs"));
 }
 
@@ -86,15 +91,18 @@ impl Knowledge {
 
     /// The embedded knowledge and more files; a cause of the same class replaces the embedded one.
     pub fn with(more_anatomy: &[SourceText], more_causes: &[SourceText]) -> Knowledge {
-        let texts = |embedded: &[(&str, &str)], more: &[SourceText]| -> Vec<SourceText> {
-            let own = embedded.iter().map(|(name, text)| SourceText::new(*name, *text));
-            own.chain(more.iter().cloned()).collect()
-        };
-        Knowledge::from_texts(&texts(embedded::ANATOMY, more_anatomy), &texts(embedded::CAUSES, more_causes))
+        let own = embedded::ANATOMY.iter().map(|(name, text)| SourceText::new(*name, *text));
+        let anatomy: Vec<SourceText> = own.chain(more_anatomy.iter().cloned()).collect();
+        let own = embedded::CAUSES.iter().copied();
+        Knowledge::of(&anatomy, own.chain(more_causes.iter().map(CauseText::from)))
     }
 
     /// Only the given files.
     pub fn from_texts(anatomy: &[SourceText], causes: &[SourceText]) -> Knowledge {
+        Knowledge::of(anatomy, causes.iter().map(CauseText::from))
+    }
+
+    fn of<'a>(anatomy: &[SourceText], causes: impl Iterator<Item = CauseText<'a>>) -> Knowledge {
         let mut problems = Vec::new();
         let anatomy = Anatomy::load(anatomy, &mut problems);
         let mut bank = QueryBank::default();
