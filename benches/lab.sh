@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/path.sh
 
-pairs=${PAIRS:-21}
+pairs=${PAIRS:-41}
 megabytes=${MEGABYTES:-512}
 zwhy=${CARGO_TARGET_DIR:-target}/release/zwhy
 [[ -x $zwhy ]] || { echo "$zwhy is missing: run \`make build\`" >&2; exit 1; }
