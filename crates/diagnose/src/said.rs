@@ -34,7 +34,7 @@ const GROUPS: [(&str, &str); 2] = [
 ];
 
 /// The groups ready for use: nearly every phrase has one.
-static WHOLE_GROUPS: LazyLock<[(&str, Arc<[Run]>); 2]> =
+static WHOLE_GROUPS: LazyLock<[(&str, Alternatives); 2]> =
     LazyLock::new(|| GROUPS.map(|(name, words)| (name, alternatives(words))));
 
 impl Cause {
@@ -50,11 +50,14 @@ impl Cause {
 pub struct Phrase {
     /// As it is written in the cause's file.
     pub text: String,
-    parts: Vec<Arc<[Run]>>,
+    parts: Vec<Alternatives>,
 }
 
 /// Words that follow one another.
 type Run = Vec<Word>;
+
+/// Runs of which one has to stand; phrases share those of the groups.
+type Alternatives = Arc<[Run]>;
 
 #[derive(Clone, Debug)]
 struct Word {
@@ -79,7 +82,7 @@ impl Phrase {
                 &GROUPS.iter().fold(part.to_owned(), |part, (name, words)| part.replace(name, words)),
             ),
         };
-        let parts: Vec<Arc<[Run]>> = text.split_whitespace().map(of).collect();
+        let parts: Vec<Alternatives> = text.split_whitespace().map(of).collect();
         let bad = |word: &Word| {
             word.text.is_empty() || word.text.chars().any(|c| c.is_ascii_uppercase() || !is_word(c))
         };
@@ -153,7 +156,7 @@ fn first_of_each(hits: &[(usize, usize)], parts: usize, words: &[String]) -> Vec
     at.into_iter().map(|at| words[at].clone()).collect()
 }
 
-fn alternatives(part: &str) -> Arc<[Run]> {
+fn alternatives(part: &str) -> Alternatives {
     part.split('|').map(|run| run.split('+').map(word).collect()).collect()
 }
 
