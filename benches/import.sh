@@ -65,7 +65,7 @@ add "zwhy: text $text_times times as large to folded" /500 6 "$zwhy export $long
 add "zwhy: explain a capture of the same samples" 0.42/ "" "$zwhy explain $capture"
 add "zwhy: explain 300,000 samples of 45,000 different stacks" 0.14/ "" "$zwhy explain $dir/many.zwhy"
 # Ten times, since CPU time is read to a hundredth of a second.
-add "zwhy: explain a capture of one stack, ten times" 0.25/ "" "for _ in {1..10}; do $zwhy explain $dir/tiny.zwhy; done"
+add "zwhy: explain a capture of one stack, ten times" 0.21/ "" "for _ in {1..10}; do $zwhy explain $dir/tiny.zwhy; done"
 
 bytes() { stat -c %s "$1"; }
 echo "perf.data: $(bytes "$data") bytes, and $times times that in $(bytes "$larger"); perf script text:" \

@@ -29,13 +29,17 @@ fn main() -> io::Result<()> {
         );
     }
     code.push_str("];\n");
+    for (constant, file) in [("FACTS", "facts.toml"), ("GROUPS", "groups.toml")] {
+        let text = as_json(&fs::read_to_string(root.join(file))?);
+        let _ = writeln!(code, "pub const {constant}: &str = {text:?};");
+    }
     println!("cargo::rerun-if-changed={}", root.display());
     let _ = writeln!(code, "pub const DIGEST: &str = \"{:016x}\";", digest(&root)?);
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo gives no OUT_DIR"))?;
     fs::write(Path::new(&out).join("knowledge.rs"), code)
 }
 
-/// All causes are read at every start, and JSON is read in a fifth of the time. What is no TOML stays as it is, and is told
+/// All of it is read at every start, and JSON is read in a fifth of the time. What is no TOML stays as it is, and is told
 /// where it is read.
 fn as_json(toml: &str) -> String {
     let value: Result<toml::Table, _> = toml::from_str(toml);

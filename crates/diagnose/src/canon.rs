@@ -4,7 +4,7 @@
 //! `fact('memory.total')` in a condition stands for the sources of that fact, in order: the first that is known
 //! answers. All that is told of the answer (where it comes from, how good it is) is that of the source.
 
-use crate::knowledge::entries;
+use crate::knowledge::{embedded, entries};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -66,9 +66,7 @@ pub struct Canon {
     pub problems: Vec<String>,
 }
 
-static CANON: LazyLock<Canon> =
-    LazyLock::new(|| Canon::parse(include_str!("../knowledge/facts.toml"), GROUPS));
-const GROUPS: &str = include_str!("../knowledge/groups.toml");
+static CANON: LazyLock<Canon> = LazyLock::new(|| Canon::parse(embedded::FACTS, embedded::GROUPS));
 
 impl Canon {
     /// The table that comes with zwhy.
@@ -134,7 +132,7 @@ impl Canon {
 }
 
 /// Notes what is wrong with a file, of which nothing is used then.
-fn told<T: Default>(error: &toml::de::Error, file: &str, problems: &mut Vec<String>) -> T {
+fn told<T: Default>(error: &str, file: &str, problems: &mut Vec<String>) -> T {
     problems.push(format!("{file}: {error}"));
     T::default()
 }
@@ -167,7 +165,7 @@ mod tests {
             format!("[[facts]]\nname = '{name}'\nunit = 'bytes'\nwhat = 'x'\nsources = {sources}\n")
         };
         let table = fact("a.b", "[\"kstat('a', 'b')\"]") + &fact("a.b", "[]") + &fact("Big", "['1']");
-        let problems = |facts: &str| Canon::parse(facts, GROUPS).problems;
+        let problems = |facts: &str| Canon::parse(facts, embedded::GROUPS).problems;
         assert_eq!(problems(&table).len(), 3, "{:?}", problems(&table));
         assert!(!problems("facts = 1").is_empty());
         assert!(!problems(&fact("a.b", "['1']").replace("bytes", "furlong")).is_empty());

@@ -56,7 +56,7 @@ impl Checklist {
     /// # Errors
     /// When a file that comes with zwhy is not as this build expects it.
     pub fn embedded() -> Result<Checklist, KnowledgeError> {
-        let wrong = |file: &str, e: toml::de::Error| KnowledgeError::new(file, e.to_string());
+        let wrong = |file: &str, e: String| KnowledgeError::new(file, e);
         Ok(Checklist {
             symptoms: entries(SYMPTOMS).map_err(|e| wrong("symptoms.toml", e))?,
             checks: entries(CHECKS).map_err(|e| wrong("checks.toml", e))?,

@@ -26,9 +26,8 @@ pub type QueryId = usize;
 #[derive(Clone, Debug, Default)]
 pub struct QueryBank {
     queries: Vec<Query>,
+    /// By function and arguments: most are asked more than once.
     ids: FxHashMap<String, QueryId>,
-    /// Calls as they were written: most are written more than once.
-    calls: FxHashMap<String, QueryId>,
     facts: FxHashMap<String, CompiledFact>,
 }
 
@@ -52,11 +51,15 @@ impl QueryBank {
         self.queries.get(id)
     }
 
-    fn add(&mut self, query: Query) -> QueryId {
-        *self.ids.entry(query.text()).or_insert_with(|| {
-            self.queries.push(query);
-            self.queries.len() - 1
-        })
+    fn id(&mut self, function: &str, arguments: Vec<String>) -> Result<QueryId, String> {
+        let call = format!("{function}({})", arguments.join("\0"));
+        if let Some(id) = self.ids.get(&call) {
+            return Ok(*id);
+        }
+        self.queries.push(Query::new(function, arguments)?);
+        let id = self.queries.len() - 1;
+        self.ids.insert(call, id);
+        Ok(id)
     }
 }
 
@@ -335,19 +338,9 @@ impl Taken<'_> {
     }
 
     fn query(&mut self, function: &str, arguments: Vec<String>) -> Result<String, String> {
-        let call = format!("{function}({})", arguments.join("\0"));
-        let id = match self.bank.calls.get(&call) {
-            Some(id) => *id,
-            None => {
-                let expanded = arguments
-                    .iter()
-                    .map(|text| Canon::embedded().expanded(text))
-                    .collect::<Result<_, _>>()?;
-                let id = self.bank.add(Query::new(function, expanded)?);
-                self.bank.calls.insert(call, id);
-                id
-            }
-        };
+        let arguments =
+            arguments.iter().map(|text| Canon::embedded().expanded(text)).collect::<Result<_, _>>()?;
+        let id = self.bank.id(function, arguments)?;
         self.asks(id);
         Ok(format!("q{id}"))
     }

@@ -76,21 +76,28 @@ impl Phrase {
     /// # Errors
     /// A sentence that says what is wrong with the phrase.
     pub fn read(text: &str) -> Result<Phrase, String> {
-        let of = |part: &str| match WHOLE_GROUPS.iter().find(|(name, _)| *name == part) {
-            Some((_, runs)) => runs.clone(),
-            None => alternatives(
-                &GROUPS.iter().fold(part.to_owned(), |part, (name, words)| part.replace(name, words)),
-            ),
-        };
-        let parts: Vec<Alternatives> = text.split_whitespace().map(of).collect();
         let bad = |word: &Word| {
             word.text.is_empty() || word.text.chars().any(|c| c.is_ascii_uppercase() || !is_word(c))
         };
-        if parts.iter().flat_map(|runs| runs.iter()).flatten().any(bad) {
-            return Err(format!(
-                "`{text}`: words are in small letters, with `|`, `+` and `*` at the end alone"
-            ));
-        }
+        let of = |part: &str| {
+            // Nothing is wrong in those, and they are long.
+            if let Some((_, runs)) = WHOLE_GROUPS.iter().find(|(name, _)| *name == part) {
+                return Ok(runs.clone());
+            }
+            let runs = match part.contains('@') {
+                true => alternatives(
+                    &GROUPS.iter().fold(part.to_owned(), |part, (name, words)| part.replace(name, words)),
+                ),
+                false => alternatives(part),
+            };
+            match runs.iter().flatten().any(bad) {
+                true => Err(format!(
+                    "`{text}`: words are in small letters, with `|`, `+` and `*` at the end alone"
+                )),
+                false => Ok(runs),
+            }
+        };
+        let parts: Vec<Alternatives> = text.split_whitespace().map(of).collect::<Result<_, String>>()?;
         if parts.len() < FEWEST_PARTS {
             return Err(format!("`{text}`: one word fits too many reports"));
         }

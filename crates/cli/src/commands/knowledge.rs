@@ -37,7 +37,8 @@ impl KnowledgeArgs {
         }
     }
 
-    /// For a command that answers once and ends: taking the knowledge apart piece by piece would be a tenth of its CPU time.
+    /// For a command that answers once and ends: taking the knowledge apart piece by piece would take
+    /// more than a tenth of its CPU time.
     ///
     /// # Errors
     /// As [`KnowledgeArgs::load`].

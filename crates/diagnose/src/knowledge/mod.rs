@@ -25,12 +25,12 @@ pub(crate) use load::read;
 
 use crate::condition::QueryBank;
 use load::CauseText;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zwhy_paste::Tools;
 
-mod embedded {
+pub(crate) mod embedded {
     use super::load::CauseText;
     include!(concat!(env!("OUT_DIR"), "/knowledge.rs"));
 }
@@ -39,8 +39,8 @@ mod embedded {
 pub const DIGEST: &str = embedded::DIGEST;
 
 /// The entries of a file that is a list of tables, whatever the list is called.
-pub(crate) fn entries<'t, T: Deserialize<'t>>(text: &'t str) -> Result<Vec<T>, toml::de::Error> {
-    let lists: BTreeMap<&str, Vec<T>> = toml::from_str(text)?;
+pub(crate) fn entries<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, String> {
+    let lists: BTreeMap<String, Vec<T>> = read(text)?;
     Ok(lists.into_values().flatten().collect())
 }
 

@@ -154,12 +154,17 @@ pub fn apply(zpool: &Zpool, library: &Library, setup: &Setup, vdev_prefix: &Path
     cures
 }
 
-/// The most that a block takes on disk, as OpenZFS counts it (`spa_asize_inflation`, spa_misc.c): parity, copies, and twice
-/// for what may be written anew while a txg syncs. OpenZFS takes the worst of all layouts.
+/// The most that a block takes on disk, as OpenZFS counts it (`spa_asize_inflation`, spa_misc.c): its parity and copies, and
+/// twice that for what `ddt_sync` may store with more copies. OpenZFS takes the worst of all layouts, and that is kept where
+/// a small block fills a row of disks.
 fn asize_inflation(setup: &Setup) -> i32 {
+    const WORST: i32 = 24;
+    if setup.layout.draid(setup.disks).is_some() {
+        return WORST;
+    }
     let copies = setup.property("copies").parse::<i32>().unwrap_or(1).clamp(1, 3);
-    let parity = i32::try_from(setup.layout.redundant(setup.disks)).unwrap_or(i32::MAX).clamp(0, 3);
-    (parity + 1) * copies * 2
+    let parity = i32::try_from(setup.layout.redundant(setup.disks)).unwrap_or(WORST);
+    ((parity + 1) * copies * 2).min(WORST)
 }
 
 const ARC_SIZE: &str = "the ARC is sized from all memory of the host";
@@ -271,6 +276,19 @@ mod tests {
     fn meminfo_is_read_in_kib() {
         assert_eq!(available_memory("MemTotal: 9 kB\nMemAvailable:    2048 kB\n"), Some(Bytes(2 << 20)));
         assert_eq!(available_memory("MemTotal: 9 kB\n"), None);
+    }
+
+    #[test]
+    fn a_layout_reserves_what_it_can_need_and_never_more_than_openzfs() {
+        let of = |text: &str| {
+            let table: toml::Table = text.parse().unwrap();
+            asize_inflation(&Setup::of(table.iter().map(|(k, v)| (k.as_str(), v))).unwrap())
+        };
+        assert_eq!(of(""), 2);
+        assert_eq!(of("copies = 3"), 6);
+        assert_eq!(of("layout = \"mirror\"\ndisks = 2"), 4);
+        assert_eq!(of("layout = \"raidz3\"\ndisks = 6\ncopies = 3"), 24);
+        assert_eq!(of("layout = \"draid1\"\ndisks = 9"), 24);
     }
 
     #[test]

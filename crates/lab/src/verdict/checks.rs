@@ -87,11 +87,12 @@ fn exponent(check: &Check, power: f64, result: &ExperimentResult) -> Option<(Out
     Some((outcome, format!("{found}{more}")))
 }
 
-/// Whether a cost grows with this power of the size, within the margin of a law: neither the power above nor the one below
-/// may be possible. What shrinks as sizes grow is no law, so nothing is below the constant one.
+/// Whether a cost grows with this power of the size, or surely within the margin of it: neither the power above nor the one
+/// below may be possible. What shrinks as sizes grow is no law, so nothing is below the constant one.
 fn as_power(power: f64, fit: &Growth) -> Outcome {
     let Interval { low, high, .. } = fit.exponent;
-    let is_possible = low <= power + EXPONENT_MARGIN && high >= power - EXPONENT_MARGIN;
+    let is_near = low >= power - EXPONENT_MARGIN && high <= power + EXPONENT_MARGIN;
+    let is_possible = is_near || (low <= power && power <= high);
     let is_alone = (power == 0.0 || low > power - 1.0) && high < power + 1.0;
     match (is_possible || fit.model.power() == Some(power), is_alone) {
         (true, true) => Outcome::Holds,
@@ -154,9 +155,9 @@ mod tests {
             (0.0, -0.3, 0.3, Outcome::Holds),
             (0.0, -1.2, 0.9, Outcome::Holds),
             (0.0, 0.03, 0.09, Outcome::Holds),
-            (0.0, 0.11, 0.18, Outcome::Fails),
+            (0.0, 0.03, 0.12, Outcome::Fails),
             (2.0, 1.91, 1.97, Outcome::Holds),
-            (0.0, 0.2, 1.2, Outcome::Fails),
+            (0.0, 0.1, 1.2, Outcome::Fails),
             (0.0, -4.4, 5.0, Outcome::NotMeasured),
         ] {
             assert_eq!(as_power(power, &fit(low, high)), outcome, "{power}: {low} to {high}");

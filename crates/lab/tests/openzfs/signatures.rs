@@ -9,6 +9,7 @@ pub const TESTS: &[Test] = &[
     ("the_disks_themselves_are_read_as_the_model_allows", the_disks_themselves_are_read_as_the_model_allows),
     ("snapshots_are_taken_and_destroyed_in_any_order", snapshots_are_taken_and_destroyed_in_any_order),
     ("large_records_amplify_small_reads", large_records_amplify_small_reads),
+    ("a_write_forces_no_txg_for_want_of_room", a_write_forces_no_txg_for_want_of_room),
     ("redundant_layouts_write_their_parity", redundant_layouts_write_their_parity),
     ("implementations_and_parameters_are_set_or_refused", implementations_and_parameters_are_set_or_refused),
     ("a_modelled_disk_is_the_limit", a_modelled_disk_is_the_limit),
@@ -199,6 +200,16 @@ fn snapshots_are_taken_and_destroyed_in_any_order() {
 fn large_records_amplify_small_reads() {
     let result = quick("recordsize");
     assert_eq!(outcome(&result, "ten times as much"), Outcome::Holds, "{:#?}", result.checks);
+}
+
+/// A pool of the lab is little larger than its data.
+fn a_write_forces_no_txg_for_want_of_room() {
+    let waits = |fixed: &str| {
+        let result = own("compression = [\"off\"]", fixed, WRITE_READ, "128M").unwrap();
+        step(&result, "off", "write").counters.get("dmu_tx.dmu_tx_quota").copied().unwrap_or(0)
+    };
+    assert_eq!(waits(""), 0);
+    assert!(waits("spa_asize_inflation = 24") > 0, "what OpenZFS reserves by itself");
 }
 
 fn redundant_layouts_write_their_parity() {
