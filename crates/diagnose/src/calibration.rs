@@ -14,7 +14,19 @@ const EMBEDDED: &str = include_str!("../knowledge/confidence.toml");
 pub struct Calibration {
     pub reports: Line,
     pub recordings: Line,
+    /// By the share of the CPU that a report's figures give a cause: the most that is said of it.
+    pub parts: Line,
+    pub look_alikes: LookAlikes,
     pub words: Words,
+}
+
+/// Causes that look alike, of which two are likely in a report.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LookAlikes {
+    /// The most that is said of either.
+    pub most: f64,
+    pub reason: String,
 }
 
 /// How often words name the cause, from 0 to 1.
@@ -58,7 +70,9 @@ impl Calibration {
     /// A sentence that says what is wrong with the text.
     pub fn read(text: &str) -> Result<Calibration, String> {
         let read: Calibration = toml::from_str(text).map_err(|e| e.to_string())?;
-        for (name, line) in [("reports", &read.reports), ("recordings", &read.recordings)] {
+        for (name, line) in
+            [("reports", &read.reports), ("recordings", &read.recordings), ("parts", &read.parts)]
+        {
             let rises = line.points.windows(2).all(|two| two[0].0 < two[1].0 && two[0].1 <= two[1].1);
             let inside = line.points.iter().all(|(x, y)| (0.0..=1.0).contains(x) && (0.0..=1.0).contains(y));
             if line.points.len() < 2 || !rises || !inside {
@@ -67,6 +81,9 @@ impl Calibration {
             if line.reason.trim().is_empty() {
                 return Err(format!("[{name}]: no reason is given"));
             }
+        }
+        if !(0.0..=1.0).contains(&read.look_alikes.most) || read.look_alikes.reason.trim().is_empty() {
+            return Err("[look_alikes]: `most` must be within 0 and 1, with a reason".to_owned());
         }
         read.words.check()?;
         Ok(read)
@@ -112,7 +129,13 @@ fn plain() -> Calibration {
         sign_without_words: 0.0,
         reason: String::new(),
     };
-    Calibration { reports: line(), recordings: line(), words }
+    Calibration {
+        look_alikes: LookAlikes { most: 1.0, reason: String::new() },
+        reports: line(),
+        recordings: line(),
+        parts: Line { points: vec![(0.0, 1.0), (1.0, 1.0)], reason: String::new() },
+        words,
+    }
 }
 
 impl Line {
@@ -149,7 +172,7 @@ mod tests {
     fn a_line_that_falls_or_has_no_reason_is_refused() {
         let text = |points: &str, reason: &str, alone: f64| {
             format!(
-                "[reports]\npoints = {points}\nreason = '{reason}'\n[recordings]\npoints = [[0,0],[1,1]]\nreason = 'r'\n[words]\nphrase_fits_well = 0.5\nphrase_fits_little = 0.4\nphrase_alone = {alone}\nphrase_after = []\nsingle = [0.1]\nmost_with_signs = 0.6\nsign_without_words = 0.2\nreason = 'r'"
+                "[reports]\npoints = {points}\nreason = '{reason}'\n[recordings]\npoints = [[0,0],[1,1]]\nreason = 'r'\n[parts]\npoints = [[0,1],[1,1]]\nreason = 'r'\n[look_alikes]\nmost = 0.7\nreason = 'r'\n[words]\nphrase_fits_well = 0.5\nphrase_fits_little = 0.4\nphrase_alone = {alone}\nphrase_after = []\nsingle = [0.1]\nmost_with_signs = 0.6\nsign_without_words = 0.2\nreason = 'r'"
             )
         };
         assert!(Calibration::read(&text("[[0, 0], [1, 1]]", "because", 0.3)).is_ok());

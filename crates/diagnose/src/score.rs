@@ -49,6 +49,8 @@ const SYSTEM_MOST: f64 = 0.15;
 const TOPIC: f64 = 0.16;
 /// From here on what was seen decides, and words are not asked.
 const SEEN: f64 = 0.65;
+/// From here on a cause is likely enough to make another that looks like it doubtful.
+const LIKELY: f64 = 0.6;
 /// By how much few samples lower the most that can be said: at 45 of them to 0.7.
 const FEW: f64 = 2.0;
 /// Nothing is certain.
@@ -99,12 +101,11 @@ pub fn judge<'k>(
     share_odds(&mut verdicts);
     for verdict in &mut verdicts {
         verdict.confidence = verdict.confidence.min(verdict.limit(asked));
-        if let Some(calibration) = calibration.filter(|_| !verdict.of_system) {
-            // Stacks of threads that only wait were recorded, too.
-            let recorded = !asked.facts.evidence.profile.samples.is_empty();
-            let line = if recorded { &calibration.recordings } else { &calibration.reports };
-            verdict.confidence = line.at(verdict.confidence);
-        }
+    }
+    // Stacks of threads that only wait were recorded, too.
+    let recorded = !asked.facts.evidence.profile.samples.is_empty();
+    if let Some(calibration) = calibration {
+        calibrate(&mut verdicts, calibration, recorded, asked);
     }
     add_words(&mut verdicts, knowledge, asked);
     verdicts.sort_by(|a, b| {
@@ -113,7 +114,38 @@ pub fn judge<'k>(
             .unwrap_or(std::cmp::Ordering::Equal)
             .then_with(|| a.cause.class.cmp(&b.cause.class))
     });
+    if let Some(calibration) = calibration.filter(|_| !recorded) {
+        doubt_look_alikes(&mut verdicts, calibration.look_alikes.most);
+    }
     verdicts
+}
+
+/// Lets confidences say how often such findings are right.
+fn calibrate(verdicts: &mut [Verdict<'_>], calibration: &Calibration, recorded: bool, asked: &Asked<'_>) {
+    for verdict in verdicts.iter_mut().filter(|v| !v.of_system) {
+        let line = if recorded { &calibration.recordings } else { &calibration.reports };
+        verdict.confidence = line.at(verdict.confidence);
+        if !recorded && let Some(part) = crate::share::figure(&verdict.cause.cpu, asked.facts) {
+            verdict.confidence = verdict.confidence.min(calibration.parts.at(part));
+        }
+    }
+}
+
+/// A report's figures seldom tell causes that look alike from each other: where two of them are likely, neither is
+/// confident. Both stay where they are, as one of the two is likelier than what comes after them; nothing that comes
+/// after the first is told as more likely than it.
+fn doubt_look_alikes(verdicts: &mut [Verdict<'_>], most: f64) {
+    let likely = |v: &Verdict| v.confidence >= LIKELY;
+    let doubted: Vec<bool> = verdicts
+        .iter()
+        .map(|v| likely(v) && verdicts.iter().any(|o| likely(o) && alike(v.cause, o.cause)))
+        .collect();
+    let mut before = MOST;
+    for (verdict, doubted) in verdicts.iter_mut().zip(doubted) {
+        let most = if doubted { before.min(most) } else { before };
+        verdict.confidence = verdict.confidence.min(most);
+        before = verdict.confidence;
+    }
 }
 
 /// Where signs leave a report's cause open, its words count: as one more sign of a cause that has some, and
@@ -383,11 +415,12 @@ fn rule_out(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {
     }
 }
 
+fn alike(a: &Cause, b: &Cause) -> bool {
+    a.look_alikes.iter().any(|l| l.class == b.class) || b.look_alikes.iter().any(|l| l.class == a.class)
+}
+
 /// Of causes that look alike at most one holds: each one's odds are against all of them.
 fn share_odds(verdicts: &mut [Verdict<'_>]) {
-    let alike = |a: &Cause, b: &Cause| {
-        a.look_alikes.iter().any(|l| l.class == b.class) || b.look_alikes.iter().any(|l| l.class == a.class)
-    };
     let shared: Vec<f64> = verdicts
         .iter()
         .map(|v| {

@@ -11,6 +11,18 @@ pub fn samples(cpu: &CpuOf, facts: &FactBase<'_>) -> u64 {
     Claims::default().count(cpu, None, facts)
 }
 
+/// The share of a cause as a report without samples has it, whoever else claims it; `None` where it says none.
+pub fn figure(cpu: &CpuOf, facts: &FactBase<'_>) -> Option<f64> {
+    let (name, argument) = match (&cpu.functions, &cpu.stage) {
+        (Some(functions), _) => ("share", functions.to_string()),
+        (None, Some(stage)) => ("stage", stage.clone()),
+        _ => return None,
+    };
+    let query = Query::new(name, vec![argument]).ok()?;
+    let Value::Number(share) = facts.answer(&query)?.value else { return None };
+    Some(share)
+}
+
 /// The stage where most samples of a cause are, and how many there are; `None` without samples.
 pub fn main_stage(cpu: &CpuOf, facts: &FactBase<'_>) -> Option<(u8, u64)> {
     let mut stages = vec![0u64; facts.cpu.classified.stages.len()];
@@ -59,13 +71,7 @@ impl Claims {
     }
 
     fn claim_figure(&mut self, cpu: &CpuOf, facts: &FactBase<'_>) -> Option<ShareOf> {
-        let (name, argument) = match (&cpu.functions, &cpu.stage) {
-            (Some(functions), _) => ("share", functions.to_string()),
-            (None, Some(stage)) => ("stage", stage.clone()),
-            _ => return None,
-        };
-        let query = Query::new(name, vec![argument]).ok()?;
-        let Value::Number(share) = facts.answer(&query)?.value else { return None };
+        let share = figure(cpu, facts)?;
         let free = share.min(1.0 - self.figures);
         if free < LEFT_OVER * share || free <= 0.0 {
             return None;

@@ -1,0 +1,80 @@
+//! What a report's figures are worth: a small part of the CPU, and causes that look alike.
+
+use zwhy_diagnose::{Knowledge, Options, SourceText, explain};
+use zwhy_evidence::{Evidence, FlatRow};
+use zwhy_profile::{Event, FrameKind};
+
+const SURE: &str = "one two three";
+
+/// A cause of `function` with a strong sign for each of these settings and its share, the first one of another weight;
+/// it looks like `alike`.
+fn cause(function: &str, weight: &str, alike: Option<&str>) -> SourceText {
+    let signs: String = SURE
+        .split(' ')
+        .zip([weight, "strong", "strong"])
+        .map(|(setting, weight)| {
+            let when = format!("param('{setting}') > 0 && share('{function}') > 0.01");
+            format!("[[signs]]\nwhen = \"{when}\"\nweight = \"{weight}\"\nclaim = \"c\"\n")
+        })
+        .collect();
+    let alike = alike.map_or(String::new(), |a| format!("[[look_alikes]]\nclass = \"{a}\"\ntell = \"t\"\n"));
+    let text = format!(
+        "title = \"{function}\"\nwhy = \"w {{share}}\"\ndo = \"d\"\nexplanation = \"e\"\naffected = \"a\"\n\
+         references = [\"https://example.org\"]\n{signs}{alike}[cpu]\nfunctions = \"{function}\"\n\
+         [remedy]\ntext = \"r\"\n[[tests]]\nname = \"x\"\nexpect = \"absent\"\n[tests.evidence]\n"
+    );
+    SourceText::new(format!("{function}.toml"), text)
+}
+
+/// Classes and confidences of findings, in their order; where a function takes some per cent as a report has it, or as many
+/// of a recording's thousand samples.
+fn found(causes: &[SourceText], functions: &[(&str, u32)], recorded: bool) -> Vec<(String, f64)> {
+    let knowledge = Knowledge::from_texts(&[], causes);
+    assert!(knowledge.problems.is_empty(), "{:?}", knowledge.problems);
+    let mut evidence = Evidence::default();
+    let origin = evidence.origin("test");
+    for setting in SURE.split(' ') {
+        let (name, value) = (setting.to_owned(), "1".to_owned());
+        evidence.params.push(zwhy_evidence::Param { name, value, origin });
+    }
+    let rest = 100 - functions.iter().map(|(_, pct)| pct).sum::<u32>();
+    for (symbol, pct) in functions.iter().chain(&[("work", rest)]) {
+        if recorded {
+            let profile = &mut evidence.profile;
+            let frame = profile.frame(symbol, "", FrameKind::Unknown);
+            let (stack, thread) = (profile.stack(&[frame]), profile.thread(1, 1, "worker"));
+            profile.samples.push_counted(thread, stack, Event::Cpu, pct * 10);
+        } else {
+            let (pct, symbol) = (Some(f64::from(*pct)), (*symbol).to_owned());
+            evidence.flat.push(FlatRow { pct, symbol, origin, ..FlatRow::default() });
+        }
+    }
+    let answer = explain(&evidence, &knowledge, &Options::default());
+    answer.findings.into_iter().map(|f| (f.class, f.confidence)).collect()
+}
+
+#[test]
+fn a_small_part_of_the_cpu_is_no_confident_answer_to_a_report() {
+    let confidence =
+        |pct: u32, recorded: bool| found(&[cause("fa", "strong", None)], &[("fa", pct)], recorded)[0].1;
+    assert!(confidence(60, false) > 0.9, "{}", confidence(60, false));
+    assert!((0.8..0.95).contains(&confidence(20, false)), "{}", confidence(20, false));
+    assert!((0.6..0.7).contains(&confidence(9, false)), "{}", confidence(9, false));
+    // A recording counts what the host does, whoever asks for what.
+    assert!(confidence(20, true) > 0.9, "{}", confidence(20, true));
+}
+
+#[test]
+fn of_two_likely_causes_that_look_alike_neither_is_confident() {
+    let functions = [("fa", 40), ("fb", 25), ("fc", 15)];
+    // `fb` has a weaker sign than `fa`, or each of the two would be behind `fc`.
+    let causes =
+        |alike| [cause("fa", "strong", alike), cause("fb", "moderate", None), cause("fc", "strong", None)];
+    let apart = found(&causes(None), &functions, false);
+    assert!(apart.len() == 3 && apart.iter().all(|(_, c)| *c > 0.8), "{apart:?}");
+    let alike = found(&causes(Some("fb")), &functions, false);
+    let order: Vec<&str> = alike.iter().map(|(class, _)| class.as_str()).collect();
+    assert_eq!(order, ["fa", "fc", "fb"], "{alike:?}");
+    assert!(alike.iter().all(|(_, c)| (0.5..0.7).contains(c)), "{alike:?}");
+    assert!(alike.windows(2).all(|two| two[0].1 >= two[1].1), "{alike:?}");
+}
