@@ -59,7 +59,7 @@ wanted=$(machines)
 rm -rf "$out"
 mkdir -p "$out"
 base=$(mktemp -d)
-trap 'rm -rf "$base"' EXIT
+trap 'leave_place; rm -rf "$base"' EXIT
 
 # As everything else that is built without optimisation, or half of it would be built again: a page says no time.
 env -u SOURCE_DATE_EPOCH -u ZWHY_COMMIT -u CONST_RANDOM_SEED \

@@ -41,21 +41,38 @@ architecture() {
     esac
 }
 
+# same_place: these sources under a name that does not depend on their folder. Cargo makes the folders of crates outside of a
+# workspace, as zwhy's are for zwhy-fleet, part of the names of their functions: other folders would give other bytes.
+same_place() {
+    local name=/tmp/zwhy-source
+    if [[ ! -L $base/place ]]; then
+        # What a build that was killed left behind leads nowhere.
+        if [[ -L $name && ! -e $name ]]; then rm "$name"; fi
+        ln -sT "$PWD" "$name" || die "$name is there, and zwhy-fleet is built under that name" \
+            "If no other build is under way: rm $name"
+        ln -sT "$name" "$base/place"
+    fi
+    echo "$name"
+}
+
+leave_place() { if [[ -L $base/place ]]; then rm -f "$(readlink "$base/place")"; fi; }
+
 # program NAME BUILT TRIPLE: prints where the program is: BUILT where that names one for this machine, else it is built.
 program() {
     local name=$1 given=$2 triple=$3 folder=${profile/#dev/debug} home=${CARGO_HOME:-$HOME/.cargo}
-    local arguments=(--package "$name") into=${CARGO_TARGET_DIR:-target} linker=${triple^^}
+    local arguments=(--package "$name") into=${CARGO_TARGET_DIR:-target} linker=${triple^^} from=$PWD
     if [[ -n $given && $machine == "$here" ]]; then
         realpath "$given"
         return
     fi
     if [[ $name == zwhy-fleet ]]; then
-        arguments=(--manifest-path fleet/Cargo.toml)
+        from=$(same_place) || exit 1
+        arguments=(--manifest-path "$from/fleet/Cargo.toml")
         into=${CARGO_TARGET_DIR:-fleet/target}
     fi
     if [[ $machine != "$here" ]]; then export "CARGO_TARGET_${linker//-/_}_LINKER=$machine-linux-gnu-gcc"; fi
     # Folders of this machine would be in messages of panics and in debug information.
-    RUSTFLAGS="--remap-path-prefix=$PWD=/zwhy --remap-path-prefix=$home=/cargo" \
+    RUSTFLAGS="--remap-path-prefix=$PWD=/zwhy --remap-path-prefix=$from=/zwhy --remap-path-prefix=$home=/cargo" \
         CFLAGS="-ffile-prefix-map=$PWD=/zwhy -ffile-prefix-map=$home=/cargo" \
         cargo build --locked --quiet --profile "$profile" --target "$triple" "${arguments[@]}" >&2
     realpath "$into/$triple/$folder/$name"
