@@ -4,7 +4,7 @@
 //! at a time, as a worker makes them.
 #![allow(unsafe_code)] // functions that another language calls by name
 
-use crate::{Step, explain};
+use crate::{Step, explain, prepare};
 use std::cell::RefCell;
 
 #[link(wasm_import_module = "page")]
@@ -22,6 +22,12 @@ thread_local! {
 #[unsafe(no_mangle)]
 pub extern "C" fn zwhy_room(len: usize) -> *mut u8 {
     Box::into_raw(vec![0u8; len].into_boxed_slice()).cast()
+}
+
+/// Makes the engine ready, which may be done before there is an input.
+#[unsafe(no_mangle)]
+pub extern "C" fn zwhy_prepare() {
+    prepare();
 }
 
 /// Explains the bytes at `bytes`, called what the text at `name` says; 1 if there is an answer, 0 if not.

@@ -3,6 +3,7 @@
 interface Exports {
   readonly memory: WebAssembly.Memory;
   readonly zwhy_room: (bytes: number) => number;
+  readonly zwhy_prepare: () => void;
   readonly zwhy_explain: (
     name: number,
     nameLength: number,
@@ -73,15 +74,27 @@ function imports(engine: WebAssembly.Module, step: (step: number) => void): WebA
   return { ...given, page: { step } };
 }
 
-/** Explains one input; an engine is made for each, so that its memory is given back. */
-export async function explain(
+/** An engine that is ready for one input: one is made for each, so that its memory is given back. */
+export interface Ready {
+  explain(input: Input, taken: (bytes: number) => void): Promise<Explained>;
+}
+
+/** Makes an engine and has it read its knowledge; `step` is told what it does with the input. */
+export async function prepare(
   engine: WebAssembly.Module,
-  input: Input,
-  taken: (bytes: number) => void,
   step: (step: number) => void,
-): Promise<Explained> {
+): Promise<Ready> {
   const instance = await WebAssembly.instantiate(engine, imports(engine, step));
   const exports = instance.exports as unknown as Exports;
+  exports.zwhy_prepare();
+  return { explain: (input, taken) => explain(exports, input, taken) };
+}
+
+async function explain(
+  exports: Exports,
+  input: Input,
+  taken: (bytes: number) => void,
+): Promise<Explained> {
   const name = new TextEncoder().encode(input.name);
   const nameAt = exports.zwhy_room(name.length) >>> 0;
   new Uint8Array(exports.memory.buffer).set(name, nameAt);

@@ -2,7 +2,7 @@
 
 import "../styles/anywhere.css";
 import { MOST_BYTES } from "./engine";
-import type { Told } from "./messages";
+import type { Engine, Task, Told } from "./messages";
 
 /** The text of worker.ts, put here by the build. */
 declare const WORKER: string;
@@ -52,13 +52,27 @@ const engine = compiled();
 engine.catch((error: unknown) => fail(`This browser cannot run the page: ${error}`));
 
 let running: Worker | null = null;
+/** Reads the engine's knowledge while somebody looks for a file. */
+let next: Worker | null = null;
+const workerUrl = URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
 let clock = 0;
 let urls: string[] = [];
+
+function prepared(): Worker {
+  const worker = new Worker(workerUrl);
+  // Why there is none has been told.
+  engine.then(
+    (engine) => worker.postMessage({ kind: "engine", engine } satisfies Engine),
+    () => {},
+  );
+  return worker;
+}
 
 function show(part: HTMLElement): void {
   for (const other of [ask, busy, shown]) other.hidden = other !== part;
   // Tests and tools wait for it.
   document.documentElement.dataset.shown = part.id;
+  if (part === ask) next ??= prepared();
 }
 
 function stop(): void {
@@ -148,18 +162,16 @@ async function explain(name: string, input: Blob): Promise<void> {
   tick();
   clock = window.setInterval(tick, 1000);
   show(busy);
-  const url = URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
-  const worker = new Worker(url);
-  running = worker;
+  const worker = next ?? prepared();
+  [next, running] = [null, worker];
   worker.onmessage = ({ data }: MessageEvent<Told>) => told(name, input.size, data);
   worker.onerror = (event) => fail(`The worker of the page failed: ${event.message}`);
+  const task: Task = { kind: "task", name, input, redact: redact.checked };
   try {
-    const task = { engine: await engine, name, input, redact: redact.checked };
+    await engine;
     if (running === worker) worker.postMessage(task);
   } catch (error) {
     fail(`This browser cannot run the page: ${error}`);
-  } finally {
-    URL.revokeObjectURL(url);
   }
 }
 

@@ -1,8 +1,14 @@
 // What the page and its worker tell each other.
 
+/** To the worker, once and first: be ready with this engine. */
+export interface Engine {
+  readonly kind: "engine";
+  readonly engine: WebAssembly.Module;
+}
+
 /** To the worker: explain this. */
 export interface Task {
-  readonly engine: WebAssembly.Module;
+  readonly kind: "task";
   readonly name: string;
   readonly input: Blob;
   /** Replace names before anything is computed. */

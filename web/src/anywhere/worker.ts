@@ -1,10 +1,10 @@
 // Runs the engine beside the page, so that the page stays usable meanwhile.
 
-import { explain, Refused } from "./engine";
-import type { Task, Told } from "./messages";
+import { prepare, type Ready, Refused } from "./engine";
+import type { Engine, Task, Told } from "./messages";
 
 interface Scope {
-  onmessage: ((event: MessageEvent<Task>) => void) | null;
+  onmessage: ((event: MessageEvent<Engine | Task>) => void) | null;
   postMessage(told: Told): void;
 }
 
@@ -13,19 +13,15 @@ async function* piecesOf(input: Blob): AsyncIterable<Uint8Array> {
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
 }
 
-async function work(task: Task, tell: (told: Told) => void): Promise<void> {
+async function work(ready: Promise<Ready>, task: Task): Promise<void> {
   const input = {
     name: task.name,
     bytes: task.input.size,
     pieces: piecesOf(task.input),
     redact: task.redact,
   };
-  const { json, page } = await explain(
-    task.engine,
-    input,
-    (bytes) => tell({ kind: "taken", bytes }),
-    (step) => tell({ kind: "step", step }),
-  );
+  const engine = await ready;
+  const { json, page } = await engine.explain(input, (bytes) => tell({ kind: "taken", bytes }));
   tell({
     kind: "done",
     json: new Blob([json], { type: "application/json" }),
@@ -34,9 +30,17 @@ async function work(task: Task, tell: (told: Told) => void): Promise<void> {
 }
 
 const scope = self as unknown as Scope;
+const tell = (told: Told) => scope.postMessage(told);
+let ready: Promise<Ready> | null = null;
 scope.onmessage = ({ data }) => {
-  work(data, (told) => scope.postMessage(told)).catch((error: unknown) => {
-    const why = error instanceof Refused ? error.message : `the file cannot be read: ${error}`;
-    scope.postMessage({ kind: "failed", why });
-  });
+  if (data.kind === "engine") {
+    ready = prepare(data.engine, (step) => tell({ kind: "step", step }));
+    // Told where an input waits for it.
+    ready.catch(() => {});
+  } else if (ready) {
+    work(ready, data).catch((error: unknown) => {
+      const why = error instanceof Refused ? error.message : `the file cannot be read: ${error}`;
+      tell({ kind: "failed", why });
+    });
+  }
 };
