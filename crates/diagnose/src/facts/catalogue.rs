@@ -304,7 +304,7 @@ questions! {
     Chosen = row("chosen", Family::Parameters, &[Parameter], ResultKind::Text, "a module parameter as text; of `cycle [fastest] avx` what is in brackets");
     Offered = truth("offered", Family::Parameters, &[Parameter, Text], "a parameter that lists choices, as `cycle [fastest] generic avx`, has such a one")
         .says("{setting} offers {1}").denies("{setting} offers no {1}");
-    Picked = truth("picked", Family::Parameters, &[Parameter], "this parameter is among at most a dozen that somebody picked out")
+    Picked = truth("picked", Family::Parameters, &[Parameter], "this parameter is among at most six that somebody picked out")
         .says("{setting} looked at").denies("{setting} not looked at");
     Prop = truth("prop", Family::Properties, &[Property, Text], "some dataset or pool has this property with a value like that")
         .says("{0} is {property}").denies("{0} is not {or 1}");

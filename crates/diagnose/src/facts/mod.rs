@@ -51,6 +51,8 @@ pub struct FactBase<'a> {
     percent: PercentFacts,
     /// Benchmarks that OpenZFS made of itself.
     pub benchmarks: Vec<zwhy_evidence::Table>,
+    /// Lock statistics, of those locks that are waited for.
+    locks: Vec<zwhy_evidence::Table>,
     rows: OnceLock<Rows<'a>>,
     times: OnceLock<Times>,
     vdev_loads: OnceLock<Vec<VdevLoad>>,
@@ -74,6 +76,7 @@ impl<'a> FactBase<'a> {
             cpu: Arc::new(CpuFacts::new(&evidence.profile, classified)),
             percent: PercentFacts::new(evidence, anatomy),
             benchmarks: tables::benchmarks(&evidence.facts),
+            locks: evidence.tables.iter().filter(|t| locks::is_of_locks(t)).map(locks::contended).collect(),
             rows: OnceLock::new(),
             times: OnceLock::new(),
             vdev_loads: OnceLock::new(),
@@ -156,7 +159,7 @@ impl<'a> FactBase<'a> {
             return Some(waits);
         }
         let named = |cell: &String| bare_names(cell).any(|name| pattern.matches(name));
-        let table = self.evidence.tables.iter().find(|t| t.rows.iter().flatten().any(named))?;
+        let table = self.tables().find(|t| t.rows.iter().flatten().any(named))?;
         Reading::truth(true, Quality::Figure, self.evidence.origin_name(table.origin))
     }
 
@@ -184,7 +187,7 @@ impl<'a> FactBase<'a> {
     /// Functions that only cells of tables name, in their order there.
     fn names_in_tables(&self, pattern: &Pattern, most: usize) -> Vec<String> {
         let mut found: Vec<String> = Vec::new();
-        for cell in self.evidence.tables.iter().flat_map(|t| t.rows.iter().flatten()) {
+        for cell in self.tables().flat_map(|t| t.rows.iter().flatten()) {
             for name in bare_names(cell).filter(|name| pattern.matches(name)) {
                 if found.len() < most && !found.iter().any(|f| f == name) {
                     found.push(name.to_owned());

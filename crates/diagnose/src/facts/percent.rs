@@ -304,6 +304,13 @@ impl PercentFacts {
         rows.chain(self.stacks.iter().filter(|s| on(&s.comm)).map(|s| s.origin.as_str())).next()
     }
 
+    /// Whether a row or a stack says how much CPU one of these threads takes.
+    pub fn has_thread_figure(&self, threads: &Pattern) -> bool {
+        let on = |comm: &Option<String>| comm.as_deref().is_some_and(|c| threads.matches_thread(c));
+        self.rows.iter().any(|r| on(&r.comm) && r.own.or(r.children).is_some())
+            || self.stacks.iter().any(|s| on(&s.comm) && s.share.is_some())
+    }
+
     /// Names, without numbers, of the threads of rows and stacks that a pattern matches.
     pub fn thread_names(&self, threads: &Pattern) -> impl Iterator<Item = &str> {
         let comms = self.rows.iter().map(|r| &r.comm).chain(self.stacks.iter().map(|s| &s.comm));

@@ -3,6 +3,7 @@
 use super::FactBase;
 use super::catalogue::Function;
 use super::compared::compared;
+use super::locks::is_of_locks;
 use super::number::{growth, leading_number};
 use super::query::Query;
 use super::reading::{Quality, Reading};
@@ -12,8 +13,13 @@ use zwhy_evidence::{Bench, CaptureFacts, Table};
 impl FactBase<'_> {
     /// Tables of the tools that are called like that, benchmarks of OpenZFS among them.
     pub(super) fn tables_like<'t>(&'t self, tool: &'t Pattern) -> impl Iterator<Item = &'t Table> {
-        let all = self.evidence.tables.iter().chain(&self.benchmarks);
+        let all = self.tables().chain(&self.benchmarks);
         all.filter(|table| tool.matches_any_case(&table.tool))
+    }
+
+    /// Tables of the report; of lock statistics, the locks that are waited for.
+    pub(super) fn tables(&self) -> impl Iterator<Item = &Table> {
+        self.evidence.tables.iter().filter(|t| !is_of_locks(t)).chain(&self.locks)
     }
 
     pub(super) fn table_answer(&self, query: &Query) -> Option<Reading> {

@@ -86,7 +86,8 @@ impl FactBase<'_> {
             let stack = self.percent.has_thread(pattern)?;
             Some(stack.to_owned())
         });
-        let only_named = origin.is_some() && !figures && !self.has_samples();
+        let profiled = self.has_samples() || self.percent.has_thread_figure(pattern);
+        let only_named = origin.is_some() && !figures && !profiled;
         Reading::truth(only_named, Quality::Named, origin.unwrap_or_default())
     }
 

@@ -12,7 +12,7 @@ use zwhy_evidence::OriginId;
 use zwhy_zfs::Vdev;
 
 /// Parameters that a person writes down by hand at most.
-const PICKED_MOST: usize = 12;
+const PICKED_MOST: usize = 6;
 
 /// A parameter or property, as the evidence has it.
 struct Setting<'s> {
