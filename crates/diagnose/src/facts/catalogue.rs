@@ -334,6 +334,9 @@ questions! {
     Compared = truth("compared", Family::Tables, &[Parameter], "a table has runs with different values of this setting, and what was measured differs by a fifth or more")
         .says("results differ between runs with different {0}").denies("results do not differ between runs with different {0}")
         .get("the same load with another {0}");
+    Better = truth("better", Family::Tables, &[Parameter, Text], "a table has runs with different values of this setting, and such a value gave results that are better by a fifth or more; unknown where what was measured does not tell which is better")
+        .says("results are better with {0} {or 1}").denies("results are not better with {0} {or 1}")
+        .get("the same load with another {0}");
     Growth = number("growth", Family::Tables, &[Tool, Column, Column], "exponent with which the second column grows with the first: 1 linear, 2 quadratic");
     Count = number("count", Family::Lists, &[List], "how many of a list there are: pools, vdevs, datasets, snapshots, mounts");
     Fact = row("fact", Family::Facts, &[Pointer], ResultKind::Any, "a canonical fact, of any source; in the table of facts a member of facts.json by JSON pointer");

@@ -10,6 +10,8 @@ use zwhy_evidence::Table;
 
 /// Results that are so many times as large differ; less is what runs of one setting differ by.
 const DIFFERENT: f64 = 1.2;
+/// Where something differs, what else differs by so much tells which way.
+const ALONG: f64 = 1.1;
 /// Words of headings of what is set or counted, not measured.
 const SET: [&str; 12] = [
     "jobs",
@@ -25,21 +27,93 @@ const SET: [&str; 12] = [
     "count",
     "recordsize",
 ];
+/// Words of headings and units of which more is better. What has `/s` in it is one, too.
+const RATES: [&str; 11] =
+    ["iops", "kiops", "tps", "qps", "ops", "bw", "bandwidth", "throughput", "speed", "mbps", "hit"];
+/// Words of headings and units of which less is better: time, and what a load costs.
+const COSTS: [&str; 30] = [
+    "s", "sec", "secs", "second", "seconds", "ms", "us", "usec", "ns", "min", "minutes", "h", "hours",
+    "real", "time", "elapsed", "duration", "lat", "latency", "await", "wait", "p50", "p95", "p99", "cpu",
+    "sys", "sy", "load", "stalls", "faults",
+];
+
+/// What was measured of one thing with several values of a setting.
+struct Contrast<'t> {
+    heading: &'t str,
+    /// The value of the setting, and the mean of its runs; of the least and of the most.
+    least: (String, f64),
+    most: (String, f64),
+    more_is_better: Option<bool>,
+}
+
+impl Contrast<'_> {
+    fn differs(&self) -> bool {
+        self.differs_by(DIFFERENT)
+    }
+
+    fn differs_by(&self, times: f64) -> bool {
+        self.most.1 > times * self.least.1
+    }
+
+    /// The value of the setting with the better result, where that can be told.
+    fn best(&self) -> Option<&str> {
+        Some(if self.more_is_better? { &self.most.0 } else { &self.least.0 })
+    }
+}
 
 /// Whether runs with different values of the setting are compared, and differ; `None` where nobody compares them.
 pub fn compared(table: &Table, setting: &Pattern) -> Option<bool> {
-    let label = |row: &Vec<String>| row.iter().find(|cell| names(cell, setting)).cloned();
-    let groups: Vec<(String, &Vec<String>)> = match table.columns.iter().position(|c| names(c, setting)) {
-        Some(at) => table.rows.iter().filter_map(|row| Some((row.get(at)?.trim().to_owned(), row))).collect(),
-        None if table.rows.iter().any(|row| label(row).is_some()) => {
-            table.rows.iter().map(|row| (label(row).unwrap_or_default(), row)).collect()
-        }
-        None => return None,
-    };
+    let all = contrasts(table, setting);
+    (!all.is_empty()).then(|| all.iter().any(Contrast::differs))
+}
+
+/// Whether such a value of the setting gave the better results; `None` where nobody compares them, or where it is not
+/// known which results are better.
+pub fn better(table: &Table, setting: &Pattern, value: &Pattern) -> Option<bool> {
+    let all = contrasts(table, setting);
+    let known = || all.iter().filter(|c| c.more_is_better.is_some());
+    known().next()?;
+    let apart = all.iter().any(Contrast::differs);
+    let with_it: Vec<bool> = known()
+        .filter(|c| apart && c.differs_by(ALONG))
+        .filter_map(Contrast::best)
+        .map(|best| value.matches_any_case(best))
+        .collect();
+    let votes = with_it.iter().filter(|yes| **yes).count();
+    Some(2 * votes > with_it.len())
+}
+
+/// `GiB/s 41 with 0, 79 with 1`: what differs most.
+pub fn told(table: &Table, setting: &Pattern) -> Option<String> {
+    let all = contrasts(table, setting).into_iter().filter(Contrast::differs);
+    let apart = |c: &Contrast| c.most.1 / c.least.1.max(f64::MIN_POSITIVE);
+    let Contrast { heading, least, most, .. } = all.max_by(|a, b| apart(a).total_cmp(&apart(b)))?;
+    let named = |value: &str| if value.is_empty() { "without".to_owned() } else { format!("with {value}") };
+    let (a, b) = (shown(least.1), shown(most.1));
+    Some(format!("{} {a} {}, {b} {}", heading.trim(), named(&least.0), named(&most.0)))
+}
+
+/// Three figures of a number.
+fn shown(number: f64) -> String {
+    let digits = if number >= 100.0 { 0 } else { 2 };
+    let text = format!("{number:.digits$}");
+    if digits == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_owned() }
+}
+
+fn contrasts<'t>(table: &'t Table, setting: &Pattern) -> Vec<Contrast<'t>> {
     let own = table.columns.iter().position(|c| names(c, setting));
+    let label = |row: &Vec<String>| row.iter().find(|cell| names(cell, setting)).cloned();
+    if own.is_none() && !table.rows.iter().any(|row| label(row).is_some()) {
+        return Vec::new();
+    }
+    let value = |row: &Vec<String>| match own {
+        Some(at) => Some(value_in(row.get(at)?, setting)),
+        None => Some(label(row).map_or(String::new(), |label| value_in(&label, setting))),
+    };
+    let groups: Vec<(String, &Vec<String>)> =
+        table.rows.iter().filter_map(|row| Some((value(row)?, row))).collect();
     let measured = (0..table.columns.len()).filter(|at| Some(*at) != own && !is_set(&table.columns[*at]));
-    let mut known = None;
-    for at in measured {
+    let contrast = |at: usize| {
         let mut of_value: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         for (value, row) in &groups {
             if let Some(figure) = row.get(at).and_then(|cell| leading_number(cell)).filter(|f| *f >= 0.0) {
@@ -47,13 +121,41 @@ pub fn compared(table: &Table, setting: &Pattern) -> Option<bool> {
                 (*sum, *n) = (*sum + figure, *n + 1.0);
             }
         }
-        if of_value.len() >= 2 {
-            let means = || of_value.values().map(|(sum, n)| sum / n);
-            let (least, most) = (means().fold(f64::MAX, f64::min), means().fold(0.0, f64::max));
-            known = Some(known.unwrap_or(false) || most > DIFFERENT * least);
-        }
+        let means = || of_value.iter().map(|(value, (sum, n))| ((*value).to_owned(), sum / n));
+        let least = means().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let most = means().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let cells = groups.iter().filter_map(|(_, row)| row.get(at).map(String::as_str));
+        let more_is_better = more_is_better(&table.columns[at], cells);
+        (of_value.len() >= 2).then_some(Contrast { heading: &table.columns[at], least, most, more_is_better })
+    };
+    measured.filter_map(contrast).collect()
+}
+
+/// `1` of `zfs_prefetch_disable=1 (echo)`, of `zfs_prefetch_disable 1`, and of `1 (tried)` in a column of its own.
+fn value_in(cell: &str, setting: &Pattern) -> String {
+    let separates =
+        |c: char| c.is_whitespace() || matches!(c, '=' | ',' | ';' | ':' | '"' | '\'' | '(' | ')');
+    let mut words = cell.split(separates).filter(|word| !word.is_empty()).peekable();
+    let first = words.peek().copied().unwrap_or_default();
+    if !words.clone().any(|word| names(word, setting)) {
+        return first.to_owned();
     }
-    known
+    words.find(|word| names(word, setting));
+    words.next().unwrap_or_default().to_owned()
+}
+
+fn more_is_better<'c>(heading: &str, mut cells: impl Iterator<Item = &'c str>) -> Option<bool> {
+    of_words(heading).or_else(|| {
+        let unit =
+            |cell: &'c str| cell.trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim();
+        cells.find_map(|cell| of_words(unit(cell)))
+    })
+}
+
+fn of_words(text: &str) -> Option<bool> {
+    let text = text.to_ascii_lowercase();
+    let has = |of: &[&str]| text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| of.contains(&word));
+    if text.contains("/s") || has(&RATES) { Some(true) } else { has(&COSTS).then_some(false) }
 }
 
 /// Whether a word of the text is called like that: `zfs_prefetch_disable` of `zfs_prefetch_disable=1 (echo)`.
@@ -72,10 +174,14 @@ fn is_set(heading: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn of(columns: &[&str], rows: &[&[&str]], setting: &str) -> Option<bool> {
+    fn table(columns: &[&str], rows: &[&[&str]]) -> Table {
         let owned = |cells: &[&str]| cells.iter().map(|c| (*c).to_owned()).collect::<Vec<_>>();
         let rows = rows.iter().map(|row| owned(row)).collect();
-        compared(&Table { columns: owned(columns), rows, ..Table::default() }, &Pattern::new(setting))
+        Table { columns: owned(columns), rows, ..Table::default() }
+    }
+
+    fn of(columns: &[&str], rows: &[&[&str]], setting: &str) -> Option<bool> {
+        compared(&table(columns, rows), &Pattern::new(setting))
     }
 
     #[test]
@@ -98,5 +204,36 @@ mod tests {
         let same = [&["zfs_a=1", "9"][..], &["zfs_a=1", "20"]];
         assert_eq!(of(&["what", "s"], &same, "zfs_a"), None, "the same value twice");
         assert_eq!(of(&[], &[], "zfs_a"), None);
+    }
+
+    #[test]
+    fn which_value_is_better_depends_on_what_was_measured() {
+        let is = |columns: &[&str], rows: &[&[&str]], setting: &str, value: &str| {
+            better(&table(columns, rows), &Pattern::new(setting), &Pattern::new(value))
+        };
+        let name = "zfs_prefetch_disable";
+        assert_eq!(is(&[name, "GiB/s"], &[&["0", "41"], &["1", "79"]], name, "1"), Some(true));
+        assert_eq!(is(&[name, "GiB/s"], &[&["0", "41"], &["1", "79"]], name, "0"), Some(false));
+        assert_eq!(is(&[name, "minutes"], &[&["0", "171"], &["1", "64"]], name, "1"), Some(true));
+        assert_eq!(
+            is(&[name, "result"], &[&["0", "41 s"], &["1", "79 s"]], name, "0"),
+            Some(true),
+            "by its unit"
+        );
+        assert_eq!(is(&[name, "result"], &[&["0", "41"], &["1", "79"]], name, "1"), None, "better or worse?");
+        assert_eq!(is(&[name, "GiB/s"], &[&["0", "41"], &["1", "42"]], name, "1"), Some(false), "the same");
+        let along = [&["0", "41.2", "31"][..], &["1", "47.9", "17"]];
+        assert_eq!(is(&[name, "GiB/s", "lz4 samples %"], &along, name, "1"), Some(true));
+        let labels = [&["default", "9.4"][..], &["init_on_alloc=0 (boot)", "13.1"]];
+        assert_eq!(is(&["boot option", "GiB/s"], &labels, "init_on_alloc", "0"), Some(true));
+        let back = [&["default", "13.4"][..], &["init_on_alloc=0 (boot)", "9.1"]];
+        assert_eq!(is(&["boot option", "GiB/s"], &back, "init_on_alloc", "0"), Some(false));
+    }
+
+    #[test]
+    fn what_differs_is_told_with_its_figures() {
+        let runs = table(&["zfs_prefetch_disable", "GiB/s"], &[&["0", "41.5"], &["1", "790"]]);
+        let told = told(&runs, &Pattern::new("zfs_prefetch_disable"));
+        assert_eq!(told.as_deref(), Some("GiB/s 41.5 with 0, 790 with 1"));
     }
 }

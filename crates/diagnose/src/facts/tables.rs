@@ -2,7 +2,7 @@
 
 use super::FactBase;
 use super::catalogue::Function;
-use super::compared::compared;
+use super::compared::{better, compared};
 use super::locks::is_of_locks;
 use super::number::{growth, leading_number};
 use super::query::Query;
@@ -25,7 +25,11 @@ impl FactBase<'_> {
     pub(super) fn table_answer(&self, query: &Query) -> Option<Reading> {
         let tool = query.patterns.first()?;
         if query.function == Function::Compared {
-            return self.compared_answer(tool);
+            return self.experiment(|table| compared(table, tool));
+        }
+        if query.function == Function::Better {
+            let value = query.patterns.get(1)?;
+            return self.experiment(|table| better(table, tool, value));
         }
         let mut tables = self.tables_like(tool).peekable();
         let origin = self.evidence.origin_name(tables.peek()?.origin);
@@ -63,11 +67,11 @@ impl FactBase<'_> {
 }
 
 impl FactBase<'_> {
-    fn compared_answer(&self, setting: &Pattern) -> Option<Reading> {
-        let tables = self.evidence.tables.iter();
-        let found = tables.filter_map(|table| Some((compared(table, setting)?, table.origin)));
-        let (differ, origin) = found.max_by_key(|(differ, _)| *differ)?;
-        Reading::truth(differ, Quality::Figure, self.evidence.origin_name(origin))
+    /// Of tables with runs of different settings, whether it is so in one of them.
+    fn experiment(&self, is_so: impl Fn(&Table) -> Option<bool>) -> Option<Reading> {
+        let found = self.tables().filter_map(|table| Some((is_so(table)?, table.origin)));
+        let (yes, origin) = found.max_by_key(|(yes, _)| *yes)?;
+        Reading::truth(yes, Quality::Figure, self.evidence.origin_name(origin))
     }
 }
 

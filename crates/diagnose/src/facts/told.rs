@@ -3,6 +3,7 @@
 
 use super::FactBase;
 use super::catalogue::Function;
+use super::compared::told;
 use super::number::leading_number;
 use super::query::Query;
 use super::tables::columns_like;
@@ -16,6 +17,11 @@ impl FactBase<'_> {
     /// A question about tables and its answer, `ms of “ioping”: at most 16300`; `None` where no table
     /// answered, or where there is nothing to repeat.
     pub fn told_of_tables(&self, query: &Query, truth: bool) -> Option<String> {
+        if matches!(query.function, Function::Compared | Function::Better) {
+            let setting = query.patterns.first().filter(|_| truth)?;
+            let (table, figures) = self.tables().find_map(|t| Some((t, told(t, setting)?)))?;
+            return Some(format!("{}: {figures}", quoted(&table.tool)));
+        }
         let mut tables = self.tables_like(query.patterns.first()?);
         let second = query.patterns.get(1);
         match query.function {
