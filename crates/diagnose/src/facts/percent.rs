@@ -304,11 +304,14 @@ impl PercentFacts {
         rows.chain(self.stacks.iter().filter(|s| on(&s.comm)).map(|s| s.origin.as_str())).next()
     }
 
-    /// Whether a row or a stack says how much CPU one of these threads takes.
-    pub fn has_thread_figure(&self, threads: &Pattern) -> bool {
+    /// Part of busy CPU that rows, or stacks, give these threads; `None` where none has a figure. Such lists are cut, so
+    /// it may be more.
+    pub fn thread_share(&self, threads: &Pattern) -> Option<f64> {
         let on = |comm: &Option<String>| comm.as_deref().is_some_and(|c| threads.matches_thread(c));
-        self.rows.iter().any(|r| on(&r.comm) && r.own.or(r.children).is_some())
-            || self.stacks.iter().any(|s| on(&s.comm) && s.share.is_some())
+        let sum = |shares: &mut dyn Iterator<Item = f64>| shares.reduce(|a, b| a + b);
+        let rows = sum(&mut self.rows.iter().filter(|r| on(&r.comm)).filter_map(|r| r.own.or(r.children)));
+        let stacks = sum(&mut self.stacks.iter().filter(|s| on(&s.comm)).filter_map(|s| s.share));
+        rows.into_iter().chain(stacks).reduce(f64::max)
     }
 
     /// Names, without numbers, of the threads of rows and stacks that a pattern matches.

@@ -86,7 +86,7 @@ impl FactBase<'_> {
             let stack = self.percent.has_thread(pattern)?;
             Some(stack.to_owned())
         });
-        let profiled = self.has_samples() || self.percent.has_thread_figure(pattern);
+        let profiled = self.has_samples() || self.percent.thread_share(pattern).is_some();
         let only_named = origin.is_some() && !figures && !profiled;
         Reading::truth(only_named, Quality::Named, origin.unwrap_or_default())
     }
@@ -99,7 +99,10 @@ impl FactBase<'_> {
             return Reading::truth(worth, if named { Quality::Named } else { Quality::Figure }, origin);
         }
         if let Some(origin) = self.percent.has_thread(pattern) {
-            return Reading::truth(true, Quality::Named, origin);
+            let share = self.percent.thread_share(pattern);
+            return share
+                .is_none_or(|s| s >= WORTH_NAMING)
+                .then(|| Reading::truth(true, Quality::Named, origin))?;
         }
         let samples = self.has_samples().then(|| self.cpu.thread_samples(pattern))?;
         self.cpu.present(samples, Some(WORTH_NAMING))
