@@ -38,12 +38,21 @@ const COSTS: [&str; 30] = [
 ];
 
 /// What was measured of one thing with several values of a setting.
-struct Contrast<'t> {
-    heading: &'t str,
-    /// The value of the setting, and the mean of its runs; of the least and of the most.
-    least: (String, f64),
-    most: (String, f64),
+pub struct Contrast<'t> {
+    pub heading: &'t str,
+    pub least: Outcome<'t>,
+    pub most: Outcome<'t>,
     more_is_better: Option<bool>,
+}
+
+/// What came of the runs with one value of the setting.
+#[derive(Clone)]
+pub struct Outcome<'t> {
+    /// Empty where the setting is not named.
+    pub value: String,
+    mean: f64,
+    /// The result that is nearest to the mean, as the table has it.
+    pub result: &'t str,
 }
 
 impl Contrast<'_> {
@@ -52,12 +61,12 @@ impl Contrast<'_> {
     }
 
     fn differs_by(&self, times: f64) -> bool {
-        self.most.1 > times * self.least.1
+        self.most.mean > times * self.least.mean
     }
 
     /// The value of the setting with the better result, where that can be told.
     fn best(&self) -> Option<&str> {
-        Some(if self.more_is_better? { &self.most.0 } else { &self.least.0 })
+        Some(if self.more_is_better? { &self.most.value } else { &self.least.value })
     }
 }
 
@@ -83,21 +92,11 @@ pub fn better(table: &Table, setting: &Pattern, value: &Pattern) -> Option<bool>
     Some(2 * votes > with_it.len())
 }
 
-/// `GiB/s 41 with 0, 79 with 1`: what differs most.
-pub fn told(table: &Table, setting: &Pattern) -> Option<String> {
+/// What differs most.
+pub fn furthest_apart<'t>(table: &'t Table, setting: &Pattern) -> Option<Contrast<'t>> {
     let all = contrasts(table, setting).into_iter().filter(Contrast::differs);
-    let apart = |c: &Contrast| c.most.1 / c.least.1.max(f64::MIN_POSITIVE);
-    let Contrast { heading, least, most, .. } = all.max_by(|a, b| apart(a).total_cmp(&apart(b)))?;
-    let named = |value: &str| if value.is_empty() { "without".to_owned() } else { format!("with {value}") };
-    let (a, b) = (shown(least.1), shown(most.1));
-    Some(format!("{} {a} {}, {b} {}", heading.trim(), named(&least.0), named(&most.0)))
-}
-
-/// Three figures of a number.
-fn shown(number: f64) -> String {
-    let digits = if number >= 100.0 { 0 } else { 2 };
-    let text = format!("{number:.digits$}");
-    if digits == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').to_owned() }
+    let times = |c: &Contrast| c.most.mean / c.least.mean.max(f64::MIN_POSITIVE);
+    all.max_by(|a, b| times(a).total_cmp(&times(b)))
 }
 
 fn contrasts<'t>(table: &'t Table, setting: &Pattern) -> Vec<Contrast<'t>> {
@@ -106,24 +105,30 @@ fn contrasts<'t>(table: &'t Table, setting: &Pattern) -> Vec<Contrast<'t>> {
     if own.is_none() && !table.rows.iter().any(|row| label(row).is_some()) {
         return Vec::new();
     }
-    let value = |row: &Vec<String>| match own {
+    let value = |row: &'t Vec<String>| match own {
         Some(at) => Some(value_in(row.get(at)?, setting)),
         None => Some(label(row).map_or(String::new(), |label| value_in(&label, setting))),
     };
-    let groups: Vec<(String, &Vec<String>)> =
+    let groups: Vec<(String, &'t Vec<String>)> =
         table.rows.iter().filter_map(|row| Some((value(row)?, row))).collect();
     let measured = (0..table.columns.len()).filter(|at| Some(*at) != own && !is_set(&table.columns[*at]));
     let contrast = |at: usize| {
-        let mut of_value: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        let mut of_value: BTreeMap<&str, Vec<(f64, &'t str)>> = BTreeMap::new();
         for (value, row) in &groups {
-            if let Some(figure) = row.get(at).and_then(|cell| leading_number(cell)).filter(|f| *f >= 0.0) {
-                let (sum, n) = of_value.entry(value).or_default();
-                (*sum, *n) = (*sum + figure, *n + 1.0);
+            let Some(cell) = row.get(at).map(String::as_str) else { continue };
+            if let Some(figure) = leading_number(cell).filter(|f| *f >= 0.0) {
+                of_value.entry(value).or_default().push((figure, cell));
             }
         }
-        let means = || of_value.iter().map(|(value, (sum, n))| ((*value).to_owned(), sum / n));
-        let least = means().min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let most = means().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let outcome = |(value, runs): (&&str, &Vec<(f64, &'t str)>)| {
+            let mean = runs.iter().map(|run| run.0).sum::<f64>() / runs.len() as f64;
+            let off = |run: &(f64, &str)| (run.0 - mean).abs();
+            let nearest = runs.iter().min_by(|a, b| off(a).total_cmp(&off(b)))?;
+            Some(Outcome { value: (*value).to_owned(), mean, result: nearest.1 })
+        };
+        let outcomes = || of_value.iter().filter_map(outcome);
+        let least = outcomes().min_by(|a, b| a.mean.total_cmp(&b.mean))?;
+        let most = outcomes().max_by(|a, b| a.mean.total_cmp(&b.mean))?;
         let cells = groups.iter().filter_map(|(_, row)| row.get(at).map(String::as_str));
         let more_is_better = more_is_better(&table.columns[at], cells);
         (of_value.len() >= 2).then_some(Contrast { heading: &table.columns[at], least, most, more_is_better })
@@ -231,9 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_with_its_figures() {
-        let runs = table(&["zfs_prefetch_disable", "GiB/s"], &[&["0", "41.5"], &["1", "790"]]);
-        let told = told(&runs, &Pattern::new("zfs_prefetch_disable"));
-        assert_eq!(told.as_deref(), Some("GiB/s 41.5 with 0, 790 with 1"));
+    fn what_differs_is_told_as_the_table_has_it() {
+        let runs = table(
+            &["zfs_prefetch_disable", "speed"],
+            &[&["0", "171 MB/s"], &["0", "180 MB/s"], &["0", "165 MB/s"], &["1", "640 MB/s"]],
+        );
+        let apart = furthest_apart(&runs, &Pattern::new("zfs_prefetch_disable")).unwrap();
+        assert_eq!((apart.least.value.as_str(), apart.least.result), ("0", "171 MB/s"));
+        assert_eq!((apart.most.value.as_str(), apart.most.result), ("1", "640 MB/s"));
     }
 }
