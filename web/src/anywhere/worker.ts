@@ -20,7 +20,11 @@ async function work(ready: Promise<Ready>, task: Task): Promise<void> {
     pieces: piecesOf(task.input),
     redact: task.redact,
   };
-  const engine = await ready;
+  const engine = await ready.catch((error: unknown) => {
+    throw new Refused(
+      `the engine of the page did not start: ${error}; the program may read the file`,
+    );
+  });
   const { json, page } = await engine.explain(input, (bytes) => tell({ kind: "taken", bytes }));
   tell({
     kind: "done",

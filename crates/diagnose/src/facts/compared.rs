@@ -92,11 +92,21 @@ pub fn better(table: &Table, setting: &Pattern, value: &Pattern) -> Option<bool>
     Some(2 * votes > with_it.len())
 }
 
-/// What differs most.
-pub fn furthest_apart<'t>(table: &'t Table, setting: &Pattern) -> Option<Contrast<'t>> {
-    let all = contrasts(table, setting).into_iter().filter(Contrast::differs);
+/// What differs most; where a value is said to be better, of what it is better in.
+pub fn furthest_apart<'t>(
+    table: &'t Table,
+    setting: &Pattern,
+    better: Option<&Pattern>,
+) -> Option<Contrast<'t>> {
+    let shows = |c: &Contrast| match better {
+        Some(value) => c.differs_by(ALONG) && c.best().is_some_and(|best| value.matches_any_case(best)),
+        None => c.differs(),
+    };
     let times = |c: &Contrast| c.most.mean / c.least.mean.max(f64::MIN_POSITIVE);
-    all.max_by(|a, b| times(a).total_cmp(&times(b)))
+    // What is done in a second says more than what it costs.
+    let rate = |c: &Contrast| c.more_is_better == Some(true);
+    let all = contrasts(table, setting).into_iter().filter(shows);
+    all.max_by(|a, b| rate(a).cmp(&rate(b)).then(times(a).total_cmp(&times(b))))
 }
 
 fn contrasts<'t>(table: &'t Table, setting: &Pattern) -> Vec<Contrast<'t>> {
@@ -241,8 +251,16 @@ mod tests {
             &["zfs_prefetch_disable", "speed"],
             &[&["0", "171 MB/s"], &["0", "180 MB/s"], &["0", "165 MB/s"], &["1", "640 MB/s"]],
         );
-        let apart = furthest_apart(&runs, &Pattern::new("zfs_prefetch_disable")).unwrap();
+        let setting = Pattern::new("zfs_prefetch_disable");
+        let apart = furthest_apart(&runs, &setting, None).unwrap();
         assert_eq!((apart.least.value.as_str(), apart.least.result), ("0", "171 MB/s"));
         assert_eq!((apart.most.value.as_str(), apart.most.result), ("1", "640 MB/s"));
+        let along = table(
+            &["zfs_prefetch_disable", "GiB/s", "lz4 samples %"],
+            &[&["0", "41.2", "31"], &["1", "47.9", "17"]],
+        );
+        let told = furthest_apart(&along, &setting, Some(&Pattern::new("1"))).unwrap();
+        assert_eq!(told.heading, "GiB/s", "a claim that one is better needs what it is better in");
+        assert!(furthest_apart(&along, &setting, Some(&Pattern::new("0"))).is_none());
     }
 }

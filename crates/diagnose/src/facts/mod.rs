@@ -76,7 +76,7 @@ impl<'a> FactBase<'a> {
             cpu: Arc::new(CpuFacts::new(&evidence.profile, classified)),
             percent: PercentFacts::new(evidence, anatomy),
             benchmarks: tables::benchmarks(&evidence.facts),
-            locks: evidence.tables.iter().filter(|t| locks::is_of_locks(t)).map(locks::contended).collect(),
+            locks: locks::contended(evidence).collect(),
             rows: OnceLock::new(),
             times: OnceLock::new(),
             vdev_loads: OnceLock::new(),

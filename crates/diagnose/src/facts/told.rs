@@ -17,12 +17,12 @@ impl FactBase<'_> {
     /// A question about tables and its answer, `ms of “ioping”: at most 16300`; `None` where no table
     /// answered, or where there is nothing to repeat.
     pub fn told_of_tables(&self, query: &Query, truth: bool) -> Option<String> {
+        let second = query.patterns.get(1);
         if matches!(query.function, Function::Compared | Function::Better) {
             let setting = query.patterns.first().filter(|_| truth)?;
-            return self.tables().find_map(|table| told_runs(table, setting));
+            return self.tables().find_map(|table| told_runs(table, setting, second));
         }
         let mut tables = self.tables_like(query.patterns.first()?);
-        let second = query.patterns.get(1);
         match query.function {
             Function::Table => tables.next().map(|t| format!("a table of {}", quoted(&t.tool))),
             Function::ColumnMax => {
@@ -93,8 +93,8 @@ fn cells<'t>(
 }
 
 /// `“fio”: GiB/s 41 with 0, 79 with 1`.
-fn told_runs(table: &Table, setting: &Pattern) -> Option<String> {
-    let apart = furthest_apart(table, setting)?;
+fn told_runs(table: &Table, setting: &Pattern, better: Option<&Pattern>) -> Option<String> {
+    let apart = furthest_apart(table, setting, better)?;
     let told = |of: &Outcome| match of.value.as_str() {
         "" => format!("{} without", clipped(of.result)),
         value => format!("{} with {}", clipped(of.result), clipped(value)),
