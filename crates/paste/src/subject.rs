@@ -42,6 +42,10 @@ mod tests {
         assert!(
             speaks_of_zfs("24 of the z_wr_iss processes are busy") && speaks_of_zfs("sanoid lists datasets")
         );
+        assert!(
+            speaks_of_zfs("six disks as RAID-Z2 are slow")
+                && speaks_of_zfs("a profile shows some dnode lock")
+        );
         assert!(speaks_of_zfs("Slow import with log_spacemap") && speaks_of_zfs("a resilver of 40 hours"));
         assert!(
             speaks_of_zfs("`dd_lock` and `dp_lock` hunt us")

@@ -156,11 +156,20 @@ fn read(text: &str, out: &mut Vec<(String, String)>) -> bool {
 }
 
 fn pair((name, value): (&str, &str)) -> Option<(String, String)> {
-    let (name, value) = (name.trim(), value.trim().trim_matches(['"', '\'']));
+    let (name, value) = (name.trim(), one_list(value.trim()).trim_matches(['"', '\'']));
     let path = ["/sys/", "/proc/sys/"].iter().any(|root| name.starts_with(root)) && !name.contains(' ');
     let is_word = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let is_name = !name.is_empty() && (path && name.len() < 200 || is_word && name.len() < 80);
     (is_name && !value.is_empty()).then(|| (name.to_owned(), value.to_owned()))
+}
+
+/// Choices end with their sentence: `cycle [fastest] generic aesni. It is slow.`
+fn one_list(value: &str) -> &str {
+    if !value.contains('[') {
+        return value;
+    }
+    let end = value.find(". ").or_else(|| value.find("; ")).unwrap_or(value.len());
+    value[..end].trim_end_matches(['.', ';'])
 }
 
 /// Names that only parameters of OpenZFS have.
@@ -185,6 +194,14 @@ mod tests {
             (
                 "icp_aes_impl: cycle [fastest] generic x86_64",
                 &[("icp_aes_impl", "cycle [fastest] generic x86_64")],
+            ),
+            (
+                "NVMe stripe. /sys/module/icp/parameters/icp_aes_impl: cycle [fastest] generic aesni. All is slow.",
+                &[("icp_aes_impl", "cycle [fastest] generic aesni")],
+            ),
+            (
+                "icp_gcm_impl = cycle [fastest] avx generic.",
+                &[("icp_gcm_impl", "cycle [fastest] avx generic")],
             ),
             (
                 "BOOT_IMAGE=/vmlinuz root=/dev/sda zfs.zfs_arc_max=5 init_on_alloc=0",
