@@ -1,8 +1,8 @@
 //! Which causes a report speaks of, by its words: a rank for what no sign can weigh.
 //!
 //! The words of the report are looked up in the causes' own texts and in the names that their signs ask
-//! for (`library.rs`); a phrase of a cause (`said.rs`) raises it. Words are no measurement. They rank candidates and are never more than a hint; samples are not asked
-//! for words, as they say themselves what there is.
+//! for (`library.rs`); a phrase of a cause (`said.rs`) raises it. Words are no measurement. They rank candidates
+//! and are never more than a hint; samples are not asked for words, as they say themselves what there is.
 
 use crate::asked::Asked;
 use crate::calibration::Calibration;
@@ -46,22 +46,22 @@ pub fn spoken<'k>(knowledge: &'k Knowledge, asked: &Asked<'_>) -> Vec<Spoken<'k>
         |at: &usize| heard[*at].is_some() || fits.spoken[*at] >= ENOUGH && fits.rank[*at] >= NEAR * best;
     let mut ranked: Vec<usize> = (0..knowledge.causes.len()).filter(enough).collect();
     ranked.sort_by(|a, b| of(*b).total_cmp(&of(*a)).then(a.cmp(b)));
-    ranked.retain(|at| !speaks_against(&knowledge.causes[*at], asked));
-    let Some(first) = ranked.first().copied() else { return Vec::new() };
-    let single = &of_words.single;
-    let confidence = match &heard[first] {
-        Some(_) => of_words.phrase(PhraseFit::of(first, &fits)),
-        None => single[0],
+    // Asked one after the other, as three are enough.
+    let mut possible =
+        ranked.into_iter().filter(|at| !speaks_against(&knowledge.causes[*at], asked)).peekable();
+    let Some(first) = possible.peek().copied() else { return Vec::new() };
+    let confidences: Vec<f64> = match &heard[first] {
+        Some(_) => {
+            let fit = of_words.phrase(PhraseFit::of(first, &fits));
+            std::iter::once(fit).chain(of_words.phrase_after.iter().copied()).collect()
+        }
+        None => of_words.single.clone(),
     };
-    let after = match &heard[first] {
-        Some(_) => of_words.phrase_after.iter(),
-        None => single[1..].iter(),
-    };
-    let confidences = std::iter::once(confidence).chain(after.copied());
-    ranked
+    // The confidences come first, so that no cause is asked for beyond them.
+    confidences
         .into_iter()
-        .zip(confidences)
-        .map(|(at, confidence)| {
+        .zip(possible)
+        .map(|(confidence, at)| {
             let words = heard[at].clone().unwrap_or_else(|| library.shared(at, &said));
             Spoken { cause: &knowledge.causes[at], confidence, words }
         })

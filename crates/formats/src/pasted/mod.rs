@@ -56,8 +56,8 @@ fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError>
     if elsewhere || nothing && !zwhy_paste::speaks_of_zfs(&e.text) {
         let found = format!("none of its {} lines is output of a tool that zwhy knows", imported.stats.read);
         return Err(FormatError::read(ErrorKind::Empty, input.name(), found).hint(
-            "paste output of perf, top, arcstats, zfs get or zpool iostat as it stands in the terminal; where there are only \
-             words, let one of them be ZFS",
+            "paste output of perf, top, arcstats, zfs get or zpool iostat as it stands in the terminal; \
+             a report in words alone has to mention ZFS",
         ));
     }
     if nothing {
