@@ -39,6 +39,8 @@ pub struct Words {
     pub arcstats: List,
     pub kernel_parameters: List,
     pub share_links: List,
+    pub profiles: List,
+    pub waiting: List,
     pub spellings: Vec<(String, List)>,
     pub settings: BTreeMap<String, List>,
     pub quantity_ends: List,

@@ -43,12 +43,14 @@ pub fn fold(evidence: &mut Evidence, mut said: Evidence) {
             evidence.threads.iter().map(|t| thread_base(&t.comm).to_owned()).collect();
         said.threads.retain(|t| told.insert(thread_base(&t.comm).to_owned()));
     }
-    // A profile tells all functions; one that is told again must not count twice.
+    // A profile tells all functions; one that is told again must not count twice, and a name alone adds nothing.
     if evidence.flat.is_empty() && evidence.trees.is_empty() && evidence.profile.samples.is_empty() {
         let mut told = FxHashSet::default();
+        said.flat.sort_by_key(|row| row.pct.is_none());
         said.flat.retain(|row| told.insert(row.symbol.clone()));
     } else {
         said.flat.clear();
+        said.trees.clear();
     }
     evidence.merge(said);
 }

@@ -7,6 +7,7 @@ mod ddt_histogram;
 mod figures;
 mod fio;
 mod free;
+mod functions;
 mod histograms;
 mod kstats;
 mod mdb_stacks;
@@ -25,7 +26,8 @@ use crate::blocks::Block;
 pub type Ranked = (u16, &'static dyn Block);
 
 /// All of them. Those of a lower rank are tried first: the more particular before the more general.
-pub const READERS: [Ranked; 13] = [
+pub const READERS: [Ranked; 14] = [
+    (14, &properties::Values),
     (15, &histograms::TracerHistogram),
     (28, &procstat::Procstat),
     (28, &mdb_stacks::MdbStacks),

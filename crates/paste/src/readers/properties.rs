@@ -1,4 +1,5 @@
-//! `zfs get` and `zpool get` with any of their columns: aligned, in tabs, or as a Markdown table.
+//! `zfs get` and `zpool get` with any of their columns: aligned, in tabs, or as a Markdown table; values alone
+//! (`-o value`) by what the command asks for.
 
 use crate::blocks::{Block, Line, Sink, Taken};
 use crate::cells;
@@ -22,6 +23,52 @@ impl Block for Properties {
         }
         Taken::kept(used)
     }
+}
+
+/// Values alone, one a line, below `zfs get -H -o value compression,recordsize tank`.
+pub struct Values;
+
+impl Block for Values {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let asked = asked(sink.command.as_deref()?)?;
+        let values = lines.get(..asked.len())?.iter().map(|line| line.text.trim());
+        let is_value =
+            |text: &str| !text.is_empty() && text.len() < 40 && !text.contains(char::is_whitespace);
+        let values: Vec<&str> = values.take_while(|text| is_value(text)).collect();
+        // The command speaks of the lines right below it, and of no others.
+        sink.command = None;
+        if values.len() < asked.len() {
+            return None;
+        }
+        let origin = sink.origin("zfs or zpool get", &lines[..asked.len()]);
+        for ((name, property), value) in asked.iter().zip(values) {
+            cells::property(sink, name, property, value, origin);
+        }
+        Taken::kept(asked.len())
+    }
+}
+
+/// Names and properties in the order in which a `get` of values alone prints them.
+fn asked(command: &str) -> Option<Vec<(String, String)>> {
+    const MOST: usize = 100;
+    let words: Vec<&str> = command.trim_start_matches("sudo ").split_whitespace().take(MOST).collect();
+    let ["zfs" | "zpool", "get", rest @ ..] = &words[..] else { return None };
+    let (mut plain, mut of_values) = (Vec::new(), false);
+    for (at, word) in rest.iter().enumerate() {
+        match *word {
+            "value" if rest[..at].last().is_some_and(|w| w.starts_with('-') && w.ends_with('o')) => {
+                of_values = true;
+            }
+            "-H" | "-p" | "-Hp" | "-pH" | "-o" | "-Ho" | "-Hpo" | "-pHo" => {}
+            word if word.starts_with(['-', '|', '>', '&', ';']) => return None,
+            word => plain.push(word),
+        }
+    }
+    let (properties, names) =
+        plain.split_first().filter(|(p, names)| of_values && **p != "all" && !names.is_empty())?;
+    let pairs =
+        names.iter().flat_map(|name| properties.split(',').map(|p| ((*name).to_owned(), p.to_owned())));
+    Some(pairs.take(MOST).collect())
 }
 
 /// Which column stands where.
@@ -123,6 +170,28 @@ fn row(text: &str, layout: &Layout, under_header: bool) -> Option<[String; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_alone_are_told_by_the_command() {
+        let pairs = |command: &str| {
+            asked(command).map(|a| a.iter().map(|(n, p)| format!("{n}:{p}")).collect::<Vec<_>>().join(" "))
+        };
+        for (command, want) in [
+            (
+                "zfs get -H -o value compressratio,recordsize tank/db",
+                Some("tank/db:compressratio tank/db:recordsize"),
+            ),
+            ("sudo zpool get -Hpo value frag tank data", Some("tank:frag data:frag")),
+            ("zfs get -Ho value recordsize tank", Some("tank:recordsize")),
+            ("zfs get -r -H -o value recordsize tank", None),
+            ("zfs get -H -o name,value recordsize tank", None),
+            ("zfs get recordsize tank", None),
+            ("zfs get -H -o value all tank", None),
+            ("zfs get -H -o value recordsize tank | sort", None),
+        ] {
+            assert_eq!(pairs(command).as_deref(), want, "{command}");
+        }
+    }
 
     #[test]
     fn all_subsets_of_columns() {

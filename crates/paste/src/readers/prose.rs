@@ -6,13 +6,14 @@
 
 use super::clauses::{clauses, is_hedged};
 use super::figures::{self, Figure};
+use super::functions;
 use super::params::is_parameter;
 use super::spoken::{self, Release, is_setting};
 use crate::blocks::{Block, Line, MOST_SAID, Sink, Taken};
 use crate::cells;
 use crate::text::numbers;
 use crate::words::WORDS;
-use zwhy_evidence::{Evidence, FlatRow, Host, Kstat, OriginId, Param, Property, ThreadCpu};
+use zwhy_evidence::{Evidence, FlatRow, Host, Kstat, OriginId, Param, PctStack, Property, ThreadCpu};
 
 pub struct Prose;
 
@@ -64,6 +65,10 @@ struct Said {
     kstats: Vec<(&'static str, String, f64)>,
     threads: Vec<(String, Option<f64>)>,
     functions: Vec<(String, f64)>,
+    /// Functions that are named alone.
+    named: Vec<String>,
+    /// Chains of calls, and whether somebody waits there.
+    stacks: Vec<(bool, Vec<String>)>,
 }
 
 impl Said {
@@ -76,6 +81,7 @@ impl Said {
                 said.kstats.len(),
                 said.threads.len(),
                 said.flat.len(),
+                said.trees.len(),
             ];
             most.into_iter().any(|items| items > MOST_SAID)
         };
@@ -107,6 +113,10 @@ impl Said {
             origin,
             ..FlatRow::default()
         }));
+        let named = |symbol| FlatRow { symbol, origin, ..FlatRow::default() };
+        said.flat.extend(self.named.into_iter().map(named));
+        let stack = |(waiting, frames)| PctStack { waiting, frames, origin, ..PctStack::default() };
+        said.trees.extend(self.stacks.into_iter().map(stack));
         let thread = |(comm, cpu_pct)| ThreadCpu { comm, cpu_pct, origin, ..ThreadCpu::default() };
         said.threads.extend(self.threads.into_iter().map(thread));
         true
@@ -125,9 +135,10 @@ impl Said {
             self.version(&words, at);
             self.memory(&words, at);
             self.figure(&words, at);
-            self.functions.extend(spoken::function_share(&words, at));
+            self.functions.extend(functions::share(&words, at));
         }
         self.thread(&words);
+        self.told(functions::told(&words));
     }
 
     /// `recordsize=1M`, `recordsize of 1M`, `zfs_arc_max=0`, `arc_meta_used 30G`.
@@ -141,7 +152,7 @@ impl Said {
             }
         };
         let assigned = words[at].contains('=');
-        if assigned && words[at + 1..].iter().take(2).any(|w| WORDS.helped.has(&w.to_ascii_lowercase())) {
+        if assigned && words[at + 1..].iter().take(6).any(|w| WORDS.helped.has(&w.to_ascii_lowercase())) {
             return;
         }
         if is_setting(name, value) {
@@ -250,6 +261,19 @@ impl Said {
         }
     }
 
+    /// Functions that no figure of the clause belongs to.
+    fn told(&mut self, told: functions::Told) {
+        for mut chain in told.chains {
+            if chain.len() > 1 || told.waiting {
+                self.stacks.push((told.waiting, chain));
+            } else if let Some(name) = chain.pop()
+                && !self.functions.iter().any(|(known, _)| *known == name)
+            {
+                self.named.push(name);
+            }
+        }
+    }
+
     /// `arc_prune uses 100% CPU`, `100 % CPU in z_wr_iss`: a figure belongs to the only name. Several names, or no figure
     /// beside a word for a busy thread, are names alone.
     fn thread(&mut self, words: &[&str]) {
@@ -268,10 +292,10 @@ impl Said {
         let percent = |at: usize| {
             let word = words[at].trim_start_matches('~');
             if let Some(figure) = word.strip_suffix('%') {
-                return numbers::decimal(figure);
+                return numbers::number(figure);
             }
             let apart = words.get(at + 1).is_some_and(|w| *w == "%" || w.eq_ignore_ascii_case("percent"));
-            apart.then(|| numbers::decimal(word)).flatten()
+            apart.then(|| numbers::number(word)).flatten()
         };
         let figures: Vec<f64> = (0..words.len()).filter_map(percent).collect();
         // Of all processors, or of an unknown number of them: the name is all that is sure.
@@ -394,6 +418,8 @@ mod tests {
             ("zfs-0.8.1 with the 5.2.9 kernel", "zfs 0.8.1 kernel 5.2.9"),
             ("zfs_prefetch_disable=1 doubled the throughput", ""),
             ("atime=off helps a bit", ""),
+            ("with zfs_prefetch_disable=1 the latency of reads halves", ""),
+            ("on 96 cores arc_prune takes 9,400 % of the CPU", "arc_prune Some(9400.0)"),
             ("zfs 2.1.5 kernel 5.15.0", "zfs 2.1.5 kernel 5.15.0"),
             ("zfs-2.1.6-2 on Debian with 6.0.0-2-amd64", "zfs 2.1.6-2 kernel 6.0.0-2-amd64"),
         ] {

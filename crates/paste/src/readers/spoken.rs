@@ -5,7 +5,6 @@
 
 use super::params::is_parameter;
 use crate::cells;
-use crate::text::numbers;
 use crate::words::WORDS;
 
 /// Words between a name and its value.
@@ -130,29 +129,6 @@ pub enum Release<'w> {
     Kernel(&'w str),
 }
 
-/// A function and its per cent of the CPU: `clear_page_erms at 25%`, `osq_lock takes 40%`, `25% in zio_checksum`.
-pub fn function_share(words: &[&str], at: usize) -> Option<(String, f64)> {
-    let figure = words[at].trim_start_matches(['~', '(', '≈']).trim_end_matches(')').strip_suffix('%')?;
-    let pct = numbers::decimal(figure).filter(|pct| *pct >= 1.0 && *pct <= 100.0)?;
-    let function = |word: &&&str| is_function(word);
-    let between = |word: &&&str| WORDS.share_links.has(&lower(word));
-    let before = words[..at].iter().rev().take(4).find(|w| !between(w)).filter(function);
-    let after = || words[at + 1..].iter().take(5).find(|w| !between(w)).filter(function);
-    let name = before.or_else(after)?.trim_matches('`').trim_end_matches("()");
-    Some((name.to_owned(), pct))
-}
-
-/// A name that only a function has: of small letters, in parts, and neither a thread nor a quantity.
-fn is_function(word: &str) -> bool {
-    let name = word.trim_matches('`').trim_end_matches("()");
-    name.len() >= 6
-        && name.contains('_')
-        && name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-        && !WORDS.quantity_ends.iter().any(|end| name.ends_with(end))
-        && zwhy_zfs::thread_role(name).is_none()
-}
-
 /// What release a word names.
 pub fn release(word: &str) -> Option<Release<'_>> {
     let version = |text: &str| text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('.');
@@ -190,26 +166,6 @@ mod tests {
         let words: Vec<&str> = text.split_whitespace().collect();
         let found = (0..words.len()).filter_map(|at| property(&words, at));
         found.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn a_function_and_its_share() {
-        let shares = |text: &str| {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            let found = (0..words.len()).filter_map(|at| function_share(&words, at));
-            found.map(|(name, pct)| format!("{name} {pct}")).collect::<Vec<_>>().join(", ")
-        };
-        for (text, want) in [
-            ("perf top shows clear_page_erms at 25%", "clear_page_erms 25"),
-            ("osq_lock() takes about ~40% of the CPU", "osq_lock 40"),
-            ("I see 31.5% of cpu time in `zio_checksum_compute`", "zio_checksum_compute 31.5"),
-            ("z_wr_iss at 100% and zfs_arc_max at 50% of memory", ""),
-            ("dnode_size at 191% of its limit, 0.2% in dbuf_hold", ""),
-            ("disk_usage at 90%, a hit_rate of 93% and pool_capacity at 95%", ""),
-            ("it is 25% slower with zfs_read", ""),
-        ] {
-            assert_eq!(shares(text), want, "{text}");
-        }
     }
 
     #[test]

@@ -1,0 +1,157 @@
+//! Functions that a sentence speaks of: with a share of the CPU, as a chain of calls, or by name alone.
+//!
+//! A name counts only beside words for a profile or for waiting: elsewhere people name what they suspect.
+
+use crate::text::numbers;
+use crate::words::WORDS;
+
+/// A function and its per cent of the CPU: `clear_page_erms at 25%`, `osq_lock takes 40%`, `25% in zio_checksum`. A figure
+/// of several functions together (`a and b 14%`) is none of theirs.
+pub fn share(words: &[&str], at: usize) -> Option<(String, f64)> {
+    let figure = words[at].trim_start_matches(['~', '(', '≈']).trim_end_matches(')').strip_suffix('%')?;
+    let pct = numbers::number(figure).filter(|pct| *pct >= 1.0 && *pct <= 100.0)?;
+    let between = |word: &str| WORDS.share_links.has(&lower(word));
+    let before = (0..at).rev().take(4).find(|&i| !between(words[i])).filter(|&i| is_name(words[i]));
+    let (function, others) = match before {
+        Some(i) => (words[i], &words[..i]),
+        None => {
+            let i = (at + 1..words.len()).take(5).find(|&i| !between(words[i]))?;
+            (words[i], &words[i + 1..])
+        }
+    };
+    let together = |word: &&str| matches!(lower(word).as_str(), "and" | "&" | "+" | "plus" | "or");
+    let neighbour = match before {
+        Some(_) => others.iter().rev().find(|w| !together(w)),
+        None => others.iter().take(2).find(|w| !together(w)).filter(|_| others.first().is_some_and(together)),
+    };
+    (is_function(function) && !neighbour.is_some_and(|w| is_name(w)))
+        .then(|| (plain(function).to_owned(), pct))
+}
+
+/// A name that only a function has: of small letters, in parts, and neither a thread nor a quantity.
+fn is_function(word: &str) -> bool {
+    let name = plain(word);
+    name.len() >= 6
+        && name.contains('_')
+        && name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        && !WORDS.quantity_ends.iter().any(|end| name.ends_with(end))
+        && zwhy_zfs::thread_role(name).is_none()
+}
+
+/// A word that names something of a program, be it a function, a thread or a symbol with a place in it.
+fn is_name(word: &str) -> bool {
+    let name = plain(word);
+    name.len() >= 6 && name.contains('_') && !name.contains(['=', '/', '%'])
+}
+
+/// A function without marks, calls and its place: `zio_execute()`, `taskq_thread+0x1a4/0x320`.
+fn plain(word: &str) -> &str {
+    let name = word.split_once("+0x").map_or(word, |(name, _)| name);
+    name.trim_matches('`').trim_end_matches("()")
+}
+
+/// Functions as a clause puts them together.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Whether threads are said to wait in them.
+    pub waiting: bool,
+    /// Chains, the caller first; a function alone is a chain of one.
+    pub chains: Vec<Vec<String>>,
+}
+
+/// Functions without a figure that a profile or a stack is said to show: `perf shows arc_evict -> osq_lock`,
+/// `everything is stuck in txg_wait_synced()`.
+pub fn told(words: &[&str]) -> Told {
+    let says = |list: &crate::words::List| words.iter().any(|w| list.has(&lower(w)));
+    let waiting = says(&WORDS.waiting);
+    if !waiting && !says(&WORDS.profiles) {
+        return Told::default();
+    }
+    let mut chains: Vec<Vec<String>> = Vec::new();
+    let mut arrow = None;
+    for word in words {
+        match *word {
+            "->" | "→" | "=>" | "-->" | ">" => arrow = Some(false),
+            "<-" | "←" | "<=" | "<--" => arrow = Some(true),
+            word if is_function(word) => {
+                let name = plain(word).to_owned();
+                match (arrow.take(), chains.last_mut()) {
+                    (Some(false), Some(chain)) => chain.push(name),
+                    (Some(true), Some(chain)) => chain.insert(0, name),
+                    _ => chains.push(vec![name]),
+                }
+            }
+            _ => arrow = None,
+        }
+    }
+    chains.truncate(MOST_CHAINS);
+    Told { waiting, chains }
+}
+
+/// Functions that one clause tells, at most; more are a list of what there is.
+const MOST_CHAINS: usize = 8;
+
+fn lower(word: &str) -> String {
+    word.to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_and_its_share() {
+        let shares = |text: &str| {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let found = (0..words.len()).filter_map(|at| share(&words, at));
+            found.map(|(name, pct)| format!("{name} {pct}")).collect::<Vec<_>>().join(", ")
+        };
+        for (text, want) in [
+            ("perf top shows clear_page_erms at 25%", "clear_page_erms 25"),
+            ("osq_lock() takes about ~40% of the CPU", "osq_lock 40"),
+            ("I see 31.5% of cpu time in `zio_checksum_compute`", "zio_checksum_compute 31.5"),
+            ("z_wr_iss at 100% and zfs_arc_max at 50% of memory", ""),
+            ("dnode_size at 191% of its limit, 0.2% in dbuf_hold", ""),
+            ("disk_usage at 90%, a hit_rate of 93% and pool_capacity at 95%", ""),
+            ("it is 25% slower with zfs_read", ""),
+            ("taskq_thread+0x1a4 (72%) spl_kmem_alloc", "taskq_thread 72"),
+            (
+                "taskq_thread+0x1a4/0x320 72% mutex_lock_slowpath 11%",
+                "taskq_thread 72, mutex_lock_slowpath 11",
+            ),
+            ("dbuf_hold_impl and dnode_hold_impl 14%", ""),
+            ("14% in dbuf_hold_impl and dnode_hold_impl", ""),
+            ("dbuf_hold_impl 20% and dnode_hold_impl 14%", "dbuf_hold_impl 20, dnode_hold_impl 14"),
+            ("20% in dbuf_hold_impl and 14% in dnode_hold_impl", "dbuf_hold_impl 20, dnode_hold_impl 14"),
+            ("LZ4_compressCtx 30% zio_write_compress", ""),
+        ] {
+            assert_eq!(shares(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn chains_and_names() {
+        let read = |text: &str| {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let told = told(&words);
+            let chains: Vec<String> = told.chains.iter().map(|chain| chain.join(" ")).collect();
+            format!("{}{}", if told.waiting { "waits: " } else { "" }, chains.join(", "))
+        };
+        for (text, want) in [
+            (
+                "perf shows arc_evict_state -> multilist_sublist_lock -> osq_lock on top",
+                "arc_evict_state multilist_sublist_lock osq_lock",
+            ),
+            ("the flame graph has osq_lock ← mutex_lock_slowpath", "mutex_lock_slowpath osq_lock"),
+            (
+                "all threads are stuck in txg_wait_synced() and dmu_tx_wait()",
+                "waits: txg_wait_synced, dmu_tx_wait",
+            ),
+            ("I suspect dbuf_find and zfs_arc_max", ""),
+            ("perf with zfs_arc_max and hit_ratio", ""),
+        ] {
+            assert_eq!(read(text), want, "{text}");
+        }
+    }
+}
