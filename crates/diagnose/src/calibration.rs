@@ -47,6 +47,8 @@ pub struct Words {
     pub most_with_signs: f64,
     /// Most that one setting or name says of a cause that the words do not speak of.
     pub sign_without_words: f64,
+    /// Most that words, and settings beside them, say where nobody complains.
+    pub without_complaint: f64,
     pub reason: String,
 }
 
@@ -127,6 +129,7 @@ fn plain() -> Calibration {
         single: Vec::new(),
         most_with_signs: 0.0,
         sign_without_words: 0.0,
+        without_complaint: 0.0,
         reason: String::new(),
     };
     Calibration {
@@ -172,7 +175,7 @@ mod tests {
     fn a_line_that_falls_or_has_no_reason_is_refused() {
         let text = |points: &str, reason: &str, alone: f64| {
             format!(
-                "[reports]\npoints = {points}\nreason = '{reason}'\n[recordings]\npoints = [[0,0],[1,1]]\nreason = 'r'\n[parts]\npoints = [[0,1],[1,1]]\nreason = 'r'\n[look_alikes]\nmost = 0.7\nreason = 'r'\n[words]\nphrase_fits_well = 0.5\nphrase_fits_little = 0.4\nphrase_alone = {alone}\nphrase_after = []\nsingle = [0.1]\nmost_with_signs = 0.6\nsign_without_words = 0.2\nreason = 'r'"
+                "[reports]\npoints = {points}\nreason = '{reason}'\n[recordings]\npoints = [[0,0],[1,1]]\nreason = 'r'\n[parts]\npoints = [[0,1],[1,1]]\nreason = 'r'\n[look_alikes]\nmost = 0.7\nreason = 'r'\n[words]\nphrase_fits_well = 0.5\nphrase_fits_little = 0.4\nphrase_alone = {alone}\nphrase_after = []\nsingle = [0.1]\nmost_with_signs = 0.6\nsign_without_words = 0.2\nwithout_complaint = 0.3\nreason = 'r'"
             )
         };
         assert!(Calibration::read(&text("[[0, 0], [1, 1]]", "because", 0.3)).is_ok());

@@ -13,6 +13,7 @@ mod calibration;
 mod canon;
 mod checklist;
 mod classify;
+mod complaint;
 mod condition;
 mod coverage;
 mod demand;

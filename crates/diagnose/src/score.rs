@@ -8,12 +8,14 @@
 
 use crate::asked::Asked;
 use crate::calibration::Calibration;
+use crate::complaint::{complains, describes_only};
 use crate::condition::{QueryBank, QueryId, Truth};
 use crate::facts::{Family, Function, Kind, Quality, has_fix};
 use crate::knowledge::{Cause, IfFalse, Knowledge, Sign, Weight};
 use crate::rows::{Chosen, choose};
 use crate::solidity::solidity;
 use crate::words::spoken;
+use zwhy_evidence::Evidence;
 
 /// Log-odds of any one cause before anything is seen.
 const PRIOR: f64 = -3.0;
@@ -108,6 +110,9 @@ pub fn judge<'k>(
         calibrate(&mut verdicts, calibration, recorded, asked);
     }
     add_words(&mut verdicts, knowledge, asked);
+    if !recorded {
+        doubt_without_complaint(&mut verdicts, asked);
+    }
     verdicts.sort_by(|a, b| {
         (b.confidence, b.log_odds)
             .partial_cmp(&(a.confidence, a.log_odds))
@@ -158,7 +163,11 @@ fn add_words<'k>(verdicts: &mut Vec<Verdict<'k>>, knowledge: &'k Knowledge, aske
         return;
     }
     let of_words = &Calibration::embedded().words;
-    let most = of_words.most_with_signs;
+    let most = if describes_only(&asked.facts.evidence.said) {
+        of_words.without_complaint
+    } else {
+        of_words.most_with_signs
+    };
     for spoken in spoken(knowledge, asked) {
         let confidence = spoken.confidence;
         match verdicts.iter_mut().find(|v| v.cause.class == spoken.cause.class) {
@@ -179,6 +188,20 @@ fn add_words<'k>(verdicts: &mut Vec<Verdict<'k>>, knowledge: &'k Knowledge, aske
     // A setting that a report mentions while its words speak of something else.
     for verdict in verdicts.iter_mut().filter(|v| v.words.is_empty() && v.signs == 1 && v.measured == 0.0) {
         verdict.confidence = verdict.confidence.min(of_words.sign_without_words);
+    }
+}
+
+/// What healthy hosts show as well is no cause of anything as long as nobody complains.
+fn doubt_without_complaint(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {
+    let Evidence { text, said, .. } = asked.facts.evidence;
+    if text.is_empty() || complains(said) {
+        return;
+    }
+    let described = describes_only(said);
+    let most = Calibration::embedded().words.without_complaint;
+    let setting = |v: &Verdict| described && v.signs == 1 && v.measured == 0.0;
+    for verdict in verdicts.iter_mut().filter(|v| v.healthy_too() || setting(v)) {
+        verdict.confidence = verdict.confidence.min(most);
     }
 }
 
@@ -274,6 +297,12 @@ impl<'k> Verdict<'k> {
     /// Whether it is worth showing for something that was seen.
     pub fn tells(&self, least: f64) -> bool {
         self.confidence >= least && !self.of_system
+    }
+
+    /// Whether healthy hosts show all that speaks for it, too.
+    fn healthy_too(&self) -> bool {
+        let holds = |(_, truth): &(&Sign, &Truth)| **truth == Truth::Yes;
+        self.cause.signs.iter().zip(&self.truths).filter(holds).all(|(sign, _)| sign.healthy_too)
     }
 
     /// Of a cause that the names in the evidence belong to.

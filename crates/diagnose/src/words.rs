@@ -6,6 +6,7 @@
 
 use crate::asked::Asked;
 use crate::calibration::Calibration;
+use crate::complaint::complains;
 use crate::knowledge::{Cause, Knowledge};
 use crate::library::{Fits, Library};
 use crate::stems::Said;
@@ -39,7 +40,7 @@ pub fn spoken<'k>(knowledge: &'k Knowledge, asked: &Asked<'_>) -> Vec<Spoken<'k>
     let of_words = &Calibration::embedded().words;
     let library = Library::of(knowledge);
     let fits = library.fits(&said);
-    let heard = heard(knowledge, &asked.facts.evidence.text);
+    let heard = heard(knowledge, &asked.facts.evidence.said);
     let of = |at: usize| fits.rank[at] + if heard[at].is_some() { PHRASE } else { 0.0 };
     let best = fits.rank.iter().copied().fold(0.0, f64::max);
     let enough =
@@ -50,6 +51,8 @@ pub fn spoken<'k>(knowledge: &'k Knowledge, asked: &Asked<'_>) -> Vec<Spoken<'k>
     let mut possible =
         ranked.into_iter().filter(|at| !speaks_against(&knowledge.causes[*at], asked)).peekable();
     let Some(first) = possible.peek().copied() else { return Vec::new() };
+    // Without a complaint, or without a sentence at all, words say little whatever they are.
+    let most = if complains(&asked.facts.evidence.said) { 1.0 } else { of_words.without_complaint };
     let confidences: Vec<f64> = match &heard[first] {
         Some(_) => {
             let fit = of_words.phrase(PhraseFit::of(first, &fits));
@@ -60,6 +63,7 @@ pub fn spoken<'k>(knowledge: &'k Knowledge, asked: &Asked<'_>) -> Vec<Spoken<'k>
     // The confidences come first, so that no cause is asked for beyond them.
     confidences
         .into_iter()
+        .map(|confidence| confidence.min(most))
         .zip(possible)
         .map(|(confidence, at)| {
             let words = heard[at].clone().unwrap_or_else(|| library.shared(at, &said));
@@ -116,7 +120,7 @@ mod tests {
     use zwhy_profile::{Event, FrameKind};
 
     fn asked(text: &str) -> Answer {
-        let evidence = Evidence { text: text.to_owned(), ..Evidence::default() };
+        let evidence = Evidence { text: text.to_owned(), said: text.to_owned(), ..Evidence::default() };
         explain(&evidence, &Knowledge::embedded(), &Options::default())
     }
 
@@ -176,7 +180,7 @@ mod tests {
     #[test]
     fn samples_speak_for_themselves() {
         let text = "zfs list -t snapshot takes minutes with thousands of snapshots";
-        let mut evidence = Evidence { text: text.to_owned(), ..Evidence::default() };
+        let mut evidence = Evidence { text: text.to_owned(), said: text.to_owned(), ..Evidence::default() };
         let profile = &mut evidence.profile;
         let frame = profile.frame("zfs_read", "zfs", FrameKind::Kernel);
         let (stack, thread) = (profile.stack(&[frame]), profile.thread(1, 1, "fio"));

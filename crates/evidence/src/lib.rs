@@ -79,6 +79,9 @@ pub struct Evidence {
     /// for other sources.
     #[serde(skip)]
     pub text: String,
+    /// The lines of [`Evidence::text`] that no tool printed, as far as that can be told: sentences and commands.
+    #[serde(skip)]
+    pub said: String,
 }
 
 impl Evidence {
@@ -142,6 +145,11 @@ impl Evidence {
         self.params.extend(other.params.into_iter().map(|r| Param { origin: at(r.origin), ..r }));
         self.properties.extend(other.properties.into_iter().map(|r| Property { origin: at(r.origin), ..r }));
         self.tables.extend(other.tables.into_iter().map(|r| Table { origin: at(r.origin), ..r }));
+        for (own, more) in [(&mut self.text, &other.text), (&mut self.said, &other.said)] {
+            if own.len() + more.len() < Evidence::MOST_TEXT {
+                own.push_str(more);
+            }
+        }
         self.itself = self.itself.take().or(other.itself);
         if self.facts.is_empty() {
             self.facts = other.facts;
@@ -166,7 +174,9 @@ mod tests {
         let origin = b.origin("second");
         b.params.push(Param { name: "zfs_arc_max".into(), value: "0".into(), origin });
         b.host.kernel = Some("6.1".into());
+        (a.text, b.text) = ("one\n".into(), "two\n".into());
         a.merge(b);
+        assert_eq!(a.text, "one\ntwo\n");
         assert_eq!(a.origin_name(a.params[0].origin), "second");
         assert_eq!((a.param("zfs_arc_max"), a.host.kernel.as_deref()), (Some("0"), Some("6.1")));
     }

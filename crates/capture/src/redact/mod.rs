@@ -45,6 +45,7 @@ impl Redactor {
             line.source = kstat_source(&line.source, names);
         }
         evidence.text = names.text(&evidence.text);
+        evidence.said = names.text(&evidence.said);
         imported.stats.warnings.iter_mut().for_each(|w| *w = names.text(w));
     }
 

@@ -83,7 +83,7 @@ fn answered(evidence: &Evidence, class: Option<&str>, source: &str, knowledge: &
     let by_signs = first(false).filter(|f| shown.as_ref().is_some_and(|s| s.class == f.class));
     let cause = shown.as_ref().and_then(|f| knowledge.cause(&f.class));
     let phrases: Vec<String> =
-        cause.into_iter().flat_map(|c| c.phrases_in(&evidence.text)).map(str::to_owned).collect();
+        cause.into_iter().flat_map(|c| c.phrases_in(&evidence.said)).map(str::to_owned).collect();
     let rests = shown.as_ref().map_or(Rests::Nothing, |f| rests(f, !phrases.is_empty()));
     let fit = (rests == Rests::Phrase)
         .then(|| PhraseFit::in_text(knowledge, &shown.as_ref()?.class, &evidence.text))

@@ -66,6 +66,8 @@ pub struct Sign {
     pub if_false: IfFalse,
     /// What it shows that other signs of the cause show, too: of each group the strongest counts.
     pub shows: Vec<String>,
+    /// Whether a healthy host shows it as well: what it does when asked to, or how it is set up.
+    pub healthy_too: bool,
     /// What it shows, in words.
     pub claim: String,
     /// How to get the evidence when it is missing; the questions' own way when empty.

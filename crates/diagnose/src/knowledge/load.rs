@@ -67,6 +67,8 @@ struct SignEntry {
     if_false: IfFalse,
     shows: Option<Groups>,
     #[serde(default)]
+    healthy_too: bool,
+    #[serde(default)]
     ask: String,
 }
 
@@ -171,13 +173,14 @@ fn cause(text: &CauseText, bank: &mut QueryBank) -> Result<Cause, String> {
     let mut signs = Vec::new();
     for sign in file.signs {
         let when = compile(&sign.when)?;
-        let SignEntry { each, weight, if_false, claim, ask, shows, .. } = sign;
+        let SignEntry { each, weight, if_false, claim, ask, shows, healthy_too, .. } = sign;
         signs.push(Sign {
             when,
             each,
             weight,
             if_false,
             shows: shows.map(Groups::names).unwrap_or_default(),
+            healthy_too,
             claim,
             ask,
         });
@@ -185,7 +188,8 @@ fn cause(text: &CauseText, bank: &mut QueryBank) -> Result<Cause, String> {
     let mut against = Vec::new();
     for AgainstEntry { when, each, weight, claim } in file.against {
         let (if_false, ask) = (IfFalse::SaysNothing, String::new());
-        against.push(Sign { when: compile(&when)?, each, weight, if_false, shows: Vec::new(), claim, ask });
+        let (when, shows) = (compile(&when)?, Vec::new());
+        against.push(Sign { when, each, weight, if_false, shows, healthy_too: false, claim, ask });
     }
     let mut look_alikes = Vec::new();
     for other in file.look_alikes {

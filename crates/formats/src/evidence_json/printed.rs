@@ -23,7 +23,7 @@ pub fn lines(table: &Table, name: &str) -> Option<Evidence> {
     let tools = Tools::embedded();
     let read =
         blocks::read("evidence-json", name, text.as_bytes(), &zwhy_paste::ranked(&tools, &[]), MOST_FRAMES);
-    Some(Evidence { text: String::new(), ..read.evidence })
+    Some(Evidence { text: String::new(), said: String::new(), ..read.evidence })
 }
 
 /// `scrub in progress since …` stands behind `scan:` in `zpool status`.

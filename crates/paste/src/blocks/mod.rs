@@ -58,6 +58,11 @@ impl Taken {
 pub trait Block: Sync {
     /// Takes lines from the start of `lines`, which is not empty, or returns `None`.
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken>;
+
+    /// Whether it reads what a person wrote, and no output of a tool.
+    fn of_a_person(&self) -> bool {
+        false
+    }
 }
 
 /// Where recognised blocks go.
@@ -123,26 +128,32 @@ pub fn read(format: &str, name: &str, text: &[u8], blocks: &[&dyn Block], max_de
     let lines = clean_lines(text);
     let mut sink = Sink::new(name, ImportStats::new(format, "lines"), max_depth);
     let mut at = 0;
+    let mut collected = false;
     while at < lines.len() {
-        at += step(&lines[at..], blocks, &mut sink);
+        let (used, of_a_person) = step(&lines[at..], blocks, &mut sink);
+        for line in &lines[at..at + used] {
+            collected |= line.text.starts_with(COLLECTED);
+            let Evidence { text, said, .. } = &mut sink.evidence;
+            if !collected && text.len() + line.text.len() < Evidence::MOST_TEXT {
+                for kept in std::iter::once(text).chain(of_a_person.then_some(said)) {
+                    kept.push_str(&line.text);
+                    kept.push('\n');
+                }
+            }
+        }
+        at += used;
     }
     sink.stats.read = lines.len() as u64;
-    for line in lines.iter().take_while(|line| !line.text.starts_with(COLLECTED)) {
-        if sink.evidence.text.len() + line.text.len() < Evidence::MOST_TEXT {
-            sink.evidence.text.push_str(&line.text);
-            sink.evidence.text.push('\n');
-        }
-    }
     said::one_sitting(&mut sink.evidence);
     said::fold(&mut sink.evidence, sink.said);
     Imported { evidence: sink.evidence, stats: sink.stats }
 }
 
-/// Lets one recogniser take lines; returns how many are done.
-fn step(lines: &[Line], blocks: &[&dyn Block], sink: &mut Sink) -> usize {
+/// Lets one recogniser take lines; returns how many are done, and whether a person may have written them.
+fn step(lines: &[Line], blocks: &[&dyn Block], sink: &mut Sink) -> (usize, bool) {
     if lines[0].is_blank() {
         sink.stats.drop("blank line", 1);
-        return 1;
+        return (1, true);
     }
     for block in blocks {
         let Some(taken) = block.take(lines, sink) else { continue };
@@ -155,10 +166,10 @@ fn step(lines: &[Line], blocks: &[&dyn Block], sink: &mut Sink) -> usize {
         for (reason, count) in taken.dropped {
             sink.stats.drop(&reason, count as u64);
         }
-        return used;
+        return (used, block.of_a_person());
     }
     sink.stats.drop(NOT_RECOGNISED, 1);
-    1
+    (1, true)
 }
 
 /// Share of the non-blank lines of a head that the recognisers take, and how many they take.
@@ -169,7 +180,7 @@ pub fn recognised(head: &[u8], blocks: &[&dyn Block]) -> (f64, u64) {
     let mut sink = Sink::new("", ImportStats::default(), usize::MAX);
     let mut at = 0;
     while at < lines.len() {
-        at += step(&lines[at..], blocks, &mut sink);
+        at += step(&lines[at..], blocks, &mut sink).0;
     }
     let unknown = sink.stats.dropped.get(NOT_RECOGNISED).copied().unwrap_or(0);
     let known = sink.stats.kept + sink.stats.dropped_total()

@@ -7,6 +7,10 @@ use crate::words::WORDS;
 pub struct Command;
 
 impl Block for Command {
+    fn of_a_person(&self) -> bool {
+        true
+    }
+
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let line = lines.first()?;
         let typed = command(&line.text).or_else(|| bare(&line.text))?;

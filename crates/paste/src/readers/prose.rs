@@ -18,6 +18,10 @@ use zwhy_evidence::{Evidence, FlatRow, Host, Kstat, OriginId, Param, PctStack, P
 pub struct Prose;
 
 impl Block for Prose {
+    fn of_a_person(&self) -> bool {
+        true
+    }
+
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let line = lines.first()?;
         let mut found = Said::default();
