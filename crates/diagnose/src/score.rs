@@ -8,7 +8,7 @@
 
 use crate::asked::Asked;
 use crate::calibration::Calibration;
-use crate::complaint::{complains, describes_only};
+use crate::complaint::{complains, describes_only, is_content};
 use crate::condition::{QueryBank, QueryId, Truth};
 use crate::facts::{Family, Function, Kind, Quality, has_fix};
 use crate::knowledge::{Cause, IfFalse, Knowledge, Sign, Weight};
@@ -163,10 +163,10 @@ fn add_words<'k>(verdicts: &mut Vec<Verdict<'k>>, knowledge: &'k Knowledge, aske
         return;
     }
     let of_words = &Calibration::embedded().words;
-    let most = if describes_only(&asked.facts.evidence.said) {
-        of_words.without_complaint
-    } else {
+    let most = if complains(&asked.facts.evidence.said) {
         of_words.most_with_signs
+    } else {
+        of_words.without_complaint
     };
     for spoken in spoken(knowledge, asked) {
         let confidence = spoken.confidence;
@@ -194,13 +194,14 @@ fn add_words<'k>(verdicts: &mut Vec<Verdict<'k>>, knowledge: &'k Knowledge, aske
 /// What healthy hosts show as well is no cause of anything as long as nobody complains.
 fn doubt_without_complaint(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {
     let Evidence { text, said, .. } = asked.facts.evidence;
-    if text.is_empty() || complains(said) {
+    let content = is_content(said);
+    if text.is_empty() || complains(said) && !content {
         return;
     }
     let described = describes_only(said);
     let most = Calibration::embedded().words.without_complaint;
     let setting = |v: &Verdict| described && v.signs == 1 && v.measured == 0.0;
-    for verdict in verdicts.iter_mut().filter(|v| v.healthy_too() || setting(v)) {
+    for verdict in verdicts.iter_mut().filter(|v| content || v.healthy_too() || setting(v)) {
         verdict.confidence = verdict.confidence.min(most);
     }
 }

@@ -8,14 +8,15 @@ use crate::bpftrace::BpftraceMap;
 use crate::dtrace::list::StackList;
 use crate::folded::block::FoldedLines;
 use crate::kernel_stacks::{KernelEvents, KernelStackBlock};
-use crate::perf_report::PerfRows;
+use crate::perf_report::{PerfRows, PerfTree};
 use crate::text::blocks::{self, Block};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use zwhy_paste::Tools;
 
 /// Recognisers of stacks with their ranks among the readers of tools.
-static STACKS: [(u16, &dyn Block); 6] = [
+static STACKS: [(u16, &dyn Block); 7] = [
     (10, &PerfRows),
+    (77, &PerfTree),
     (11, &KernelStackBlock),
     (12, &KernelEvents),
     (13, &BpftraceMap),

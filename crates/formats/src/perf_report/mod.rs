@@ -59,6 +59,35 @@ impl Block for PerfRows {
     }
 }
 
+/// A call tree without the row that it belongs to: `- 47.9% zfs_write` and what it calls below it.
+pub(crate) struct PerfTree;
+
+impl Block for PerfTree {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        const FEWEST_LINES: usize = 3;
+        let head = tree::line(&lines.first()?.text)?;
+        if !matches!(head, tree::TreeLine::Branch { pct: Some(_), .. }) {
+            return None;
+        }
+        let mut builder = tree::Builder::default();
+        let used = lines.iter().take_while(|l| !l.is_blank() && builder.push(&l.text)).count();
+        let nodes = builder.finish();
+        if used < FEWEST_LINES || !nodes.iter().all(tree::Node::is_of_kernel) {
+            return None;
+        }
+        let origin = sink.origin("call tree", &lines[..used]);
+        let row = FlatRow { symbol: row::NO_SYMBOL.to_owned(), ..FlatRow::default() };
+        let entries = [Entry { row, tree: nodes, event: 0 }];
+        let relative = stacks::Relative::of(&entries);
+        for entry in &entries {
+            stacks::emit(entry, relative, sink.max_depth, &mut |stack| {
+                sink.evidence.trees.push(zwhy_evidence::PctStack { origin, ..stack });
+            });
+        }
+        Taken::kept(used)
+    }
+}
+
 /// A row and the lines of its tree.
 pub(crate) struct Entry {
     pub row: FlatRow,

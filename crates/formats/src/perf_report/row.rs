@@ -85,7 +85,7 @@ pub fn parse(text: &str, columns: &Columns) -> Option<FlatRow> {
         Some((own, rest)) => (own, Some(first), rest),
         None => (first, None, rest),
     };
-    let (before, symbol) = match split_marker(rest) {
+    let (before, symbol) = match split_marker(rest).or_else(|| split_module(rest)) {
         Some((before, symbol)) => (before, trim_symbol(symbol)),
         // `--sort comm,dso`: what perf prints where it has no name.
         None if columns.without_symbol() => {
@@ -148,6 +148,18 @@ fn split_marker(text: &str) -> Option<(&str, &str)> {
         .filter_map(|mark| text.find(mark))
         .min()
         .map(|at| (text[..at].trim(), text[at + 3..].trim()))
+}
+
+/// A row that somebody typed, or cut the mark from: `z_wr_iss  [zfs]  zio_execute`.
+fn split_module(text: &str) -> Option<(&str, &str)> {
+    let at = text.rfind(']')? + 1;
+    let (before, symbol) = (text[..at].trim(), text[at..].trim());
+    let module = &before[before.rfind('[')? + 1..before.len() - 1];
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
+    };
+    (module.len() >= 3 && is_name(module) && is_name(symbol)).then_some((before, symbol))
 }
 
 /// Takes padding, frames of terminals and empty trailing columns off a symbol.

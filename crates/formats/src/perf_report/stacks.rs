@@ -98,7 +98,11 @@ pub fn emit(entry: &Entry, relative: Relative, max_depth: usize, out: &mut dyn F
     let top = Amount { pct: row.children_pct.or(row.pct), unclear: false };
     for node in &entry.tree {
         let order = emit.order(node);
-        emit.node(node, order, top, &mut Vec::new());
+        let mut path = Vec::new();
+        if order != Order::Caller && emit.symbol != NO_SYMBOL && !begins_with(node, emit.symbol) {
+            path.push(emit.symbol);
+        }
+        emit.node(node, order, top, &mut path);
     }
 }
 
@@ -108,8 +112,16 @@ impl Emit<'_> {
             let from_root = node.names.first().is_some_and(|n| is_thread_start(n.as_bytes()));
             return if ends_in_root(node) && !from_root { Order::Callee } else { Order::Caller };
         }
-        if node.names.first().is_none_or(|n| n != self.symbol) {
-            return Order::Caller;
+        if !begins_with(node, self.symbol) {
+            // Sorted by symbol, perf leaves out a row's function in its own tree, where its callers follow, or with
+            // children what it calls. Root first, a tree ends in it, or begins where threads start.
+            let from_root = node.names.first().is_none_or(|n| is_thread_start(n.as_bytes()));
+            let beyond = !from_root && !has(node, self.symbol);
+            return match (beyond, self.with_children) {
+                (false, _) => Order::Caller,
+                (true, true) => Order::Down,
+                (true, false) => Order::Callee,
+            };
         }
         let alone = node.names.len() == 1 && node.children.is_empty();
         if !self.with_children || alone || ends_in_root(node) { Order::Callee } else { Order::Down }
@@ -190,6 +202,14 @@ impl Emit<'_> {
             origin: OriginId::default(),
         });
     }
+}
+
+fn begins_with(node: &Node, symbol: &str) -> bool {
+    node.names.first().is_some_and(|n| n == symbol)
+}
+
+fn has(node: &Node, symbol: &str) -> bool {
+    node.names.iter().any(|n| n == symbol) || node.children.iter().any(|c| has(c, symbol))
 }
 
 /// Some path of the tree ends where threads start: it goes from callee to caller.

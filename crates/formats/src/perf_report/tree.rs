@@ -18,6 +18,24 @@ pub struct Node {
     pub children: Vec<Node>,
 }
 
+impl Node {
+    /// Most of its names, and of what is below, are spelt as functions of a kernel are: no sentence is.
+    pub fn is_of_kernel(&self) -> bool {
+        let (mut all, mut spelt) = (0, 0);
+        self.count(&mut all, &mut spelt);
+        all >= 3 && spelt * 3 >= all * 2
+    }
+
+    fn count(&self, all: &mut usize, spelt: &mut usize) {
+        for name in &self.names {
+            *all += 1;
+            let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'));
+            *spelt += usize::from(plain && name.contains('_'));
+        }
+        self.children.iter().for_each(|child| child.count(all, spelt));
+    }
+}
+
 /// What a line of a tree says.
 #[derive(Debug, PartialEq)]
 pub enum TreeLine<'a> {
@@ -91,6 +109,9 @@ pub fn line(text: &str) -> Option<TreeLine<'_>> {
 /// A name, not a sentence: blanks only in C++ or Rust names, or before a note of perf.
 fn is_symbol(text: &str) -> bool {
     let text = without_notes(text);
+    if text.contains(" -> ") || text.contains(" <- ") {
+        return text.split(" -> ").flat_map(|part| part.split(" <- ")).all(is_symbol);
+    }
     !text.is_empty()
         && text.len() < 4096
         && (!text.contains(' ')
@@ -104,6 +125,11 @@ fn is_symbol(text: &str) -> bool {
 fn without_notes(text: &str) -> &str {
     let text = text.trim();
     let text = text.strip_suffix("(inlined)").map_or(text, str::trim_end);
+    // `osq_lock   (dd->dd_lock)`: somebody's own remark.
+    let text = match text.find("  (") {
+        Some(at) if text.ends_with(')') => text[..at].trim_end(),
+        _ => text,
+    };
     match text.rsplit_once(' ') {
         Some((name, place))
             if place
@@ -114,6 +140,13 @@ fn without_notes(text: &str) -> &str {
         }
         _ => text,
     }
+}
+
+/// The frames that one line of a tree has: people put several into one, `mutex_lock -> osq_lock`, in the tree's direction.
+fn frames(text: &str) -> Vec<String> {
+    let text = without_notes(text);
+    let parts = text.split(" -> ").flat_map(|part| part.split(" <- "));
+    parts.map(|name| without_notes(name).to_owned()).filter(|name| !name.is_empty()).collect()
 }
 
 /// Puts lines together to trees.
@@ -141,19 +174,16 @@ impl Builder {
             }
             TreeLine::Branch { column, pct, name } => {
                 self.close_from(column);
-                let name = without_notes(name);
-                let names = if name.is_empty() { Vec::new() } else { vec![name.to_owned()] };
+                let names = frames(name);
                 self.open.push((column, Node { pct, names, children: Vec::new() }));
             }
             TreeLine::Next { column, name } => {
                 self.close_from(column);
                 match self.open.last_mut() {
-                    Some((_, node)) if node.children.is_empty() => {
-                        node.names.push(without_notes(name).to_owned())
-                    }
+                    Some((_, node)) if node.children.is_empty() => node.names.extend(frames(name)),
                     // A chain that goes on after a branch closed: the drawing was cut; it starts again.
                     _ => {
-                        let names = vec![without_notes(name).to_owned()];
+                        let names = frames(name);
                         let column = column.saturating_sub(1);
                         self.close_from(column);
                         self.open.push((column, Node { pct: None, names, children: Vec::new() }));

@@ -48,6 +48,12 @@ fn is_name(word: &str) -> bool {
 /// A function without marks, calls and its place: `zio_execute()`, `taskq_thread+0x1a4/0x320`.
 fn plain(word: &str) -> &str {
     let name = word.split_once("+0x").map_or(word, |(name, _)| name);
+    // `&os->os_obj_lock`, `dn->dn_mtx`: the member.
+    const LONGEST_POINTER: usize = 5;
+    let name = match name.rsplit_once("->") {
+        Some((pointer, member)) if pointer.len() <= LONGEST_POINTER => member,
+        _ => name,
+    };
     name.trim_matches('`').trim_end_matches("()")
 }
 
@@ -65,11 +71,17 @@ pub struct Told {
 pub fn told(words: &[&str]) -> Told {
     let says = |list: &crate::words::List| words.iter().any(|w| list.has(&lower(w)));
     let waiting = says(&WORDS.waiting);
+    let mut chains: Vec<Vec<String>> = Vec::new();
+    let mut arrow = None;
+    if let Some((chain, others)) = listed_stack(words) {
+        let mut told = told(&others);
+        told.chains.insert(0, chain);
+        told.chains.truncate(MOST_CHAINS);
+        return Told { waiting, ..told };
+    }
     if !waiting && !says(&WORDS.profiles) {
         return Told::default();
     }
-    let mut chains: Vec<Vec<String>> = Vec::new();
-    let mut arrow = None;
     for word in words {
         match *word {
             "->" | "→" | "=>" | "-->" | ">" => arrow = Some(false),
@@ -87,6 +99,68 @@ pub fn told(words: &[&str]) -> Told {
     }
     chains.truncate(MOST_CHAINS);
     Told { waiting, chains }
+}
+
+/// The stack that a clause lists, if any.
+pub fn listed(words: &[&str]) -> Told {
+    let waiting = words.iter().any(|w| WORDS.waiting.has(&lower(w)));
+    Told { waiting, chains: listed_stack(words).map(|(chain, _)| chain).into_iter().collect() }
+}
+
+/// A stack that is listed: names in a row behind a word for one, `the stack is cv_wait, zio_wait, dbuf_read, zfs_read`,
+/// or a row that ends where threads start; the last called first, as tools print it. With it the other words.
+fn listed_stack<'w>(words: &[&'w str]) -> Option<(Vec<String>, Vec<&'w str>)> {
+    const FEWEST: usize = 4;
+    let is_stack = |w: &&str| {
+        matches!(lower(w).as_str(), "stack" | "stacks" | "backtrace" | "backtraces" | "trace" | "traces")
+    };
+    let said = words.iter().position(is_stack);
+    let mut at = 0;
+    while at < words.len() {
+        let mut chain: Vec<String> = Vec::new();
+        let from = at;
+        while let Some(word) = words.get(at) {
+            // `a (or b)`: the same place under another name.
+            let another =
+                lower(word) == "or" && !chain.is_empty() && words.get(at + 1).is_some_and(|w| is_frame(w));
+            if another {
+                at += 2;
+            } else if is_frame(word) {
+                chain.push(plain(word).to_owned());
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        let (Some(first), Some(last)) = (chain.first(), chain.last()) else {
+            at += 1;
+            continue;
+        };
+        let (from_root, to_root) = (begins_thread(first), begins_thread(last));
+        let told = said.is_some_and(|said| said < from) || from_root || to_root;
+        if chain.len() >= FEWEST && told {
+            if to_root || !from_root {
+                chain.reverse();
+            }
+            return Some((chain, words[..from].iter().chain(&words[at..]).copied().collect()));
+        }
+    }
+    None
+}
+
+/// A function, or what stands at the ends of stacks.
+fn is_frame(word: &str) -> bool {
+    is_function(word)
+        || begins_thread(plain(word))
+        || matches!(plain(word), "schedule" | "swtch" | "osq_lock")
+}
+
+/// Where stacks of threads and of system calls begin.
+fn begins_thread(name: &str) -> bool {
+    matches!(
+        name,
+        "taskq_thread" | "kthread" | "ret_from_fork" | "thread_start" | "do_syscall_64" | "fork_exit"
+    ) || ["entry_SYSCALL", "sys_", "ksys_", "syscall_"].iter().any(|s| name.starts_with(s))
 }
 
 /// Functions that one clause tells, at most; more are a list of what there is.
@@ -147,6 +221,18 @@ mod tests {
             (
                 "all threads are stuck in txg_wait_synced() and dmu_tx_wait()",
                 "waits: txg_wait_synced, dmu_tx_wait",
+            ),
+            (
+                "the stack of smbd is cv_wait_common arc_wait_for_eviction arc_read dbuf_read zfs_read and I see zio_wait stuck",
+                "waits: zfs_read dbuf_read arc_read arc_wait_for_eviction cv_wait_common, zio_wait",
+            ),
+            (
+                "stacks are do_syscall_64 zfs_write dmu_tx_assign dmu_tx_wait",
+                "waits: do_syscall_64 zfs_write dmu_tx_assign dmu_tx_wait",
+            ),
+            (
+                "first kind: _raw_spin_lock list_lru_walk_one or list_lru_count_one zfs_prune taskq_thread",
+                "taskq_thread zfs_prune list_lru_walk_one _raw_spin_lock",
             ),
             ("I suspect dbuf_find and zfs_arc_max", ""),
             ("perf with zfs_arc_max and hit_ratio", ""),

@@ -12,6 +12,7 @@ mod histograms;
 mod kstats;
 mod mdb_stacks;
 mod params;
+mod pmcstat;
 mod procstat;
 mod properties;
 mod prose;
@@ -26,9 +27,10 @@ use crate::blocks::Block;
 pub type Ranked = (u16, &'static dyn Block);
 
 /// All of them. Those of a lower rank are tried first: the more particular before the more general.
-pub const READERS: [Ranked; 14] = [
+pub const READERS: [Ranked; 15] = [
     (14, &properties::Values),
     (15, &histograms::TracerHistogram),
+    (27, &pmcstat::Pmcstat),
     (28, &procstat::Procstat),
     (28, &mdb_stacks::MdbStacks),
     (36, &kstats::NamedKstats),

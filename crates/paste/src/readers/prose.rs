@@ -23,13 +23,51 @@ impl Block for Prose {
     }
 
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
-        let line = lines.first()?;
+        let wrapped = wrapped(lines);
         let mut found = Said::default();
-        for clause in clauses(&line.text) {
-            found.clause(clause);
+        let mut text = String::new();
+        for line in lines.get(..wrapped)? {
+            text.push_str(line.text.trim_end());
+            text.push('\n');
         }
-        found.add(&lines[..1], "said in the text", sink).then(|| Taken { kept: 1, dropped: Vec::new() })
+        for clause in clauses(&text) {
+            // A statement that goes on in the next line and is none of this host is looked at line by line.
+            if is_hedged(clause) {
+                clause.lines().for_each(|part| found.clause(part));
+            } else {
+                found.clause(clause);
+            }
+        }
+        let kept = || Taken { kept: wrapped, dropped: Vec::new() };
+        found.add(&lines[..wrapped], "said in the text", sink).then(kept)
     }
+}
+
+/// How many lines are one paragraph that somebody broke at the margin: sentences go on from each to the next.
+fn wrapped(lines: &[Line]) -> usize {
+    const MOST_LINES: usize = 12;
+    const MARGIN: usize = 50;
+    let goes_on = |pair: &[Line]| {
+        let (line, next) = (pair[0].text.trim_end(), pair[1].text.trim_end());
+        line.chars().count() >= MARGIN
+            && !line.ends_with([':', '?', '!'])
+            && is_sentence(line)
+            && is_sentence(next)
+    };
+    let pairs = lines.windows(2).take(MOST_LINES - 1).take_while(|pair| goes_on(pair));
+    1 + pairs.count()
+}
+
+/// Words as in a sentence; no row of a table, no command, no item of a list.
+fn is_sentence(text: &str) -> bool {
+    const FEWEST_WORDS: usize = 3;
+    let marked = text.starts_with(['#', '$', '>', '|', '-', '*', '+', '[', ' ', '\t']);
+    let words: Vec<&str> = text.split_whitespace().map(bare).filter(|w| !w.is_empty()).collect();
+    let plain = |w: &&&str| {
+        w.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '/' | '_' | '(' | ')' | ','))
+    };
+    let spoken = words.iter().filter(plain).count();
+    !marked && !text.contains("  ") && words.len() >= FEWEST_WORDS && spoken * 10 >= words.len() * 6
 }
 
 /// What a command sets: `zfs set recordsize=1M tank`, `echo 1 > /sys/module/zfs/parameters/x`.
@@ -128,11 +166,18 @@ impl Said {
 
     fn clause(&mut self, clause: &str) {
         const MOST_WORDS: usize = 80;
-        if clause.len() > 2000 || is_hedged(clause) {
+        if clause.len() > 2000 {
             return;
         }
+        let hedged = is_hedged(clause);
+        let clause = per_cent(clause);
         let words: Vec<&str> =
             clause.split_whitespace().map(bare).filter(|w| !w.is_empty()).take(MOST_WORDS).collect();
+        if hedged {
+            // What a stack shows is so, whatever else is asked or supposed.
+            self.told(functions::listed(&words));
+            return;
+        }
         for at in 0..words.len() {
             self.setting(&words, at);
             self.spoken(&words, at);
@@ -340,6 +385,29 @@ fn bare(word: &str) -> &str {
     word.trim_end_matches(['.', ',', ')', '`'])
 }
 
+/// `57 %` and `57 percent` as `57%`.
+fn per_cent(clause: &str) -> std::borrow::Cow<'_, str> {
+    const SPELLINGS: [&str; 4] = [" %", " percent", " per cent", " pct"];
+    if !SPELLINGS.iter().any(|s| clause.contains(s)) {
+        return clause.into();
+    }
+    let mut text = clause.to_owned();
+    for spelling in SPELLINGS {
+        let parts: Vec<&str> = text.split(spelling).collect();
+        let mut joined = String::with_capacity(text.len());
+        for (i, part) in parts.iter().enumerate() {
+            joined.push_str(part);
+            if i + 1 < parts.len() {
+                let ends = parts[i + 1].chars().next().is_none_or(|c| !c.is_alphanumeric());
+                let figure = part.ends_with(|c: char| c.is_ascii_digit());
+                joined.push_str(if figure && ends { "%" } else { spelling });
+            }
+        }
+        text = joined;
+    }
+    text.into()
+}
+
 /// The word that a name's value is: the next, behind `of`, `is`, `at`, `=`, `set to`.
 fn value_after<'w>(words: &[&'w str], at: usize) -> Option<&'w str> {
     const LINKS: [&str; 11] =
@@ -389,6 +457,7 @@ mod tests {
     fn marked_figures_are_read() {
         for (text, want) in [
             ("z_wr_iss threads use 100 % CPU", "z_wr_iss Some(100.0)"),
+            ("z_wr_iss threads use 100 percent CPU", "z_wr_iss Some(100.0)"),
             ("I see arc_prune at ~99,5% CPU.", "arc_prune Some(99.5)"),
             ("100% cpu in `arc_evict` on all cores", "arc_evict None"),
             (

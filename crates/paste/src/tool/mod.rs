@@ -48,6 +48,8 @@ struct Found {
 #[derive(Debug, Default)]
 struct Row {
     names: Vec<String>,
+    /// Its table, where that is not the block's.
+    table: Option<String>,
     values: Vec<String>,
     /// Its cells in the table; `None` where it has none there.
     shown: Option<Vec<String>>,
@@ -126,7 +128,7 @@ impl ToolBlock {
         let Some(table) = table else { return };
         let most = self.spec.most.unwrap_or(usize::MAX).max(1);
         let tallied = self.spec.tally.as_ref().map(|t| t.count(&rows));
-        let (mut names, mut cells) = (Vec::new(), Vec::new());
+        let (mut names, mut cells, mut name) = (Vec::new(), Vec::new(), table.clone());
         for row in rows {
             let Some(shown) = row.shown else { continue };
             let of_row = if !row.names.is_empty() {
@@ -136,20 +138,17 @@ impl ToolBlock {
             } else {
                 columns.clone()
             };
-            if of_row != names && !cells.is_empty() || cells.len() >= most {
-                cells::table(
-                    sink,
-                    table.clone(),
-                    std::mem::take(&mut names),
-                    std::mem::take(&mut cells),
-                    origin,
-                );
+            let of_table = row.table.unwrap_or_else(|| table.clone());
+            let another = of_row != names || of_table != name;
+            if another && !cells.is_empty() || cells.len() >= most {
+                let (names, cells) = (std::mem::take(&mut names), std::mem::take(&mut cells));
+                cells::table(sink, name, names, cells, origin);
             }
-            names = of_row;
+            (names, name) = (of_row, of_table);
             cells.push(shown);
         }
         if !cells.is_empty() {
-            cells::table(sink, table, names, cells, origin);
+            cells::table(sink, name, names, cells, origin);
         }
         if let (Some(rows), Some(tally)) = (tallied.filter(|r| !r.is_empty()), &self.spec.tally) {
             cells::table(sink, tally.table.clone(), tally.columns.to_vec(), rows, origin);
@@ -200,7 +199,8 @@ impl TallySpec {
     fn count(&self, rows: &[Row]) -> Vec<Vec<String>> {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for row in rows {
-            let found = row.values.first().and_then(|cell| self.by.captures(cell));
+            let first = row.shown.as_ref().unwrap_or(&row.values).first();
+            let found = first.and_then(|cell| self.by.captures(cell));
             if let Some(name) = found.and_then(|(groups, _)| groups.into_iter().next()) {
                 *counts.entry(name).or_default() += 1;
             }

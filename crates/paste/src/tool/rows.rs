@@ -72,7 +72,9 @@ impl Rows<'_> {
     }
 
     pub fn tables(self) -> impl Iterator<Item = String> {
-        self.spec.tables.iter().map(|t| &t.1).chain(&self.rule.nested).cloned()
+        let sections =
+            self.rule.sections.as_ref().zip(self.rule.nested.as_ref()).map(|(_, n)| format!("{n} *"));
+        self.spec.tables.iter().map(|t| &t.1).chain(&self.rule.nested).cloned().chain(sections)
     }
 
     pub fn read(&self, lines: &[Line]) -> Option<Found> {
@@ -88,6 +90,7 @@ impl Rows<'_> {
             at += 1;
         }
         found.taken.kept += header.lines;
+        let mut section = None;
         while let Some(line) = lines.get(at) {
             // Headers upon headers without a row are no table; looking on would cost each line.
             const MOST_HEADERS: usize = 8;
@@ -102,8 +105,16 @@ impl Rows<'_> {
                     break;
                 }
                 found.taken.kept += 1;
-            } else if let Some(row) = self.row(text, &header) {
-                found.rows.push(row);
+            } else if let Some(mut row) = self.row(text, &header) {
+                if self.begins_section(&row) {
+                    section = row.values.first().cloned();
+                    found.taken.kept += 1;
+                } else {
+                    section = section.filter(|_| !row.top);
+                    row.table =
+                        section.as_ref().zip(self.rule.nested.as_ref()).map(|(s, n)| format!("{n} {s}"));
+                    found.rows.push(row);
+                }
             } else {
                 break;
             }
@@ -114,6 +125,11 @@ impl Rows<'_> {
         }
         found.columns = header.names;
         (!found.rows.is_empty()).then_some(found)
+    }
+
+    fn begins_section(&self, row: &Row) -> bool {
+        let name = row.values.first();
+        row.top && self.rule.sections.as_ref().zip(name).is_some_and(|(p, name)| p.matches(name))
     }
 
     /// The header once more, a line above it, or what stands between rows.

@@ -161,6 +161,8 @@ pub struct RowSpec {
     pub once: bool,
     /// Name of the table when rows are indented more than the header.
     pub nested: Option<String>,
+    /// A row that is not indented and called so is the heading of those below: their table is called NESTED HEADING.
+    pub sections: Option<Pattern>,
 }
 
 /// A table whose keys are patterns, in their order.
