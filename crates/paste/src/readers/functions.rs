@@ -12,6 +12,7 @@ pub fn share(words: &[&str], at: usize) -> Option<(String, f64)> {
     let pct = numbers::number(figure).filter(|pct| *pct >= 1.0 && *pct <= 100.0)?;
     let between = |word: &str| WORDS.share_links.has(&lower(word));
     let before = (0..at).rev().take(4).find(|&i| !between(words[i])).filter(|&i| is_name(words[i]));
+    let before = before.filter(|_| !figures_come_first(words));
     let (function, others) = match before {
         Some(i) => (words[i], &words[..i]),
         None => {
@@ -26,6 +27,14 @@ pub fn share(words: &[&str], at: usize) -> Option<(String, f64)> {
     };
     (is_function(function) && !neighbour.is_some_and(|w| is_name(w)))
         .then(|| (plain(function).to_owned(), pct))
+}
+
+/// `21% dbuf_find, 14% zio_done`: figures stand before their names when the first of them does.
+fn figures_come_first(words: &[&str]) -> bool {
+    let is_figure = |word: &&str| word.strip_suffix('%').is_some_and(|f| numbers::number(f).is_some());
+    let Some(first) = words.iter().position(|w| is_figure(&w)) else { return false };
+    let next = words[first + 1..].iter().find(|w| !WORDS.share_links.has(&lower(w)));
+    next.is_some_and(|w| is_name(w)) && !words[..first].iter().rev().take(4).any(|w| is_name(w))
 }
 
 /// A name that only a function has: of small letters, in parts, and neither a thread nor a quantity.
@@ -199,6 +208,10 @@ mod tests {
             ("dbuf_hold_impl 20% and dnode_hold_impl 14%", "dbuf_hold_impl 20, dnode_hold_impl 14"),
             ("20% in dbuf_hold_impl and 14% in dnode_hold_impl", "dbuf_hold_impl 20, dnode_hold_impl 14"),
             ("LZ4_compressCtx 30% zio_write_compress", ""),
+            (
+                "perf top: 21% zap_cursor_retrieve 14% zfs_ioc_snapshot_list_next 7% rrw_enter_read_impl 5% dsl_dataset_name",
+                "zap_cursor_retrieve 21, zfs_ioc_snapshot_list_next 14, rrw_enter_read_impl 7, dsl_dataset_name 5",
+            ),
         ] {
             assert_eq!(shares(text), want, "{text}");
         }

@@ -62,7 +62,8 @@ fn wrapped(lines: &[Line]) -> usize {
 fn is_sentence(text: &str) -> bool {
     const FEWEST_WORDS: usize = 3;
     let marked = text.starts_with(['#', '$', '>', '|', '-', '*', '+', '[', ' ', '\t']);
-    let words: Vec<&str> = text.split_whitespace().map(bare).filter(|w| !w.is_empty()).collect();
+    let words = text.split_whitespace().map(bare).filter(|w| !w.is_empty() && !w.ends_with('%'));
+    let words: Vec<&str> = words.collect();
     let plain = |w: &&&str| {
         w.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '/' | '_' | '(' | ')' | ','))
     };
