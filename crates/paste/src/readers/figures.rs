@@ -52,14 +52,21 @@ fn pool(words: &[&str], at: usize) -> Option<Figure> {
 fn ratio(words: &[&str], at: usize) -> Option<Figure> {
     let (name, value) = words[at].split_once('=').unwrap_or((words[at], ""));
     let named = match lower(name).trim_end_matches(':') {
-        "compressratio" => "compressratio",
+        "compressratio" | "compressratio,refcompressratio" => "compressratio",
         "refcompressratio" => "refcompressratio",
         "ratio" if at > 0 && matches!(lower(words[at - 1]).as_str(), "compression" | "compress") => {
             "compressratio"
         }
         _ => return None,
     };
-    let value = if value.is_empty() { *after(words, at + 1).first()? } else { value };
+    // `compressratio of tank/video says 1.00x`: the sign of times is enough.
+    const NEAR: usize = 6;
+    let times = |w: &&&str| w.ends_with(['x', 'X']) && numbers::decimal(&w[..w.len() - 1]).is_some();
+    let value = match words[at + 1..].iter().take(NEAR).find(times) {
+        _ if !value.is_empty() => value,
+        Some(value) => value,
+        None => after(words, at + 1).first()?,
+    };
     let figure = value.trim_start_matches('~').trim_end_matches(['x', 'X']);
     let figure = figure.strip_suffix(":1").unwrap_or(figure);
     // A compressed file system never has less than one, and hardly ever more than this.
@@ -219,6 +226,7 @@ mod tests {
             ("compressratio=1.00x", "compressratio=1.00x"),
             ("refcompressratio 1.00x", "refcompressratio=1.00x"),
             ("the compression ratio is only 1.02", "compressratio=1.02x"),
+            ("compressratio,refcompressratio of tank/video says 1.00x", "compressratio=1.00x"),
             ("a compression ratio of 3:1", "compressratio=3.00x"),
             ("ARC size is 31 GiB", "arcstats.size=33285996544"),
             ("the ARC is limited to 8 GB", "arcstats.c_max=8589934592"),

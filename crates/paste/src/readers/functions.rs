@@ -40,6 +40,11 @@ fn figures_come_first(words: &[&str]) -> bool {
 /// A name that only a function has: of small letters, in parts, and neither a thread nor a quantity.
 fn is_function(word: &str) -> bool {
     let name = plain(word);
+    // zstd and lz4 spell their functions in their own way.
+    let of_library = ["ZSTD_", "HUF_", "FSE_", "LZ4_"].iter().any(|prefix| name.starts_with(prefix));
+    if of_library && name.len() >= 6 {
+        return name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    }
     name.len() >= 6
         && name.contains('_')
         && name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
@@ -110,10 +115,17 @@ pub fn told(words: &[&str]) -> Told {
     Told { waiting, chains }
 }
 
-/// The stack that a clause lists, if any.
+/// A chain of that many calls is no supposition.
+const FEWEST_CALLS: usize = 3;
+
+/// The stacks that a clause lists or draws, and nothing else that it tells.
 pub fn listed(words: &[&str]) -> Told {
     let waiting = words.iter().any(|w| WORDS.waiting.has(&lower(w)));
-    Told { waiting, chains: listed_stack(words).map(|(chain, _)| chain).into_iter().collect() }
+    let chains = match listed_stack(words) {
+        Some((chain, _)) => vec![chain],
+        None => told(words).chains.into_iter().filter(|chain| chain.len() >= FEWEST_CALLS).collect(),
+    };
+    Told { waiting, chains }
 }
 
 /// A stack that is listed: names in a row behind a word for one, `the stack is cv_wait, zio_wait, dbuf_read, zfs_read`,
@@ -207,7 +219,11 @@ mod tests {
             ("14% in dbuf_hold_impl and dnode_hold_impl", ""),
             ("dbuf_hold_impl 20% and dnode_hold_impl 14%", "dbuf_hold_impl 20, dnode_hold_impl 14"),
             ("20% in dbuf_hold_impl and 14% in dnode_hold_impl", "dbuf_hold_impl 20, dnode_hold_impl 14"),
-            ("LZ4_compressCtx 30% zio_write_compress", ""),
+            ("LZ4_compressCtx 30% zio_write_compress", "LZ4_compressCtx 30"),
+            (
+                "41.0% ZSTD_compressBlock_lazy 13.9% HUF_compress1X",
+                "ZSTD_compressBlock_lazy 41, HUF_compress1X 13.9",
+            ),
             (
                 "perf top: 21% zap_cursor_retrieve 14% zfs_ioc_snapshot_list_next 7% rrw_enter_read_impl 5% dsl_dataset_name",
                 "zap_cursor_retrieve 21, zfs_ioc_snapshot_list_next 14, rrw_enter_read_impl 7, dsl_dataset_name 5",
