@@ -85,7 +85,8 @@ pub fn parse(text: &str, columns: &Columns) -> Option<FlatRow> {
         Some((own, rest)) => (own, Some(first), rest),
         None => (first, None, rest),
     };
-    let (before, symbol) = match split_marker(rest).or_else(|| split_module(rest)) {
+    let marked = split_marker(rest).or_else(|| split_module(rest)).or_else(|| only_symbol(rest, columns));
+    let (before, symbol) = match marked {
         Some((before, symbol)) => (before, trim_symbol(symbol)),
         // `--sort comm,dso`: what perf prints where it has no name.
         None if columns.without_symbol() => {
@@ -148,6 +149,15 @@ fn split_marker(text: &str) -> Option<(&str, &str)> {
         .filter_map(|mark| text.find(mark))
         .min()
         .map(|at| (text[..at].trim(), text[at + 3..].trim()))
+}
+
+/// A row below a header that has a column for the symbol and none before it: `99.6%  0.0%  spa_sync`.
+fn only_symbol<'a>(text: &'a str, columns: &Columns) -> Option<(&'a str, &'a str)> {
+    let alone = columns.symbol == Some(true) && columns.comm == Some(false) && columns.module == Some(false);
+    let name = text.trim();
+    let is_name =
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'));
+    (alone && is_name).then_some(("", name))
 }
 
 /// A row that somebody typed, or cut the mark from: `z_wr_iss  [zfs]  zio_execute`.

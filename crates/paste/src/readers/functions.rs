@@ -32,7 +32,7 @@ pub fn share(words: &[&str], at: usize) -> Option<(String, f64)> {
 /// `21% dbuf_find, 14% zio_done`: figures stand before their names when the first of them does.
 fn figures_come_first(words: &[&str]) -> bool {
     let is_figure = |word: &&str| word.strip_suffix('%').is_some_and(|f| numbers::number(f).is_some());
-    let Some(first) = words.iter().position(|w| is_figure(&w)) else { return false };
+    let Some(first) = words.iter().position(is_figure) else { return false };
     let next = words[first + 1..].iter().find(|w| !WORDS.share_links.has(&lower(w)));
     next.is_some_and(|w| is_name(w)) && !words[..first].iter().rev().take(4).any(|w| is_name(w))
 }

@@ -43,6 +43,14 @@ impl Block for Prose {
     }
 }
 
+/// Values of arcstats with names that are words of their own elsewhere.
+const ARC_SIZES: [&str; 5] = ["size", "c", "c_max", "c_min", "p"];
+
+/// `arcstats: c 33776195584, size 33759021144`
+fn is_arcstats(words: &[&str]) -> bool {
+    words.first().is_some_and(|w| w.trim_end_matches(':').eq_ignore_ascii_case("arcstats"))
+}
+
 /// How many lines are one paragraph that somebody broke at the margin: sentences go on from each to the next.
 fn wrapped(lines: &[Line]) -> usize {
     const MOST_LINES: usize = 12;
@@ -212,7 +220,7 @@ impl Said {
         } else if let Some(name) = spoken::parameter(name).filter(|_| assigned && is_plain_value(bare(value)))
         {
             self.params.push((name, bare(value).to_owned()));
-        } else if WORDS.arcstats.has(name)
+        } else if (WORDS.arcstats.has(name) || is_arcstats(words) && ARC_SIZES.contains(&name))
             && let Some(figure) = joined_size(words, value)
         {
             self.kstats.push(("arcstats", name.to_owned(), figure));
@@ -473,6 +481,7 @@ mod tests {
                 "arc_meta_used 30G, arc_meta_limit is 20 GiB",
                 "arcstats.arc_meta_used=32212254720 arcstats.arc_meta_limit=21474836480",
             ),
+            ("arcstats: c 33776195584 size 33759021144", "arcstats.c=33776195584 arcstats.size=33759021144"),
             ("The pool is 95% full; fragmentation 80%", "capacity=95% fragmentation=80%"),
             ("There are about 5000 snapshots here", "snapshot_count=5000"),
             ("I set zfs_arc_max=8589934592", "param zfs_arc_max=8589934592"),
