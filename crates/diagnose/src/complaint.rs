@@ -85,18 +85,16 @@ const COMPLAINTS: [&str; 78] = [
     "worse",
 ];
 /// Words that take a complaint back: `no problem`, `nothing slow`, `without any trouble`.
-const DENIALS: [&str; 8] = ["no", "not", "nothing", "never", "without", "none", "zero", "nobody"];
+const DENIALS: [&str; 9] = ["no", "not", "nothing", "never", "without", "none", "zero", "0", "nobody"];
 /// Of the complaints those that a satisfied report uses as well: `took 40 minutes, as expected`.
 const AMBIGUOUS: [&str; 19] = [
     "ages", "bad", "burn", "consum", "drops", "dropped", "dropping", "excess", "exhaust", "expected",
     "hours", "huge", "instead", "long", "maxed", "minutes", "only", "takes", "took",
 ];
 /// Words that follow one another in a report by somebody who is satisfied.
-const CONTENT: [&str; 44] = [
+const CONTENT: [&str; 35] = [
     "above plan",
     "above target",
-    "accepted",
-    "acceptance run",
     "all good",
     "all green",
     "as agreed",
@@ -108,20 +106,15 @@ const CONTENT: [&str; 44] = [
     "as planned",
     "as usual",
     "as wanted",
-    "budget",
     "by design",
     "busy but fine",
-    "comfortable",
     "everything fine",
     "everything is fine",
     "everything ok",
     "everything is ok",
-    "for the record",
     "happy with",
-    "healthy",
     "in its window",
     "inside the window",
-    "is bored",
     "is intended",
     "is on purpose",
     "is wanted",
@@ -131,12 +124,22 @@ const CONTENT: [&str; 44] = [
     "nothing to do",
     "nothing unusual",
     "nothing wrong",
+    "routine check",
+    "routine report",
+    "target met",
+    "within the window",
+];
+/// The same, but also of plans, checks and disks in a report of trouble: they count where nobody complains at all.
+const MILD: [&str; 9] = [
+    "accepted",
+    "acceptance run",
+    "budget",
+    "comfortable",
+    "healthy",
     "of the window",
     "plan was",
     "planned",
     "routine",
-    "target met",
-    "within the window",
 ];
 /// A sentence has this many words.
 const SENTENCE: usize = 5;
@@ -145,17 +148,26 @@ const BEFORE: usize = 3;
 
 /// Whether a text that a person wrote complains of something.
 pub fn complains(said: &str) -> bool {
-    any_of(&words(said), |_| true)
+    any_of(&words(&spoken_lines(said)), |_| true)
 }
 
 /// Whether its writer is satisfied: says so, and complains in no word that leaves no doubt.
 pub fn is_content(said: &str) -> bool {
-    let words = words(said);
+    let words = words(&spoken_lines(said));
     let says = |phrase: &&str| {
         let phrase: Vec<&str> = phrase.split(' ').collect();
         words.windows(phrase.len()).any(|at| at.iter().eq(&phrase))
     };
     CONTENT.iter().any(says) && !any_of(&words, |complaint| !AMBIGUOUS.contains(&complaint))
+        || MILD.iter().any(says) && !any_of(&words, |_| true)
+}
+
+/// Without lines that say nothing of how a host does: commands (`zpool get freeing,leaked`), and columns between bars,
+/// which are tables of other programs (`datname | deadlocks | temp_files`).
+fn spoken_lines(said: &str) -> String {
+    let command =
+        |line: &str| ["$ ", "# zpool ", "# zfs "].iter().any(|prompt| line.trim_start().starts_with(prompt));
+    said.lines().filter(|line| !line.contains(" | ") && !command(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether one of those complaints is among the words and not taken back.
@@ -163,6 +175,8 @@ fn any_of(words: &[String], counts: impl Fn(&str) -> bool) -> bool {
     let is_denial = |word: &String| DENIALS.contains(&word.as_str()) || word == "t";
     (0..words.len()).any(|at| {
         COMPLAINTS.iter().any(|complaint| counts(complaint) && words[at].starts_with(complaint))
+            // `only 60 MB/s`, not `only this dataset`.
+            && (words[at] != "only" || words[at + 1..].iter().take(2).any(|w| w.starts_with(|c: char| c.is_ascii_digit())))
             && !words[at.saturating_sub(BEFORE)..at].iter().any(is_denial)
     })
 }
@@ -182,6 +196,8 @@ mod tests {
         assert!(is_content("CPU is at 70 % because of zstd, which is wanted; throughput is above plan"));
         assert!(!is_content("Routine check: the scrub is much slower than expected"));
         assert!(!is_content("zstd takes 70 % of the CPU"));
+        assert!(is_content("zstd uses 70 % of the CPU, as it was planned"));
+        assert!(!is_content("The migration was planned; now zstd takes 70 % of the CPU"));
     }
 
     #[test]
@@ -190,6 +206,7 @@ mod tests {
             "zfs list is very slow here",
             "It hangs, and no, the disks are fine",
             "Reads take ages",
+            "It writes only at 60 MB/s",
             "snapshots took 40 minutes",
         ] {
             assert!(complains(text), "{text}");
@@ -198,6 +215,7 @@ mod tests {
             "Routine check before the upgrade, nothing is wrong, users are happy",
             "No problems seen; it isn't slow",
             "The DDT fits in RAM several times over.",
+            "7 tasks OK, 0 warnings, 0 failed; only one dataset has dedup",
             "",
         ] {
             assert!(!complains(text), "{text}");

@@ -200,7 +200,7 @@ fn doubt_without_complaint(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {
     }
     let described = describes_only(said);
     let most = Calibration::embedded().words.without_complaint;
-    let setting = |v: &Verdict| described && v.signs == 1 && v.measured == 0.0;
+    let setting = |v: &Verdict| described && v.measured == 0.0;
     for verdict in verdicts.iter_mut().filter(|v| content || v.healthy_too() || setting(v)) {
         verdict.confidence = verdict.confidence.min(most);
     }
@@ -300,9 +300,9 @@ impl<'k> Verdict<'k> {
         self.confidence >= least && !self.of_system
     }
 
-    /// Whether healthy hosts show all that speaks for it, too.
+    /// Whether healthy hosts show all that speaks for it, too, but for what makes it only a little likelier.
     fn healthy_too(&self) -> bool {
-        let holds = |(_, truth): &(&Sign, &Truth)| **truth == Truth::Yes;
+        let holds = |(sign, truth): &(&Sign, &Truth)| **truth == Truth::Yes && sign.weight != Weight::Weak;
         self.cause.signs.iter().zip(&self.truths).filter(holds).all(|(sign, _)| sign.healthy_too)
     }
 
