@@ -6,8 +6,19 @@ use common::{Random, describe, golden, import_as, import_detected, input, surviv
 use proptest::prelude::*;
 use zwhy_formats::ErrorKind;
 
-const INPUTS: [&str; 9] =
-    ["issue-arc-prune", "tables", "pool", "host", "arc", "bench", "prose", "shapes", "freebsd-top"];
+const INPUTS: [&str; 11] = [
+    "issue-arc-prune",
+    "tables",
+    "pool",
+    "host",
+    "arc",
+    "bench",
+    "prose",
+    "shapes",
+    "freebsd-top",
+    "retyped",
+    "sentences",
+];
 
 #[test]
 fn goldens() {

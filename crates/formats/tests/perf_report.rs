@@ -31,6 +31,23 @@ fn goldens() {
     }
 }
 
+/// Sorted by symbol, perf leaves out the first function of each tree: with callers below a row that is the row's own.
+#[test]
+fn drawings_by_symbol_have_the_direction_of_the_others() {
+    let stacks = |name: &str| {
+        let e = import_as("perf-report", &input(&format!("perf_report/{name}.txt"))).unwrap().evidence;
+        e.trees.into_iter().map(|t| (t.frames.join(";"), t.pct.unwrap())).collect::<Vec<_>>()
+    };
+    let want = [("__libc_start_call_main;main;top_loop;mid_read;leaf_hash".to_owned(), 74.93)];
+    assert_eq!(stacks("symbol-callee")[..1], want);
+    assert_eq!(stacks("symbol-callee"), stacks("symbol-callee-full"));
+    // Root first, it is the root that is left out.
+    assert_eq!(stacks("symbol-caller")[0], ("main;top_loop;mid_read;leaf_hash".to_owned(), 74.93));
+    let e = import_as("perf-report", &input("perf_report/symbol-children.txt")).unwrap().evidence;
+    let down = e.trees.iter().find(|t| t.frames.join(";") == "top_loop;mid_read;leaf_hash");
+    assert_eq!(down.and_then(|t| t.pct), Some(74.93), "{:?}", e.trees);
+}
+
 /// However one recording is printed, the stacks that end in a function add up to its self time.
 #[test]
 fn all_drawings_of_one_recording_agree() {

@@ -65,16 +65,23 @@ pub(crate) struct PerfTree;
 impl Block for PerfTree {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         const FEWEST_LINES: usize = 3;
+        // Told by the first lines: a long list that is no tree must not be read to its end from each of its lines.
+        const TELLING_LINES: usize = 16;
         let head = tree::line(&lines.first()?.text)?;
         if !matches!(head, tree::TreeLine::Branch { pct: Some(_), .. }) {
             return None;
         }
-        let mut builder = tree::Builder::default();
-        let used = lines.iter().take_while(|l| !l.is_blank() && builder.push(&l.text)).count();
-        let nodes = builder.finish();
+        let build = |most: usize| {
+            let mut builder = tree::Builder::default();
+            let lines = lines.iter().take(most);
+            let used = lines.take_while(|l| !l.is_blank() && builder.push(&l.text)).count();
+            (used, builder.finish())
+        };
+        let (used, nodes) = build(TELLING_LINES);
         if used < FEWEST_LINES || !nodes.iter().all(tree::Node::is_of_kernel) {
             return None;
         }
+        let (used, nodes) = build(lines.len());
         let origin = sink.origin("call tree", &lines[..used]);
         let row = FlatRow { symbol: row::NO_SYMBOL.to_owned(), ..FlatRow::default() };
         let entries = [Entry { row, tree: nodes, event: 0 }];

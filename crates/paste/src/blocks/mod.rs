@@ -6,6 +6,7 @@
 mod clean;
 mod said;
 
+use crate::readers::statements::Statement;
 pub use clean::{clean_lines, command};
 pub use said::{MOST as MOST_SAID, fold};
 use std::borrow::Cow;
@@ -75,6 +76,8 @@ pub struct Sink {
     pub max_depth: usize,
     /// The last command line seen; it says what follows.
     pub command: Option<String>,
+    /// The statement of a sentence that was read last.
+    pub(crate) statement: Statement,
 }
 
 impl Sink {
@@ -86,6 +89,7 @@ impl Sink {
             stats,
             max_depth,
             command: None,
+            statement: Statement::default(),
         }
     }
 

@@ -17,6 +17,7 @@ mod procstat;
 mod properties;
 mod prose;
 mod spoken;
+pub(crate) mod statements;
 mod zdb_ddt;
 mod zpool_iostat;
 mod zpool_status;

@@ -9,6 +9,7 @@ use super::figures::{self, Figure};
 use super::functions;
 use super::params::is_parameter;
 use super::spoken::{self, Release, is_setting};
+use super::statements::{Statement, Statements};
 use crate::blocks::{Block, Line, MOST_SAID, Sink, Taken};
 use crate::cells;
 use crate::text::numbers;
@@ -23,23 +24,28 @@ impl Block for Prose {
     }
 
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
-        let wrapped = wrapped(lines);
-        let mut found = Said::default();
-        let mut text = String::new();
-        for line in lines.get(..wrapped)? {
-            text.push_str(line.text.trim_end());
-            text.push('\n');
+        let first = lines.first()?;
+        let before = sink.statement;
+        let kept = |told: bool| told.then(|| Taken { kept: 1, dropped: Vec::new() });
+        if first.number < before.ends_in {
+            return kept(before.told);
         }
-        for clause in clauses(&text) {
-            // A statement that goes on in the next line and is none of this host is looked at line by line.
+        if is_full(&sink.said) {
+            return None;
+        }
+        let begun = first.number == before.ends_in;
+        let statements = Statements::of(lines, begun);
+        let mut found = Said::default();
+        for clause in clauses(&statements.text) {
+            found.clause(clause);
+            // Of a statement over several lines that may not be of this host some lines are.
             if is_hedged(clause) {
-                clause.lines().for_each(|part| found.clause(part));
-            } else {
-                found.clause(clause);
+                clause.lines().filter(|part| !is_hedged(part)).for_each(|part| found.clause(part));
             }
         }
-        let kept = || Taken { kept: wrapped, dropped: Vec::new() };
-        found.add(&lines[..wrapped], "said in the text", sink).then(kept)
+        let told = found.add(&lines[..statements.lines], "said in the text", sink);
+        sink.statement = Statement { ends_in: statements.ends_in, told };
+        kept(told || begun && before.told)
     }
 }
 
@@ -49,34 +55,6 @@ const ARC_SIZES: [&str; 5] = ["size", "c", "c_max", "c_min", "p"];
 /// `arcstats: c 33776195584, size 33759021144`
 fn is_arcstats(words: &[&str]) -> bool {
     words.first().is_some_and(|w| w.trim_end_matches(':').eq_ignore_ascii_case("arcstats"))
-}
-
-/// How many lines are one paragraph that somebody broke at the margin: sentences go on from each to the next.
-fn wrapped(lines: &[Line]) -> usize {
-    const MOST_LINES: usize = 12;
-    const MARGIN: usize = 50;
-    let goes_on = |pair: &[Line]| {
-        let (line, next) = (pair[0].text.trim_end(), pair[1].text.trim_end());
-        line.chars().count() >= MARGIN
-            && !line.ends_with([':', '?', '!'])
-            && is_sentence(line)
-            && is_sentence(next)
-    };
-    let pairs = lines.windows(2).take(MOST_LINES - 1).take_while(|pair| goes_on(pair));
-    1 + pairs.count()
-}
-
-/// Words as in a sentence; no row of a table, no command, no item of a list.
-fn is_sentence(text: &str) -> bool {
-    const FEWEST_WORDS: usize = 3;
-    let marked = text.starts_with(['#', '$', '>', '|', '-', '*', '+', '[', ' ', '\t']);
-    let words = text.split_whitespace().map(bare).filter(|w| !w.is_empty() && !w.ends_with('%'));
-    let words: Vec<&str> = words.collect();
-    let plain = |w: &&&str| {
-        w.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\'' | '/' | '_' | '(' | ')' | ','))
-    };
-    let spoken = words.iter().filter(plain).count();
-    !marked && !text.contains("  ") && words.len() >= FEWEST_WORDS && spoken * 10 >= words.len() * 6
 }
 
 /// What a command sets: `zfs set recordsize=1M tank`, `echo 1 > /sys/module/zfs/parameters/x`.
@@ -107,6 +85,19 @@ pub fn command_settings(typed: &str, lines: &[Line], sink: &mut Sink) -> bool {
     found.add(lines, "set by a command in the text", sink)
 }
 
+/// More than anybody says in sentences.
+fn is_full(said: &Evidence) -> bool {
+    let most = [
+        said.params.len(),
+        said.properties.len(),
+        said.kstats.len(),
+        said.threads.len(),
+        said.flat.len(),
+        said.trees.len(),
+    ];
+    most.into_iter().any(|items| items > MOST_SAID)
+}
+
 /// Items of one line.
 #[derive(Default, PartialEq)]
 struct Said {
@@ -125,18 +116,7 @@ struct Said {
 impl Said {
     /// Hands the items over; `false` when there are none.
     fn add(self, lines: &[Line], how: &str, sink: &mut Sink) -> bool {
-        let full = |said: &Evidence| {
-            let most = [
-                said.params.len(),
-                said.properties.len(),
-                said.kstats.len(),
-                said.threads.len(),
-                said.flat.len(),
-                said.trees.len(),
-            ];
-            most.into_iter().any(|items| items > MOST_SAID)
-        };
-        if self == Said::default() || full(&sink.said) {
+        if self == Said::default() || is_full(&sink.said) {
             return false;
         }
         let place = sink.place(lines);
