@@ -176,11 +176,11 @@ fn what_was_read_is_told_and_the_next_step_fits_it() {
     let asleep = PctStack {
         comm: Some("zpool".into()),
         waiting: false,
-        frames: ["zvol_create_minor", "zil_replay", "__cv_wait", "schedule"].map(str::to_owned).to_vec(),
+        frames: ["zvol_set_volsize", "dmu_objset_own", "__cv_wait", "schedule"].map(str::to_owned).to_vec(),
         ..stack.clone()
     };
     let answer = explained(&Evidence { trees: vec![asleep], ..Evidence::default() });
-    assert!(answer.why.contains("zpool waits in zvol_create_minor > zil_replay"), "{}", answer.why);
+    assert!(answer.why.contains("zpool waits in zvol_set_volsize > dmu_objset_own"), "{}", answer.why);
     assert!(answer.act.is_some_and(|act| act.starts_with("Waiting uses no CPU")));
 
     let freebsd = PctStack {
