@@ -169,7 +169,9 @@ pub fn is_content(said: &str) -> bool {
 fn spoken_lines(said: &str) -> String {
     let command =
         |line: &str| ["$ ", "# zpool ", "# zfs "].iter().any(|prompt| line.trim_start().starts_with(prompt));
-    said.lines().filter(|line| !line.contains(" | ") && !command(line)).collect::<Vec<_>>().join("\n")
+    // arc_summary calls its own sections healthy.
+    let spoken = |line: &&str| !line.contains(" | ") && !line.contains("(HEALTHY)") && !command(line);
+    said.lines().filter(spoken).collect::<Vec<_>>().join("\n")
 }
 
 /// Whether one of those complaints is among the words and not taken back.
@@ -178,6 +180,8 @@ fn any_of(words: &[String], counts: impl Fn(&str) -> bool) -> bool {
         let before = &words[at.saturating_sub(BEFORE)..at];
         COMPLAINTS.iter().any(|complaint| counts(complaint) && words[at].starts_with(complaint))
             && (words[at] != "only" || of_a_figure(&words[at + 1..]))
+            // A question, or a note: `how long the disks take`.
+            && !(words[at] == "long" && before.last().is_some_and(|word| word == "how"))
             && !before.iter().any(is_denial)
             // `0 failed`, but `it drops to 0 and hangs`.
             && before.last().is_none_or(|word| word != "0")

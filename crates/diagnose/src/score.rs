@@ -7,7 +7,7 @@
 //! however many signs agree. A release that has the fix speaks against a cause.
 
 use crate::asked::Asked;
-use crate::calibration::Calibration;
+use crate::calibration::{Calibration, Line};
 use crate::complaint::{complains, describes_only, is_content};
 use crate::condition::{QueryBank, QueryId, Truth};
 use crate::facts::{Family, Function, Kind, Quality, has_fix};
@@ -86,6 +86,8 @@ pub struct Verdict<'k> {
     /// Signs that hold and are more than weak, and the kinds of evidence that they rest on.
     signs: usize,
     kinds: usize,
+    /// Whether a thread that waits is among it.
+    stacks: bool,
     /// Whether all of these tell of the system alone.
     of_system: bool,
 }
@@ -105,9 +107,13 @@ pub fn judge<'k>(
         verdict.confidence = verdict.confidence.min(verdict.limit(asked));
     }
     // Stacks of threads that only wait were recorded, too.
-    let recorded = !asked.facts.evidence.profile.samples.is_empty();
+    let evidence = asked.facts.evidence;
+    let recorded = !evidence.profile.samples.is_empty() && evidence.text.is_empty();
     if let Some(calibration) = calibration {
-        calibrate(&mut verdicts, calibration, recorded, asked);
+        // Who complains of nothing may have a host like those that somebody records: most are healthy.
+        let quiet = !evidence.text.is_empty() && !complains(&evidence.said);
+        let line = if recorded || quiet { &calibration.recordings } else { &calibration.reports };
+        calibrate(&mut verdicts, line, Some(&calibration.parts).filter(|_| !recorded), asked);
     }
     add_words(&mut verdicts, knowledge, asked);
     if !recorded {
@@ -126,12 +132,13 @@ pub fn judge<'k>(
 }
 
 /// Lets confidences say how often such findings are right.
-fn calibrate(verdicts: &mut [Verdict<'_>], calibration: &Calibration, recorded: bool, asked: &Asked<'_>) {
+fn calibrate(verdicts: &mut [Verdict<'_>], line: &Line, parts: Option<&Line>, asked: &Asked<'_>) {
     for verdict in verdicts.iter_mut().filter(|v| !v.of_system) {
-        let line = if recorded { &calibration.recordings } else { &calibration.reports };
         verdict.confidence = line.at(verdict.confidence);
-        if !recorded && let Some(part) = crate::share::figure(&verdict.cause.cpu, asked.facts) {
-            verdict.confidence = verdict.confidence.min(calibration.parts.at(part));
+        if let Some(parts) = parts
+            && let Some(part) = crate::share::figure(&verdict.cause.cpu, asked.facts)
+        {
+            verdict.confidence = verdict.confidence.min(parts.at(part));
         }
     }
 }
@@ -200,7 +207,8 @@ fn doubt_without_complaint(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {
     }
     let described = describes_only(said);
     let most = Calibration::embedded().words.without_complaint;
-    let setting = |v: &Verdict| described && v.measured == 0.0;
+    // Who pastes the stacks of a host looks for something.
+    let setting = |v: &Verdict| described && v.measured == 0.0 && !v.stacks;
     for verdict in verdicts.iter_mut().filter(|v| content || v.healthy_too() || setting(v)) {
         verdict.confidence = verdict.confidence.min(most);
     }
@@ -267,6 +275,7 @@ impl<'k> Verdict<'k> {
         };
         let against: Vec<usize> = (0..cause.against.len()).filter(holds).collect();
         log_odds -= against.iter().map(|i| cause.against[*i].weight.when_true()).sum::<f64>();
+        let stacks = kinds.contains(&Kind::Waiting);
         let host = asked.facts.evidence.host.zfs_version.as_deref();
         let fixed = cause.fixed_in.as_deref().zip(host).and_then(|(fix, host)| has_fix(fix, host));
         let fix_counts = fixed == Some(true) && !asks_for_release(cause, asked.bank);
@@ -291,6 +300,7 @@ impl<'k> Verdict<'k> {
             carried,
             signs: holding,
             kinds: kinds.len(),
+            stacks,
             of_system,
         })
     }
@@ -331,6 +341,7 @@ impl<'k> Verdict<'k> {
             carried: false,
             signs: 0,
             kinds: 0,
+            stacks: false,
             of_system: false,
         }
     }

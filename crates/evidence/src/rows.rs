@@ -25,6 +25,9 @@ pub struct FlatRow {
     pub comm: Option<String>,
     /// Without brackets: `zfs`, `kernel`.
     pub module: Option<String>,
+    /// Marked as code of a program or a library, not of the kernel.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub user: bool,
     pub symbol: String,
     pub origin: OriginId,
 }

@@ -59,12 +59,23 @@ impl Stack {
 
 /// One row for each name of a row. The figure of several is with the first: only a pattern that
 /// means all of them may take it for theirs, and that is what sums do.
+/// Whether a module in user space is a program that is none of ZFS's: not a library, and no `zfs`, `zpool`, `zdb`.
+fn is_other_program(module: &str) -> bool {
+    let of_zfs = ["zfs", "zpool", "zdb", "zed", "ztest", "zhack", "zstream", "zfs_ids_to_path"];
+    !module.contains(".so") && !module.starts_with("lib") && !of_zfs.contains(&module)
+}
+
 fn rows_of(row: &FlatRow, evidence: &Evidence, anatomy: &Anatomy) -> Vec<Row> {
     let of_name = |(at, name): (usize, &str)| {
         let (stage, label) = classify_alone(name, row.module.as_deref().unwrap_or(""), anatomy);
         let figure = |pct: Option<f64>| pct.filter(|_| at == 0).map(|p| p / 100.0);
+        // Backup servers and databases hash and compress as well, with functions of the same names.
+        let name = match row.module.as_deref().filter(|module| row.user && is_other_program(module)) {
+            Some(module) => format!("{module}`{name}"),
+            None => name.to_owned(),
+        };
         Row {
-            name: name.to_owned(),
+            name,
             comm: row.comm.clone(),
             own: figure(row.pct),
             children: figure(row.children_pct),

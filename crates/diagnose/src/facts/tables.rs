@@ -92,11 +92,18 @@ pub fn columns_like(table: &Table, like: &Pattern) -> Vec<usize> {
 fn column<'t>(tables: impl Iterator<Item = &'t Table>, like: &Pattern) -> impl Iterator<Item = f64> {
     tables.flat_map(move |table| {
         let at = columns_like(table, like);
-        table.rows.iter().flat_map(move |row| {
+        table.rows.iter().filter(|row| !is_volume(table, row)).flat_map(move |row| {
             let cells: Vec<f64> = at.iter().filter_map(|i| leading_number(row.get(*i)?)).collect();
             cells
         })
     })
+}
+
+/// Whether a row of disks is of a volume (`zd16`): it waits for the pool, and is none of its disks.
+fn is_volume(table: &Table, row: &[String]) -> bool {
+    let name = row.first().and_then(|name| name.strip_prefix("zd"));
+    table.tool.starts_with("iostat")
+        && name.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// All cells of the columns that are called like that.

@@ -107,7 +107,8 @@ struct Entry {
 /// Reads one entry and the lines it has; `None` for maps without a stack in the key.
 fn entry(lines: &[Line]) -> Option<(usize, Entry)> {
     let first = lines.first()?.text.trim();
-    if !is_start(first) {
+    // `@ret[2]: 1204411`: keyed by numbers or names.
+    if !is_start(first) || first.contains("]: ") {
         return None;
     }
     let mut entry = Entry { pid: -1, ..Entry::default() };

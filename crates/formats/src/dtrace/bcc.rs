@@ -15,6 +15,9 @@ pub fn tool(text: &str) -> Option<Option<Told>> {
         let calls = text.contains(":entry") || text.contains(":return") || text.contains("fbt:");
         return counts(if calls { Event::Count } else { Event::Cpu });
     }
+    if let Some(script) = dtrace_script(text) {
+        return Some(Some(of_script(script)));
+    }
     if text.starts_with("CPU ") && text.contains("FUNCTION:NAME") {
         return Some(None);
     }
@@ -26,7 +29,7 @@ pub fn tool(text: &str) -> Option<Option<Told>> {
         return Some(Some(Told {
             event: Event::Wait,
             every_line: true,
-            micros: text.contains("(us)"),
+            nanos: if text.contains("(us)") { 1000 } else { 0 },
             name_is_last: off_cpu,
             two_threads: text.contains("off-CPU and waker"),
         }));
@@ -35,6 +38,38 @@ pub fn tool(text: &str) -> Option<Option<Told>> {
         return Some(Some(Told { event: Event::Count, every_line: true, ..Told::default() }));
     }
     None
+}
+
+/// The probes and actions of `dtrace -n '…'`, with a prompt before it or not.
+fn dtrace_script(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("dtrace -")?;
+    let (options, script) = rest.split_once(['\'', '"'])?;
+    let is_option = |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '=');
+    (options.contains('n') && options.chars().all(is_option) && script.contains("stack(")).then_some(script)
+}
+
+/// What a script counts, by its probes: samples of the clock, calls, or waiting. What it sums is time in nanoseconds: arg1 of
+/// a lockstat probe is, and so is what is made of time stamps.
+fn of_script(script: &str) -> Told {
+    let waits = ["lockstat:", "sched:::off-cpu", "sched:::sleep", ":off-cpu", "adaptive-block", "rw-block"];
+    let event = if waits.iter().any(|probe| script.contains(probe)) {
+        Event::Wait
+    } else if script.contains("profile-")
+        || script.contains("profile:")
+        || script.contains("tick-") && !script.contains("fbt:")
+    {
+        Event::Cpu
+    } else {
+        Event::Count
+    };
+    let sums = script.contains("sum(");
+    match event {
+        Event::Wait if sums => Told { event, nanos: 1, ..Told::default() },
+        Event::Count if sums && script.contains("timestamp") => {
+            Told { event: Event::Wait, nanos: 1, ..Told::default() }
+        }
+        _ => Told { event, ..Told::default() },
+    }
 }
 
 /// A line below such a first line, where it is none of frames and figures.

@@ -8,8 +8,8 @@ pub struct Told {
     pub event: Event,
     /// Every indented line below is of a stack, whatever its name.
     pub every_line: bool,
-    /// Figures are microseconds.
-    pub micros: bool,
+    /// Figures are times asleep, of so many nanoseconds each; 0 where they are counts.
+    pub nanos: u64,
     /// The thread's name stands below the frames like one of them (offcputime before its `-`).
     pub name_is_last: bool,
     /// Stacks of the waker and of the one it woke, with a delimiter between.

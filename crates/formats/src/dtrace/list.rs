@@ -222,9 +222,9 @@ impl List {
             return false;
         }
         let pid = if list.pid > 0 { list.pid } else { -1 };
-        match told.micros {
-            true => push_time(sink, &list.frames, &list.comm, pid, count),
-            false => push_stack(sink, &list.frames, &list.comm, pid, told.event, count),
+        match told.nanos {
+            0 => push_stack(sink, &list.frames, &list.comm, pid, told.event, count),
+            nanos => push_time(sink, &list.frames, &list.comm, pid, count.saturating_mul(nanos)),
         }
         taken.kept += list.lines;
         true

@@ -13,6 +13,11 @@ pub(crate) fn push_stack(
     event: Event,
     count: u64,
 ) {
+    // Calls of what puts threads to sleep are waits.
+    let asleep = leaf_first
+        .first()
+        .is_some_and(|leaf| zwhy_zfs::puts_to_sleep(names::without_offset(names::backtick(leaf).1)));
+    let event = if event == Event::Count && asleep { Event::Wait } else { event };
     let stack = stack_of(sink, leaf_first);
     let profile = sink.profile();
     let thread = profile.thread(pid, -1, comm);
@@ -32,18 +37,20 @@ pub(crate) fn push_stack(
 }
 
 /// Adds a time asleep, of at least one wait.
-pub fn push_time(sink: &mut Sink, leaf_first: &[String], comm: &str, pid: i32, micros: u64) {
+pub fn push_time(sink: &mut Sink, leaf_first: &[String], comm: &str, pid: i32, nanos: u64) {
     let stack = stack_of(sink, leaf_first);
     let profile = sink.profile();
     let thread = profile.thread(pid, -1, comm);
-    let weight = Nanos(i64::try_from(micros).unwrap_or(i64::MAX).saturating_mul(1000));
+    let weight = Nanos(i64::try_from(nanos).unwrap_or(i64::MAX));
     let others = profile.samples.total(Event::Wait);
     if others == 0 {
         profile.set_measure(Event::Wait, Measure { unit: Unit::Nanos, counted: false });
     }
     let (t, cpu, event) = (Nanos(0), -1, Event::Wait);
     profile.samples.push(Sample { t, cpu, thread, stack, event, count: 1, weight });
-    sink.warn("the tool adds up microseconds asleep and does not say how many waits they were: they are kept as time");
+    sink.warn(
+        "the tool adds up the time asleep and does not say how many waits they were: they are kept as time",
+    );
 }
 
 /// The stack of names, leaf first.

@@ -195,6 +195,7 @@ impl Reader {
             children_pct: self.percent(row, "children_pct", PART, ALL_SAMPLES),
             comm: self.name(row, "comm", PART),
             module: self.name(row, "module", PART).map(|m| names::module(&m).to_owned()),
+            user: false,
             symbol: self.name(row, "symbol", PART).unwrap_or_default(),
             origin: self.origin,
         };

@@ -7,12 +7,14 @@
 
 mod event;
 mod line;
+mod row;
 mod task;
 
 use crate::text::blocks::{self, Block, Line, Sink, Taken};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use event::LogEvent;
 use line::KernelLine;
+pub(crate) use row::StackRows;
 use task::{Task, Unsure};
 use zwhy_evidence::{OriginId, PctStack, Table};
 

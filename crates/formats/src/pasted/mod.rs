@@ -4,22 +4,27 @@
 //! Each recognised block becomes evidence whose origin names its lines; every other line is counted.
 //! `zwhy_paste` reads the output of tools; the recognisers of stacks here read files of their own, too.
 
+mod few;
+
 use crate::bpftrace::BpftraceMap;
 use crate::dtrace::list::StackList;
 use crate::folded::block::FoldedLines;
-use crate::kernel_stacks::{KernelEvents, KernelStackBlock};
+use crate::kernel_stacks::{KernelEvents, KernelStackBlock, StackRows};
 use crate::perf_report::{PerfRows, PerfTree};
+use crate::perf_script::SampleExcerpt;
 use crate::text::blocks::{self, Block};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use zwhy_paste::Tools;
 
 /// Recognisers of stacks with their ranks among the readers of tools.
-static STACKS: [(u16, &dyn Block); 7] = [
+static STACKS: [(u16, &dyn Block); 9] = [
+    (9, &StackRows),
     (10, &PerfRows),
     (77, &PerfTree),
     (11, &KernelStackBlock),
     (12, &KernelEvents),
     (13, &BpftraceMap),
+    (14, &SampleExcerpt),
     (16, &StackList),
     (78, &FoldedLines),
 ];
@@ -43,6 +48,7 @@ fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError>
     };
     let readers = zwhy_paste::ranked(tools, &STACKS);
     let mut imported = blocks::read("pasted", input, &readers, options.limits.max_depth)?;
+    few::stacks_alone(&mut imported.evidence, input.name());
     let e = &imported.evidence;
     let measured = !(e.profile.samples.is_empty()
         && e.flat.is_empty()

@@ -82,6 +82,8 @@ pub fn parse(text: &str, columns: &Columns) -> Option<FlatRow> {
     }
     let (first, rest) = percent(text)?;
     let (pct, children_pct, rest) = match percent(rest) {
+        // A third one is of `perf c2c`: parts of a cache line's misses, not of the CPU's time.
+        Some((_, rest)) if percent(rest).is_some() => return None,
         Some((own, rest)) => (own, Some(first), rest),
         None => (first, None, rest),
     };
@@ -98,9 +100,11 @@ pub fn parse(text: &str, columns: &Columns) -> Option<FlatRow> {
         return None;
     }
     let (comm, module) = comm_and_module(before, columns);
+    let marks = |mark: &str| rest.find(mark).unwrap_or(usize::MAX);
     Some(FlatRow {
         pct: Some(pct),
         children_pct,
+        user: marks("[.]").min(marks("[u]")) < marks("[k]"),
         comm: comm.map(str::to_owned),
         module: module.map(|m| names::module(m).to_owned()).filter(|m| !m.is_empty()),
         symbol: symbol.to_owned(),

@@ -179,8 +179,10 @@ impl Emit<'_> {
                 kind = PctKind::Inclusive;
             }
         } else if self.symbol != NO_SYMBOL && frames.last() != Some(&self.symbol) {
-            if more {
-                frames.push(self.symbol); // branches too small to print lie between
+            if more || !self.with_children {
+                // Branches too small to print lie between, or the drawing was cut; without children all samples of the
+                // row end in its function.
+                frames.push(self.symbol);
             } else {
                 kind = PctKind::Unclear; // the drawing was cut before the row's function
             }

@@ -5,12 +5,15 @@
 //! a line that is neither sample nor stack counts as one dropped record.
 
 mod events;
+mod excerpt;
 mod frame;
 mod header;
 mod host;
 mod reader;
 mod stacks;
 mod tidy;
+
+pub(crate) use excerpt::SampleExcerpt;
 
 use crate::text::lines;
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};

@@ -55,6 +55,39 @@ impl Block for NamedKstats {
     }
 }
 
+/// `c=14120331264 size=14118201180 arc_no_grow=0` below a command that reads a kstat: values that awk put on one line.
+pub struct PairedKstats;
+
+impl Block for PairedKstats {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let file = sink.command.clone().filter(|c| c.contains("/proc/spl/kstat/"))?;
+        let rows: Vec<Vec<(&str, f64)>> = lines.iter().map_while(|l| pairs(&l.text)).collect();
+        let names: Vec<&str> = rows.first()?.iter().map(|(name, _)| *name).collect();
+        let source = source_of(Some(&file), &names);
+        let origin = sink.origin(&format!("kstat {source}"), &lines[..rows.len()]);
+        // Of several readings the last.
+        for (name, value) in rows.last()? {
+            cells::kstat(sink, &source, name, *value, origin);
+        }
+        Taken::kept(rows.len())
+    }
+}
+
+/// Names and whole numbers, and nothing else.
+fn pairs(text: &str) -> Option<Vec<(&str, f64)>> {
+    const FEWEST: usize = 2;
+    let pairs: Option<Vec<_>> = text
+        .split_whitespace()
+        .map(|word| {
+            let (name, value) = word.split_once('=')?;
+            let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+            Some((name, value.parse::<i64>().ok().filter(|_| is_name)? as f64))
+        })
+        .collect();
+    pairs.filter(|pairs| pairs.len() >= FEWEST)
+}
+
 /// `==> /proc/spl/kstat/zfs/arcstats <==` of head and tail, `::: path`, `/proc/spl/kstat/zfs/arcstats:`.
 fn heading(text: &str) -> Option<&str> {
     let text = text.trim();

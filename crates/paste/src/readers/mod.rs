@@ -28,13 +28,14 @@ use crate::blocks::Block;
 pub type Ranked = (u16, &'static dyn Block);
 
 /// All of them. Those of a lower rank are tried first: the more particular before the more general.
-pub const READERS: [Ranked; 15] = [
+pub const READERS: [Ranked; 16] = [
     (14, &properties::Values),
     (15, &histograms::TracerHistogram),
     (27, &pmcstat::Pmcstat),
     (28, &procstat::Procstat),
     (28, &mdb_stacks::MdbStacks),
     (36, &kstats::NamedKstats),
+    (36, &kstats::PairedKstats),
     (41, &zpool_iostat::Histogram),
     (44, &zpool_status::ZpoolStatus),
     (48, &properties::Properties),

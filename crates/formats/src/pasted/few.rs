@@ -1,0 +1,29 @@
+//! Stacks that were counted, but are no profile of the host: a few beside a list of what took the CPU.
+
+use zwhy_evidence::{Evidence, PctStack};
+use zwhy_profile::{Event, Sample};
+
+/// So few different stacks beside a list of perf were picked by somebody.
+const PICKED: usize = 12;
+
+/// Makes of counted stacks what they are worth beside other text: they say what was called, not how much of the CPU it took.
+///
+/// A list of perf has the shares of all that ran; beside it a handful of stacks that somebody picked (`trunc(@, 3)`, one thread, one
+/// function) would count as the whole.
+pub fn stacks_alone(evidence: &mut Evidence, file: &str) {
+    let origin = evidence.origin(file);
+    let profile = &mut evidence.profile;
+    let counted = |event: Event| event != Event::Wait;
+    let rows = profile.samples.iter().filter(|s| counted(s.event)).count();
+    if rows == 0 || rows > PICKED || evidence.flat.is_empty() {
+        return;
+    }
+    let of = |sample: &Sample| {
+        let frames = profile.function_names(sample.stack).into_iter().map(str::to_owned).collect();
+        let comm = profile.strings.get(profile.threads.get(sample.thread).comm).to_owned();
+        PctStack { comm: Some(comm).filter(|c| !c.is_empty()), frames, origin, ..PctStack::default() }
+    };
+    let stacks: Vec<PctStack> = profile.samples.iter().filter(|s| counted(s.event)).map(|s| of(&s)).collect();
+    profile.samples.retain(|sample| !counted(sample.event));
+    evidence.trees.extend(stacks);
+}

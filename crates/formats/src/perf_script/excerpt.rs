@@ -1,0 +1,89 @@
+//! A few samples of `perf script` between other text, in any field set: a line with the thread, and its frames.
+
+use crate::text::blocks::{Block, Line, Sink, Taken};
+use crate::text::names;
+use zwhy_evidence::{OriginId, PctStack};
+
+/// Frames that make a list of addresses and names a stack.
+const FEWEST: usize = 2;
+
+/// A run of such samples. So few are no profile: they say what was called, not how much.
+pub(crate) struct SampleExcerpt;
+
+impl Block for SampleExcerpt {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let mut taken = Taken::default();
+        let mut stacks = Vec::new();
+        let mut at = 0;
+        while let Some((used, stack)) = sample(&lines[at..]) {
+            stacks.push(stack);
+            taken.kept += used;
+            at += used;
+            let blank = lines[at..].iter().take_while(|l| l.is_blank()).count();
+            if sample(&lines[(at + blank).min(lines.len())..]).is_none() {
+                break;
+            }
+            taken.drop("blank line", blank);
+            at += blank;
+        }
+        if stacks.is_empty() {
+            return None;
+        }
+        let origin = sink.origin("perf script", &lines[..at]);
+        let max_depth = sink.max_depth;
+        sink.evidence.trees.extend(stacks.into_iter().map(|mut stack| {
+            let skip = stack.frames.len().saturating_sub(max_depth);
+            stack.frames.drain(..skip);
+            PctStack { origin, ..stack }
+        }));
+        Some(taken)
+    }
+}
+
+/// `kswapd0   88 [003] 4412.123: 250000 cpu-clock:` or `kswapd0` alone, then `\tffffffff9a2a4d10 name+0x1d ([zfs])` from the
+/// leaf on.
+fn sample(lines: &[Line]) -> Option<(usize, PctStack)> {
+    let head = &lines.first()?.text;
+    let comm = head.split_whitespace().next().filter(|_| !head.starts_with([' ', '\t']))?;
+    if !comm.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let mut frames: Vec<String> = lines[1..].iter().map_while(|l| frame(&l.text)).collect();
+    if frames.len() < FEWEST {
+        return None;
+    }
+    let used = 1 + frames.len();
+    frames.reverse();
+    let stack =
+        PctStack { comm: Some(comm.to_owned()), frames, origin: OriginId::default(), ..PctStack::default() };
+    Some((used, stack))
+}
+
+/// An indented address of 8 to 16 digits and a name.
+fn frame(text: &str) -> Option<String> {
+    let (address, name) = text.strip_prefix([' ', '\t'])?.trim().split_once(' ')?;
+    let long = (8..=16).contains(&address.len()) && names::is_address(address);
+    let name = name.trim().split(" (").next()?;
+    (long && !name.is_empty() && !name.contains(' ')).then(|| names::without_offset(name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_with_and_without_its_figures() {
+        for head in ["kswapd0 ", "kswapd0    88 [003]  4412.123456:     250000 cpu-clock:pppH: "] {
+            let text = [
+                head,
+                "\tffffffff9a2a4d10 shrink_one+0x1d ([kernel.kallsyms])",
+                "        ffffffffc0cc10aa arc_shrinker_scan ([zfs])",
+            ];
+            let lines: Vec<Line> =
+                text.iter().enumerate().map(|(i, t)| Line { number: i + 1, text: (*t).into() }).collect();
+            let (used, stack) = sample(&lines).expect("a sample");
+            assert_eq!((used, stack.comm.as_deref()), (3, Some("kswapd0")));
+            assert_eq!(stack.frames, ["arc_shrinker_scan", "shrink_one"]);
+        }
+    }
+}
