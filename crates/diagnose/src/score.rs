@@ -117,6 +117,7 @@ pub fn judge<'k>(
     }
     add_words(&mut verdicts, knowledge, asked);
     if !recorded {
+        doubt_what_was_asked_for(&mut verdicts);
         doubt_without_complaint(&mut verdicts, asked);
     }
     verdicts.sort_by(|a, b| {
@@ -165,7 +166,7 @@ fn doubt_look_alikes(verdicts: &mut [Verdict<'_>], most: f64) {
 fn add_words<'k>(verdicts: &mut Vec<Verdict<'k>>, knowledge: &'k Knowledge, asked: &Asked<'_>) {
     if asked.facts.evidence.text.is_empty()
         || asked.facts.has_samples()
-        || verdicts.iter().any(|v| v.tells(SEEN))
+        || verdicts.iter().any(|v| v.tells(SEEN) && !v.healthy_too())
     {
         return;
     }
@@ -195,6 +196,14 @@ fn add_words<'k>(verdicts: &mut Vec<Verdict<'k>>, knowledge: &'k Knowledge, aske
     // A setting that a report mentions while its words speak of something else.
     for verdict in verdicts.iter_mut().filter(|v| v.words.is_empty() && v.signs == 1 && v.measured == 0.0) {
         verdict.confidence = verdict.confidence.min(of_words.sign_without_words);
+    }
+}
+
+/// A scrub or a resilver that runs is a fact, and seldom why somebody writes: he knows of it, or it is what he complains of.
+fn doubt_what_was_asked_for(verdicts: &mut [Verdict<'_>]) {
+    let most = Calibration::embedded().words.most_with_signs;
+    for verdict in verdicts.iter_mut().filter(|v| v.healthy_too()) {
+        verdict.confidence = verdict.confidence.min(most);
     }
 }
 

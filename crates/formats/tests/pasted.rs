@@ -62,18 +62,30 @@ fn prose_alone_is_an_error_that_says_what_to_paste() {
 /// All blocks of all text formats one after the other are still told apart.
 #[test]
 fn files_of_other_formats_are_recognised_inside_a_thread() {
-    let mut text = Vec::new();
-    for name in
-        ["perf_report/self-callee", "kernel_stacks/hung-task", "bpftrace/kstack", "dtrace/aggregation"]
-    {
-        text.extend_from_slice(b"\nHere is what I see:\n\n```\n");
-        text.extend(input(&format!("{name}.txt")));
-        text.extend_from_slice(b"```\n");
-    }
-    let e = import_as("pasted", &text).unwrap().evidence;
-    assert_eq!(e.flat.len(), 5);
+    let thread = |names: &[&str]| {
+        let mut text = Vec::new();
+        for name in names {
+            text.extend_from_slice(b"\nHere is what I see:\n\n```\n");
+            text.extend(input(&format!("{name}.txt")));
+            text.extend_from_slice(b"```\n");
+        }
+        import_as("pasted", &text).unwrap().evidence
+    };
+    let e = thread(&["kernel_stacks/hung-task", "bpftrace/kstack", "dtrace/aggregation"]);
     assert_eq!(e.trees.iter().filter(|t| t.waiting).count(), 2);
     assert_eq!(e.profile.total(zwhy_profile::Event::Cpu), 3 + 4 + 5 + 12 + 3 + 4000);
+
+    // Beside a list of all that ran, a few stacks say what was called, not how much of the CPU it took.
+    let beside = thread(&[
+        "perf_report/self-callee",
+        "kernel_stacks/hung-task",
+        "bpftrace/kstack",
+        "dtrace/aggregation",
+    ]);
+    assert_eq!(beside.flat.len(), 5);
+    assert_eq!(beside.trees.iter().filter(|t| t.waiting).count(), 2);
+    assert_eq!(beside.profile.total(zwhy_profile::Event::Cpu), 0);
+    assert!(beside.trees.len() >= e.trees.len() + e.profile.samples.iter().count());
 }
 
 #[test]

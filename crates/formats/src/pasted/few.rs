@@ -13,7 +13,7 @@ const PICKED: usize = 12;
 pub fn stacks_alone(evidence: &mut Evidence, file: &str) {
     let origin = evidence.origin(file);
     let profile = &mut evidence.profile;
-    let counted = |event: Event| event != Event::Wait;
+    let counted = |event: Event| event == Event::Cpu;
     let rows = profile.samples.iter().filter(|s| counted(s.event)).count();
     if rows == 0 || rows > PICKED || evidence.flat.is_empty() {
         return;
