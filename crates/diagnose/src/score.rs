@@ -52,7 +52,7 @@ const TOPIC: f64 = 0.16;
 /// From here on what was seen decides, and words are not asked.
 const SEEN: f64 = 0.65;
 /// From here on a cause is likely enough to make another that looks like it doubtful.
-const LIKELY: f64 = 0.6;
+const LIKELY: f64 = 0.5;
 /// By how much few samples lower the most that can be said: at 45 of them to 0.7.
 const FEW: f64 = 2.0;
 /// Nothing is certain.
