@@ -78,3 +78,25 @@ fn of_two_likely_causes_that_look_alike_neither_is_confident() {
     assert!(alike.iter().all(|(_, c)| (0.5..0.7).contains(c)), "{alike:?}");
     assert!(alike.windows(2).all(|two| two[0].1 >= two[1].1), "{alike:?}");
 }
+
+/// Most hosts that somebody records are healthy, and so are those of which nobody complains.
+#[test]
+fn of_who_complains_of_nothing_a_finding_is_told_as_of_a_recording() {
+    let told = |said: &str| {
+        // One moderate sign and nothing else.
+        let text = cause("fa", "moderate", None).text.replace("weight = \"strong\"", "weight = \"weak\"");
+        let knowledge = Knowledge::from_texts(&[], &[SourceText::new("fa.toml".to_owned(), text)]);
+        let mut evidence = Evidence { text: said.to_owned(), said: said.to_owned(), ..Evidence::default() };
+        let origin = evidence.origin("test");
+        let (name, value) = ("one".to_owned(), "1".to_owned());
+        evidence.params.push(zwhy_evidence::Param { name, value, origin });
+        for (symbol, pct) in [("fa", 40.0), ("work", 60.0)] {
+            let symbol = symbol.to_owned();
+            evidence.flat.push(FlatRow { pct: Some(pct), symbol, origin, ..FlatRow::default() });
+        }
+        let answer = explain(&evidence, &knowledge, &Options::default());
+        answer.findings.first().map_or(0.0, |f| f.confidence)
+    };
+    assert!(told("Writes to this pool are slow") > 0.4, "{}", told("Writes to this pool are slow"));
+    assert!(told("perf top of this pool") <= 0.3, "{}", told("perf top of this pool"));
+}

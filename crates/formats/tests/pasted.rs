@@ -6,7 +6,7 @@ use common::{Random, describe, golden, import_as, import_detected, input, surviv
 use proptest::prelude::*;
 use zwhy_formats::ErrorKind;
 
-const INPUTS: [&str; 11] = [
+const INPUTS: [&str; 13] = [
     "issue-arc-prune",
     "tables",
     "pool",
@@ -18,6 +18,8 @@ const INPUTS: [&str; 11] = [
     "freebsd-top",
     "retyped",
     "sentences",
+    "excerpts",
+    "folded-first",
 ];
 
 #[test]

@@ -57,14 +57,14 @@ impl Stack {
     }
 }
 
-/// One row for each name of a row. The figure of several is with the first: only a pattern that
-/// means all of them may take it for theirs, and that is what sums do.
 /// Whether a module in user space is a program that is none of ZFS's: not a library, and no `zfs`, `zpool`, `zdb`.
 fn is_other_program(module: &str) -> bool {
     let of_zfs = ["zfs", "zpool", "zdb", "zed", "ztest", "zhack", "zstream", "zfs_ids_to_path"];
     !module.contains(".so") && !module.starts_with("lib") && !of_zfs.contains(&module)
 }
 
+/// One row for each name of a row. The figure of several is with the first: only a pattern that
+/// means all of them may take it for theirs, and that is what sums do.
 fn rows_of(row: &FlatRow, evidence: &Evidence, anatomy: &Anatomy) -> Vec<Row> {
     let of_name = |(at, name): (usize, &str)| {
         let (stage, label) = classify_alone(name, row.module.as_deref().unwrap_or(""), anatomy);

@@ -33,7 +33,9 @@ pub(crate) struct BpftraceMap;
 impl Block for BpftraceMap {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let mut taken = Taken::default();
-        let (mut at, mut any, mut event) = (0, false, Event::Cpu);
+        // The command was read before, or stands among the lines.
+        let told = sink.command.as_deref().and_then(preamble).flatten();
+        let (mut at, mut any, mut event) = (0, false, told.unwrap_or(Event::Cpu));
         while let Some(line) = lines.get(at) {
             let text = line.text.trim();
             if let Some(said) = preamble(text) {

@@ -2,6 +2,7 @@
 
 use crate::text::blocks::Sink;
 use crate::text::names;
+use zwhy_evidence::PctStack;
 use zwhy_profile::{Event, FrameId, Measure, Nanos, Sample, StackId, Unit};
 
 /// Adds a counted stack, leaf first, of names as tracers print them.
@@ -13,11 +14,15 @@ pub(crate) fn push_stack(
     event: Event,
     count: u64,
 ) {
-    // Calls of what puts threads to sleep are waits.
-    let asleep = leaf_first
-        .first()
-        .is_some_and(|leaf| zwhy_zfs::puts_to_sleep(names::without_offset(names::backtick(leaf).1)));
-    let event = if event == Event::Count && asleep { Event::Wait } else { event };
+    // Calls of what puts threads to sleep are calls, and each of them waited: the stack is one of a thread that waits, too.
+    let asleep = leaf_first.first().is_some_and(|leaf| zwhy_zfs::puts_to_sleep(function(leaf)));
+    if event == Event::Count && asleep {
+        let frames = leaf_first.iter().rev().map(|f| function(f).to_owned()).collect();
+        let comm = Some(comm.to_owned()).filter(|c| !c.is_empty());
+        let origin = sink.evidence.origin("counted calls of a function that sleeps");
+        let waits = PctStack { waiting: true, comm, frames, origin, ..PctStack::default() };
+        sink.evidence.trees.push(waits);
+    }
     let stack = stack_of(sink, leaf_first);
     let profile = sink.profile();
     let thread = profile.thread(pid, -1, comm);
@@ -34,6 +39,11 @@ pub(crate) fn push_stack(
     if left > 0 {
         sink.warn("a count is larger than 68 thousand million and was cut");
     }
+}
+
+/// The function of a frame as tracers print it: ``zfs`dmu_read+0x10``, `dmu_read+16`.
+fn function(frame: &str) -> &str {
+    names::without_offset(names::backtick(frame).1)
 }
 
 /// Adds a time asleep, of at least one wait.

@@ -25,7 +25,8 @@ fn sniff(head: &[u8]) -> Confidence {
 }
 
 fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError> {
-    let imported = blocks::read("kernel-stacks", input, &[&KernelStackBlock], options.limits.max_depth)?;
+    let imported =
+        blocks::read("kernel-stacks", input, &[&StackRows, &KernelStackBlock], options.limits.max_depth)?;
     if imported.evidence.trees.is_empty() {
         return Err(FormatError::read(ErrorKind::Empty, input.name(), "no line of it is a kernel stack")
             .hint("take one with `cat /proc/PID/stack` or `echo w > /proc/sysrq-trigger; dmesg`"));

@@ -40,7 +40,8 @@ fn read(text: &str) -> Option<PctStack> {
             marked = true;
             continue;
         }
-        if matches!(word, "[zfs]" | "[spl]" | "[icp]" | "0xffffffffffffffff") {
+        let module = word.strip_prefix('[').and_then(|w| w.strip_suffix(']'));
+        if module.is_some_and(|m| name(m).is_some()) || word == "0xffffffffffffffff" {
             continue;
         }
         frames.push(name(word)?.to_owned());
@@ -53,9 +54,12 @@ fn read(text: &str) -> Option<PctStack> {
     if frames.len() < FEWEST || parts * 2 < frames.len() || !is_stack {
         return None;
     }
+    // Who has a stack in /proc/PID/stack waits, unless its last call spins: that thread ran.
+    let waiting = !["osq_lock", "_raw_spin", "native_queued_spin", "queued_spin", "mutex_spin"]
+        .iter()
+        .any(|f| leaf.starts_with(f));
     frames.reverse();
-    // /proc/PID/stack of a thread that runs is empty or says nothing: who has a stack there waits.
-    Some(PctStack { waiting: true, frames, ..PctStack::default() })
+    Some(PctStack { waiting, frames, ..PctStack::default() })
 }
 
 /// A function with or without its place: `zio_wait+0x12f/0x270`.
@@ -96,8 +100,8 @@ mod tests {
                 "kthread nfsd nfsd_dispatch zpl_fh_to_dentry zfs_vget zfs_zget cv_wait_common",
             ),
             (
-                "[<0>] cv_wait_common+0x1/0x2 [spl] [<0>] txg_wait_synced [<0>] receive_object [<0>] receive_writer_thread",
-                "receive_writer_thread receive_object txg_wait_synced cv_wait_common",
+                "[<0>] cv_wait_common+0x1/0x2 [spl] [<0>] nfsd_vfs_write+0x1/0x2 [nfsd] [<0>] txg_wait_synced [<0>] receive_object [<0>] receive_writer_thread",
+                "receive_writer_thread receive_object txg_wait_synced nfsd_vfs_write cv_wait_common",
             ),
             ("zfs_arc_max zfs_arc_min zfs_arc_meta_limit zfs_dirty_data_max", ""),
             ("  14 0xffffffffffffffff", ""),

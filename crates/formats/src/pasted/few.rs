@@ -10,20 +10,23 @@ const PICKED: usize = 12;
 ///
 /// A list of perf has the shares of all that ran; beside it a handful of stacks that somebody picked (`trunc(@, 3)`, one thread, one
 /// function) would count as the whole.
-pub fn stacks_alone(evidence: &mut Evidence, file: &str) {
+/// Returns how many samples lost their count by it.
+pub fn stacks_alone(evidence: &mut Evidence, file: &str) -> u64 {
     let origin = evidence.origin(file);
     let profile = &mut evidence.profile;
     let counted = |event: Event| event == Event::Cpu;
     let rows = profile.samples.iter().filter(|s| counted(s.event)).count();
     if rows == 0 || rows > PICKED || evidence.flat.is_empty() {
-        return;
+        return 0;
     }
     let of = |sample: &Sample| {
         let frames = profile.function_names(sample.stack).into_iter().map(str::to_owned).collect();
         let comm = profile.strings.get(profile.threads.get(sample.thread).comm).to_owned();
         PctStack { comm: Some(comm).filter(|c| !c.is_empty()), frames, origin, ..PctStack::default() }
     };
+    let samples = profile.total(Event::Cpu);
     let stacks: Vec<PctStack> = profile.samples.iter().filter(|s| counted(s.event)).map(|s| of(&s)).collect();
     profile.samples.retain(|sample| !counted(sample.event));
     evidence.trees.extend(stacks);
+    samples
 }

@@ -48,7 +48,13 @@ fn read(input: &Input, options: &ImportOptions) -> Result<Imported, FormatError>
     };
     let readers = zwhy_paste::ranked(tools, &STACKS);
     let mut imported = blocks::read("pasted", input, &readers, options.limits.max_depth)?;
-    few::stacks_alone(&mut imported.evidence, input.name());
+    let uncounted = few::stacks_alone(&mut imported.evidence, input.name());
+    if uncounted > 0 {
+        let text = format!(
+            "{uncounted} samples in a few stacks beside a list of perf are kept as stacks without their counts: the list says what took the CPU"
+        );
+        imported.stats.warnings.push(text);
+    }
     let e = &imported.evidence;
     let measured = !(e.profile.samples.is_empty()
         && e.flat.is_empty()

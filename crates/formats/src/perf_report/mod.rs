@@ -11,6 +11,7 @@ mod tree;
 use crate::text::blocks::{self, Block, Line, Sink, Taken};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use row::Columns;
+pub(crate) use row::is_cpu_event;
 use zwhy_evidence::FlatRow;
 
 pub(crate) static IMPORTER: Importer = Importer { name: "perf-report", sniff, read };

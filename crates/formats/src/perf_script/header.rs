@@ -152,8 +152,11 @@ fn without_time(line: &[u8]) -> Option<Header<'_>> {
             let says_more = !header.event.is_empty() || header.here.is_some();
             return (says_more || header.rest.is_empty()).then_some(header);
         }
-        // A comm may end in a colon, an event of perf is made of few characters.
-        if is_event(token) || (at > 0 && token.len() >= 5 && looks_like_frame(&text[at..])) {
+        // A comm may end in a colon, an event of perf is made of few characters. A sentence has more before its colon.
+        const LONGEST_COMM: usize = 31;
+        if (is_event(token) && at <= LONGEST_COMM)
+            || (at > 0 && token.len() >= 5 && looks_like_frame(&text[at..]))
+        {
             let mut header = Header { thread: text[..at].trim_ascii_end(), ..Header::default() };
             header.read_rest(&text[at..]);
             return Some(header);
