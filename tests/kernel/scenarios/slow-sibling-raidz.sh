@@ -1,5 +1,6 @@
 # One of the three disks of a RAID-Z1 does 10 reads a second, and most records have a part on it; the control has equal disks.
 # machine: 5:iops-read=40 6:bps-read=4M 7:iops-read=10 8:iops-write=50 9:bps-write=4M
+# expect: one-slow-disk
 # says: nvme7n1
 # says: slower than | slowest | than the other
 setup() {

@@ -96,9 +96,7 @@ pub(super) struct Slower<'a> {
 /// devices are other disks on purpose.
 pub(super) fn slower<'d>(evidence: &Evidence, disks: &'d [DiskRow]) -> Option<Slower<'d>> {
     let seconds = evidence.facts.recorder.duration_s?;
-    let leaves = leaves(&evidence.facts, |vdev| matches!(vdev.class.as_str(), "" | "normal"));
-    let of_data = |d: &&DiskRow| leaves.iter().any(|(vdev, _)| is_of_disk(vdev, &d.disk));
-    let of_data: Vec<&DiskRow> = disks.iter().filter(of_data).collect();
+    let of_data = of_data(evidence, disks);
     let found = of_data.iter().filter_map(|disk| {
         let own = mean_ms(disk, seconds).filter(|ms| *ms >= SLOW_MS && disk.busy >= BUSY)?;
         let near = |d: &&&DiskRow| d.pool == disk.pool && d.disk != disk.disk;
@@ -109,6 +107,41 @@ pub(super) fn slower<'d>(evidence: &Evidence, disks: &'d [DiskRow]) -> Option<Sl
         (times >= TIMES_SLOWER).then_some(Slower { disk, times })
     });
     found.max_by(|a, b| a.times.total_cmp(&b.times))
+}
+
+/// How many times as long as the next slowest disk of its pool the slowest takes, where it is busy, and the same in
+/// words; 1 where none is busy and slow. `None` where no pool has two disks of data that did something.
+pub(crate) fn alone_slow(evidence: &Evidence) -> Option<(f64, Option<String>)> {
+    let seconds = evidence.facts.recorder.duration_s?;
+    let disks = disks(evidence);
+    let of_data = of_data(evidence, &disks);
+    let mut most = None;
+    for disk in &of_data {
+        let Some(own) = mean_ms(disk, seconds) else { continue };
+        let near = of_data.iter().filter(|d| d.pool == disk.pool && d.disk != disk.disk);
+        let Some(next) = near.filter_map(|d| mean_ms(d, seconds)).max_by(f64::total_cmp) else { continue };
+        let times = own / next.max(1e-3);
+        let (times, said) = if own >= SLOW_MS && disk.busy >= BUSY && times > 1.0 {
+            let of = disk.pool.as_deref().map(|pool| format!(" of {pool}")).unwrap_or_default();
+            let name = &disk.disk;
+            let said =
+                format!("disk {name} takes {own:.1} ms an operation, the next slowest{of} {next:.1} ms");
+            (times, Some(said))
+        } else {
+            (1.0, None)
+        };
+        if most.as_ref().is_none_or(|(before, _)| times > *before) {
+            most = Some((times, said));
+        }
+    }
+    most
+}
+
+/// Disks that hold data of pools.
+fn of_data<'d>(evidence: &Evidence, disks: &'d [DiskRow]) -> Vec<&'d DiskRow> {
+    let leaves = leaves(&evidence.facts, |vdev| matches!(vdev.class.as_str(), "" | "normal"));
+    let of_data = |d: &&DiskRow| leaves.iter().any(|(vdev, _)| is_of_disk(vdev, &d.disk));
+    disks.iter().filter(of_data).collect()
 }
 
 /// Mean time of an operation; `None` of a disk that does too few to tell.

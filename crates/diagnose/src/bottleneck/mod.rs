@@ -16,6 +16,7 @@ mod words;
 mod tests;
 
 pub use answer::{Bottleneck, DiskRow, LimitKind, ProgramTime, QueueRow, TimePart};
+pub(crate) use disks::alone_slow;
 pub use disks::{is_real as is_real_disk, pools_of as pools_of_disks};
 pub use first_line::{TELLING, Told, first_line};
 pub use programs::process_names;

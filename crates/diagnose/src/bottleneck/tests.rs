@@ -262,6 +262,10 @@ fn a_disk_that_is_slower_than_its_neighbours_is_told_as_that() {
         "The CPU is not the limit (64 % idle): rand-read waits for disk sda, 40 times slower than its neighbours \
          (12.4 ms a read)."
     );
+    let (times, said) = super::alone_slow(&host.evidence).expect("two disks of a pool");
+    assert_eq!(format!("{times:.0}"), "40");
+    let said = said.expect("one is slow");
+    assert_eq!(said, "disk sda takes 12.4 ms an operation, the next slowest of tank 0.3 ms");
     // What works in the background is told with how long it will take.
     let mut pool = json!({ "name": "tank", "vdevs": [{ "name": "sda1" }, { "name": "sdb1" }] });
     pool["scan"] = json!("scrub in progress, 25.0 % done, 03:00:00 to go");
@@ -274,6 +278,11 @@ fn a_disk_that_is_slower_than_its_neighbours_is_told_as_that() {
     });
     let told = host.why();
     assert!(told.ends_with("A scrub of tank runs at the same time, about 3 h to go."), "{told}");
+    // Where two are slow, none is alone.
+    host.disk("sdc", 0.6, 60.0, 1.0, 6.2);
+    host.fact(json!({ "pools": [{ "name": "tank", "vdevs": [{ "name": "sda1" }, { "name": "sdb1" }, { "name": "sdc1" }] }] }));
+    let alone = super::alone_slow(&host.evidence).map(|(times, _)| format!("{times:.0}"));
+    assert_eq!(alone.as_deref(), Some("2"));
     // A log device is another kind of disk on purpose.
     let vdevs = json!([{ "name": "sda1" }, { "name": "sdb1", "class": "logs" }]);
     host.fact(json!({ "pools": [{ "name": "tank", "vdevs": vdevs }] }));

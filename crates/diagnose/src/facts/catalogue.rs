@@ -293,6 +293,8 @@ questions! {
         .says("thread waits in {names 0}").denies("no thread waits in {names 0}");
     WaitShare = row("wait_share", Family::Waits, &[Functions], ResultKind::Share, "part of waiting time in these functions")
         .of("of waiting time");
+    SlowDisk = number("slow_disk", Family::Waits, &[], "how many times as long an operation takes on the slowest disk of a pool as on the next slowest, by the kernel's counters; 1 where none is both busy and slow")
+        .says("no disk of a pool is busy and slower than the others").get(CAPTURE);
     Busy = row("busy", Family::Samples, &[], ResultKind::Share, "part of CPU samples that were not idle")
         .says("{share} of CPU samples are not idle");
     KernelShare = row("kernel_share", Family::Samples, &[], ResultKind::Share, "part of busy CPU spent in the kernel")

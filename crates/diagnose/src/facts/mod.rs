@@ -33,6 +33,7 @@ pub use values::{chosen, value_like};
 pub use version::{Requirement, has_fix};
 
 use crate::anatomy::Anatomy;
+use crate::bottleneck::alone_slow;
 use crate::classify::Classified;
 use crate::name::bare_names;
 use crate::pattern::Pattern;
@@ -109,6 +110,7 @@ impl<'a> FactBase<'a> {
             Family::Stacks => self.stack_answer(query),
             Family::Names => self.named(query),
             Family::Threads => self.thread_answer(query),
+            Family::Waits if query.function == Function::SlowDisk => self.slow_disk(),
             Family::Waits => self.wait_answer(query),
             Family::Samples if query.function == Function::Busy => self.cpu.busy_share(),
             Family::Samples => self.cpu.kernel_share(),
@@ -161,6 +163,12 @@ impl<'a> FactBase<'a> {
         let named = |cell: &String| bare_names(cell).any(|name| pattern.matches(name));
         let table = self.tables().find(|t| t.rows.iter().flatten().any(named))?;
         Reading::truth(true, Quality::Figure, self.evidence.origin_name(table.origin))
+    }
+
+    fn slow_disk(&self) -> Option<Reading> {
+        let (times, said) = alone_slow(self.evidence)?;
+        let read = Reading::number(times, Quality::Figure, "the kernel's counters of disks")?;
+        Some(Reading { said, ..read })
     }
 
     fn wait_answer(&self, query: &Query) -> Option<Reading> {
