@@ -140,6 +140,8 @@ const MILD: [&str; 9] = [
     "planned",
     "routine",
 ];
+/// What somebody took who made notes.
+const TAKEN: [&str; 8] = ["these", "this", "them", "those", "it", "some", "notes", "screenshots"];
 /// A sentence has this many words.
 const SENTENCE: usize = 5;
 /// How far before the complaint they stand.
@@ -170,7 +172,10 @@ fn spoken_lines(said: &str) -> String {
     let command =
         |line: &str| ["$ ", "# zpool ", "# zfs "].iter().any(|prompt| line.trim_start().starts_with(prompt));
     // arc_summary calls its own sections healthy.
-    let spoken = |line: &&str| !line.contains(" | ") && !line.contains("(HEALTHY)") && !command(line);
+    // What the shell says of a file.
+    let shell = |line: &str| line.ends_with("No such file or directory");
+    let spoken =
+        |line: &&str| !line.contains(" | ") && !line.contains("(HEALTHY)") && !command(line) && !shell(line);
     said.lines().filter(spoken).collect::<Vec<_>>().join("\n")
 }
 
@@ -180,6 +185,8 @@ fn any_of(words: &[String], counts: impl Fn(&str) -> bool) -> bool {
         let before = &words[at.saturating_sub(BEFORE)..at];
         COMPLAINTS.iter().any(|complaint| counts(complaint) && words[at].starts_with(complaint))
             && (words[at] != "only" || of_a_figure(&words[at + 1..]))
+            // `I took these while it ran`.
+            && !(words[at] == "took" && words.get(at + 1).is_some_and(|next| TAKEN.contains(&next.as_str())))
             // A question, or a note: `how long the disks take`.
             && !(words[at] == "long" && before.last().is_some_and(|word| word == "how"))
             && !before.iter().any(is_denial)
@@ -233,6 +240,7 @@ mod tests {
         for text in [
             "Routine check before the upgrade, nothing is wrong, users are happy",
             "No problems seen; it isn't slow",
+            "I took these while it was running, for the documentation",
             "The DDT fits in RAM several times over.",
             "7 tasks OK, 0 warnings, 0 failed; only one dataset has dedup",
             "",

@@ -15,10 +15,10 @@ pub fn leading_number(text: &str) -> Option<f64> {
     let suffix: String =
         unsigned[end..].trim_start().chars().take_while(|c| c.is_ascii_alphabetic()).collect();
     let power = match suffix.to_ascii_lowercase().as_str() {
-        "k" | "kb" | "kib" => 1,
-        "m" | "mb" | "mib" => 2,
-        "g" | "gb" | "gib" => 3,
-        "t" | "tb" | "tib" => 4,
+        "k" | "ki" | "kb" | "kib" => 1,
+        "m" | "mi" | "mb" | "mib" => 2,
+        "g" | "gi" | "gb" | "gib" => 3,
+        "t" | "ti" | "tb" | "tib" => 4,
         "p" | "pb" | "pib" => 5,
         _ => 0,
     };
@@ -55,6 +55,7 @@ mod tests {
     fn numbers_of_real_texts() {
         for (text, expected) in [
             ("1M", Some(1048576.0)),
+            ("64.0Ki", Some(65536.0)),
             ("16K vs 4K", Some(16384.0)),
             ("8 MB default, 512 MB tried", Some(8388608.0)),
             ("37-45", Some(37.0)),

@@ -60,7 +60,15 @@ impl FactBase<'_> {
 
     pub(super) fn param_answer(&self, query: &Query) -> Option<Reading> {
         let like = query.patterns.first()?;
-        let Setting { value, origin, .. } = self.setting(like)?;
+        // A line of modprobe.d sets what a listing offers to choose from.
+        let listing = || {
+            let listed = self.evidence.params.iter().rev().filter(|p| like.matches(&setting_name(&p.name)));
+            let mut lists = listed
+                .filter(|p| zwhy_zfs::parse_implementation(&p.value).is_some_and(|i| i.choices.len() > 1));
+            lists.next().map(|p| Setting { name: &p.name, value: &p.value, origin: p.origin })
+        };
+        let offers = if query.function == Function::Offered { listing() } else { None };
+        let Setting { value, origin, .. } = offers.or_else(|| self.setting(like))?;
         let origin = self.evidence.origin_name(origin);
         match query.function {
             Function::Param => Reading::number(leading_number(value)?, Quality::Configured, origin),

@@ -3,7 +3,7 @@
 //! Frames are leaf first, kernel before user. Keys that are no stack name the thread. What is counted is
 //! told by the probe in the command, where it was pasted with it; else it is taken for CPU samples.
 
-use crate::dtrace::push::push_stack;
+use crate::dtrace::push::{push_stack, push_time};
 use crate::text::blocks::{self, Block, Line, Sink, Taken};
 use crate::{Confidence, ErrorKind, FormatError, ImportOptions, Imported, Importer, Input};
 use zwhy_profile::Event;
@@ -34,12 +34,12 @@ impl Block for BpftraceMap {
     fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         let mut taken = Taken::default();
         // The command was read before, or stands among the lines.
-        let told = sink.command.as_deref().and_then(preamble).flatten();
-        let (mut at, mut any, mut event) = (0, false, told.unwrap_or(Event::Cpu));
+        let mut told = sink.command.as_deref().and_then(preamble).flatten();
+        let (mut at, mut any) = (0, false);
         while let Some(line) = lines.get(at) {
             let text = line.text.trim();
             if let Some(said) = preamble(text) {
-                event = said.unwrap_or(event);
+                told = said.or(told);
                 taken.kept += 1;
                 at += 1;
             } else if text.is_empty() {
@@ -54,7 +54,11 @@ impl Block for BpftraceMap {
                 let blank = lines[at..at + used].iter().filter(|l| l.is_blank()).count();
                 taken.kept += used - blank;
                 taken.drop("blank line", blank);
-                push_stack(sink, &entry.frames, &entry.comm, entry.pid, event, entry.count);
+                let Entry { frames, comm, pid, count, .. } = &entry;
+                match told.or(of_name(&entry.map)).unwrap_or(Told::Counted(Event::Cpu)) {
+                    Told::Counted(event) => push_stack(sink, frames, comm, *pid, event, *count),
+                    Told::Summed(nanos) => push_time(sink, frames, comm, *pid, count.saturating_mul(nanos)),
+                }
                 at += used;
             } else {
                 break;
@@ -72,8 +76,40 @@ impl Block for BpftraceMap {
     }
 }
 
+/// What the figures of a map are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Counted(Event),
+    /// Time between two probes, of so many nanoseconds each.
+    Summed(u64),
+}
+
+/// `@us[`, `@wait_ns[`: a map that is named after a unit of time adds up time.
+fn of_name(map: &str) -> Option<Told> {
+    let nanos = match map.rsplit('_').next()? {
+        "ns" | "nsecs" => 1,
+        "us" | "usecs" => 1_000,
+        "ms" | "msecs" => 1_000_000,
+        _ => return None,
+    };
+    Some(Told::Summed(nanos))
+}
+
+/// What a script that adds up differences of time stamps divides them by.
+fn summed(script: &str) -> Option<Told> {
+    let (_, sum) = script
+        .split_once("sum(")
+        .filter(|(before, sum)| before.contains("nsecs") || sum.contains("nsecs"))?;
+    let divisor = sum.split_once('/').and_then(|(_, rest)| {
+        let digits: String =
+            rest.trim_start().chars().take_while(|c| c.is_ascii_digit() || *c == '_').collect();
+        digits.replace('_', "").parse().ok()
+    });
+    Some(Told::Summed(divisor.filter(|d| matches!(d, 1_000 | 1_000_000)).unwrap_or(1)))
+}
+
 /// `Attaching 2 probes...`, or the command itself.
-fn preamble(text: &str) -> Option<Option<Event>> {
+fn preamble(text: &str) -> Option<Option<Told>> {
     if text.starts_with("Attaching ") && text.contains("probe") {
         return Some(None);
     }
@@ -82,9 +118,11 @@ fn preamble(text: &str) -> Option<Option<Event>> {
     }
     let calls = ["kprobe:", "kfunc:", "fentry:", "kretprobe:", "tracepoint:", "uprobe:", "usdt:"];
     if text.contains("profile:") {
-        Some(Some(Event::Cpu))
+        Some(Some(Told::Counted(Event::Cpu)))
+    } else if let Some(time) = summed(text) {
+        Some(Some(time))
     } else if calls.iter().any(|c| text.contains(c)) {
-        Some(Some(Event::Count))
+        Some(Some(Told::Counted(Event::Count)))
     } else {
         Some(None)
     }
@@ -100,6 +138,8 @@ fn is_start(text: &str) -> bool {
 
 #[derive(Default)]
 struct Entry {
+    /// Name of the map, without its `@`.
+    map: String,
     frames: Vec<String>,
     comm: String,
     pid: i32,
@@ -114,7 +154,9 @@ fn entry(lines: &[Line]) -> Option<(usize, Entry)> {
         return None;
     }
     let mut entry = Entry { pid: -1, ..Entry::default() };
-    entry.keys(first.split_once('[')?.1);
+    let (map, keys) = first.split_once('[')?;
+    map.trim_start_matches('@').clone_into(&mut entry.map);
+    entry.keys(keys);
     for (i, line) in lines.iter().enumerate().take(MAX_LINES).skip(1) {
         let text = line.text.trim();
         if let Some((keys, count)) =
@@ -155,5 +197,25 @@ fn without_address(text: &str) -> &str {
     match text.split_once(' ') {
         Some((address, rest)) if crate::text::names::is_address(address) => rest.trim(),
         _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_adds_up_time_is_no_count() {
+        let wait = "bpftrace -e 'kprobe:f { @t[tid] = nsecs; } kretprobe:f /@t[tid]/ { @[kstack] = sum(nsecs - @t[tid]); }'";
+        assert_eq!(preamble(wait), Some(Some(Told::Summed(1))));
+        let micros =
+            "bpftrace -e 'kretprobe:f /@t[tid]/ { @us[comm, kstack(5)] = sum((nsecs - @t[tid])/1000); }'";
+        assert_eq!(preamble(micros), Some(Some(Told::Summed(1000))));
+        let calls = "bpftrace -e 'kprobe:f { @[kstack] = count(); }'";
+        assert_eq!(preamble(calls), Some(Some(Told::Counted(Event::Count))));
+        let bytes = "bpftrace -e 'kprobe:f { @[kstack] = sum(arg2); }'";
+        assert_eq!(preamble(bytes), Some(Some(Told::Counted(Event::Count))));
+        assert_eq!(of_name("wait_us"), Some(Told::Summed(1000)));
+        assert_eq!(of_name("status"), None);
     }
 }

@@ -6,6 +6,9 @@ use zwhy_profile::{Event, Sample};
 /// So few different stacks beside a list of perf were picked by somebody.
 const PICKED: usize = 12;
 
+/// A list of perf that has less than this of the CPU, in percent, is of one program or thread: it does not say what the stacks lack.
+const OF_HOST: f64 = 30.0;
+
 /// Makes of counted stacks what they are worth beside other text: they say what was called, not how much of the CPU it took.
 ///
 /// A list of perf has the shares of all that ran; beside it a handful of stacks that somebody picked (`trunc(@, 3)`, one thread, one
@@ -16,7 +19,8 @@ pub fn stacks_alone(evidence: &mut Evidence, file: &str) -> u64 {
     let profile = &mut evidence.profile;
     let counted = |event: Event| event == Event::Cpu;
     let rows = profile.samples.iter().filter(|s| counted(s.event)).count();
-    if rows == 0 || rows > PICKED || evidence.flat.is_empty() {
+    let listed: f64 = evidence.flat.iter().filter_map(|row| row.pct).sum();
+    if rows == 0 || rows > PICKED || listed < OF_HOST {
         return 0;
     }
     let of = |sample: &Sample| {

@@ -10,14 +10,25 @@ pub fn clauses(text: &str) -> impl Iterator<Item = &str> {
 
 /// A question, advice, a condition, a comparison, or another time.
 pub fn is_hedged(clause: &str) -> bool {
-    clause.contains('?')
-        || clause.contains("http")
-        || clause.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')')).any(|word| {
-            let word = word.to_ascii_lowercase();
-            word.ends_with("n't")
-                || word.ends_with("n’t")
-                || WORDS.hedges.has(word.trim_matches(['.', ':', '"']))
-        })
+    let lower = clause.to_ascii_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| c.is_whitespace() || matches!(c, ',' | '(' | ')')).collect();
+    let hedges = |at: usize| {
+        let word = words[at].trim_matches(['.', ':', '"']);
+        word.ends_with("n't")
+            || word.ends_with("n’t")
+            || WORDS.hedges.has(word) && !(word == "from" && names_a_source(&words[at + 1..]))
+    };
+    clause.contains('?') || clause.contains("http") || (0..words.len()).any(hedges)
+}
+
+/// `ZFS 2.1.0 from zfsonlinux.org repo`, `from backports`: where it was got, not what it was before.
+fn names_a_source(behind: &[&str]) -> bool {
+    const SOURCES: [&str; 9] =
+        ["repo", "repos", "repository", "backports", "ppa", "git", "source", "packages", "elrepo"];
+    behind
+        .iter()
+        .take(3)
+        .any(|word| SOURCES.contains(word) || word.ends_with(".org") || word.ends_with("-backports"))
 }
 
 #[cfg(test)]
@@ -43,5 +54,7 @@ mod tests {
             assert!(is_hedged(text), "{text}");
         }
         assert!(!is_hedged("recordsize is 1M and the pool is slow"));
+        assert!(!is_hedged("ZFS 2.1.0 from zfsonlinux.org repo on CentOS 8"));
+        assert!(is_hedged("recordsize was raised from 16K to 1M"));
     }
 }

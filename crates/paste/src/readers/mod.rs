@@ -49,7 +49,7 @@ pub const READERS: [Ranked; 16] = [
 ];
 
 /// Tables that the readers here and those of stacks make, with their columns.
-pub const TABLES: [(&str, &[&str]); 13] = [
+pub const TABLES: [(&str, &[&str]); 14] = [
     ("quantiles", &["of", "unit", "count", "p50", "p90", "p99", "max"]),
     ("histogram", &["*"]),
     ("bpftrace *", &["*"]),
@@ -57,6 +57,7 @@ pub const TABLES: [(&str, &[&str]); 13] = [
     ("zpool iostat -r", &["pool", "request bytes", "*"]),
     ("zpool status", &["pool", "name", "state", "read", "write", "cksum", "slow", "dio", "note", "*"]),
     ("zpool status -D", &ddt_histogram::COLUMNS),
+    ("zpool status of scans", &zpool_status::SCANS),
     ("zdb -DD", &ddt_histogram::COLUMNS),
     ("zdb -S", &ddt_histogram::COLUMNS),
     ("zdb -D", &["table", "entries", "size on disk", "size in core", "*"]),

@@ -248,7 +248,9 @@ impl Said {
         let Some(value) = words.get(next).map(|w| w.trim_start_matches(['v', 'V'])) else { return };
         let version = is_version(value);
         match lower.as_str() {
-            "zfs" | "openzfs" | "zol" | "zfsonlinux" if version && value.contains('.') => {
+            "zfs" | "openzfs" | "zol" | "zfsonlinux" | "zfs-dkms" | "zfsutils-linux" | "zfs-kmod"
+                if version && value.contains('.') =>
+            {
                 set(zfs, value);
             }
             "kernel" | "linux" if version && value.matches('.').count() >= 1 => set(kernel, value),

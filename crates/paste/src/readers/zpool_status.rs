@@ -8,6 +8,7 @@ use crate::blocks::{Block, Line, Sink, Taken};
 use crate::cells;
 use crate::report_lines::report_lines;
 use crate::words::WORDS;
+use std::collections::BTreeSet;
 
 pub struct ZpoolStatus;
 
@@ -149,6 +150,7 @@ impl Reader {
         }
         if !self.pool.is_empty() || !self.scan.is_empty() {
             cells::property(sink, &self.pool, "scan", &self.scan, origin);
+            count_starts(sink, &self.pool);
         }
         if !self.vdevs.is_empty() {
             let mut columns = self.columns;
@@ -161,6 +163,33 @@ impl Reader {
         }
         self.ddt_rows.finish("zpool status -D", origin, sink);
     }
+}
+
+/// Columns of `zpool status of scans`.
+pub(super) const SCANS: [&str; 2] = ["pool", "starts"];
+
+/// Resilvers of a pool that were seen under way, by the time at which each started: in a table once there are two.
+fn count_starts(sink: &mut Sink, pool: &str) {
+    const TABLE: &str = "zpool status of scans";
+    let of_pool = |dataset: &Option<String>| dataset.as_deref().unwrap_or("") == pool;
+    let scans = sink.evidence.properties.iter().filter(|p| p.name == "scan" && of_pool(&p.dataset));
+    let since = scans.filter_map(|p| {
+        let rest = p.value.split_once("resilver in progress since ")?.1;
+        Some(rest.split_whitespace().take(5).collect::<Vec<_>>().join(" "))
+    });
+    let starts: BTreeSet<String> = since.collect();
+    if starts.len() < 2 {
+        return;
+    }
+    let row = vec![pool.to_owned(), starts.len().to_string()];
+    let table = sink.evidence.tables.iter_mut().find(|t| t.tool == TABLE);
+    let Some(rows) = table.map(|t| &mut t.rows) else {
+        let origin = sink.evidence.origin("scans of zpool status");
+        cells::table(sink, TABLE, SCANS.map(str::to_owned).to_vec(), vec![row], origin);
+        return;
+    };
+    rows.retain(|r| r.first().is_none_or(|name| name != pool));
+    rows.push(row);
 }
 
 /// `dedup: DDT entries 12345, size 320B on disk, 170B in core`: entries and the two sizes.
