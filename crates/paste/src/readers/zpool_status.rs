@@ -28,7 +28,9 @@ impl Block for ZpoolStatus {
         let mut taken = Taken::default();
         for (blanks, line) in report_lines(lines) {
             let text = line.text.trim();
-            if (text.starts_with("pool: ") && taken.used() > 0) || !reader.line(&line.text, blanks > 0) {
+            // The next pool, or the same scan looked at again.
+            let next = text.starts_with("pool: ") || is_scan(text) && !reader.scan.is_empty();
+            if (next && taken.used() > 0) || !reader.line(&line.text, blanks > 0) {
                 break;
             }
             taken.drop("blank line", blanks);
@@ -37,6 +39,10 @@ impl Block for ZpoolStatus {
         reader.finish(&lines[..taken.used()], sink);
         (taken.kept > 0).then_some(taken)
     }
+}
+
+fn is_scan(text: &str) -> bool {
+    ["scan: ", "scrub: "].iter().any(|field| text.starts_with(field))
 }
 
 fn is_vdev_header(text: &str) -> bool {
