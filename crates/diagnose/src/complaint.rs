@@ -173,7 +173,8 @@ fn spoken_lines(said: &str) -> String {
         |line: &str| ["$ ", "# zpool ", "# zfs "].iter().any(|prompt| line.trim_start().starts_with(prompt));
     // arc_summary calls its own sections healthy.
     // What the shell says of a file.
-    let shell = |line: &str| line.ends_with("No such file or directory");
+    let shell =
+        |line: &str| line.ends_with("No such file or directory") || line.ends_with("Permission denied");
     let spoken =
         |line: &&str| !line.contains(" | ") && !line.contains("(HEALTHY)") && !command(line) && !shell(line);
     said.lines().filter(spoken).collect::<Vec<_>>().join("\n")

@@ -6,7 +6,7 @@ use common::{Random, describe, golden, import_as, import_detected, input, surviv
 use proptest::prelude::*;
 use zwhy_formats::ErrorKind;
 
-const INPUTS: [&str; 13] = [
+const INPUTS: [&str; 14] = [
     "issue-arc-prune",
     "tables",
     "pool",
@@ -20,6 +20,7 @@ const INPUTS: [&str; 13] = [
     "sentences",
     "excerpts",
     "folded-first",
+    "scans",
 ];
 
 #[test]

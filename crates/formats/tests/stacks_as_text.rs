@@ -6,13 +6,14 @@ use common::{describe, folded, golden, import_as, import_detected, input, surviv
 use proptest::prelude::*;
 use zwhy_profile::Event;
 
-const INPUTS: [(&str, &str); 10] = [
+const INPUTS: [(&str, &str); 11] = [
     ("dtrace", "dtrace/aggregation"),
     ("dtrace", "dtrace/bcc-profile"),
     ("dtrace", "dtrace/profile-action"),
     ("dtrace", "dtrace/strcmp-calls"),
     ("bpftrace", "bpftrace/kprobe-calls"),
     ("bpftrace", "bpftrace/kstack"),
+    ("bpftrace", "bpftrace/time-by-stack"),
     ("kernel-stacks", "kernel_stacks/crash-bt"),
     ("kernel-stacks", "kernel_stacks/hung-task"),
     ("kernel-stacks", "kernel_stacks/proc-stack"),

@@ -20,8 +20,15 @@ const FEWEST: f64 = 20.0;
 /// Disks this close to the busiest one are as busy as it.
 const ALIKE: f64 = 0.1;
 
-/// Disks that did something, those of pools first, then the busiest.
+/// The first disks of all of them, for a table.
 pub(super) fn disks(evidence: &Evidence) -> Vec<DiskRow> {
+    let mut rows = all(evidence);
+    rows.truncate(MOST);
+    rows
+}
+
+/// Disks that did something, those of pools first, then the busiest.
+fn all(evidence: &Evidence) -> Vec<DiskRow> {
     let mut rates: FxHashMap<&str, FxHashMap<&str, f64>> = FxHashMap::default();
     for kstat in &evidence.kstats {
         let (Some(disk), Some(rate)) = (kstat.source.strip_prefix("disk/"), kstat.rate) else { continue };
@@ -37,7 +44,6 @@ pub(super) fn disks(evidence: &Evidence) -> Vec<DiskRow> {
         let by_pool = b.pool.is_some().cmp(&a.pool.is_some());
         by_pool.then(b.busy.total_cmp(&a.busy)).then_with(|| a.disk.cmp(&b.disk))
     });
-    rows.truncate(MOST);
     rows
 }
 
@@ -95,60 +101,72 @@ pub(super) struct Slower<'a> {
 /// The disk of a pool that is far slower than the others which hold data of the same pool. Log, cache and special
 /// devices are other disks on purpose.
 pub(super) fn slower<'d>(evidence: &Evidence, disks: &'d [DiskRow]) -> Option<Slower<'d>> {
-    let seconds = evidence.facts.recorder.duration_s?;
-    let of_data = of_data(evidence, disks);
-    let found = of_data.iter().filter_map(|disk| {
-        let own = mean_ms(disk, seconds).filter(|ms| *ms >= SLOW_MS && disk.busy >= BUSY)?;
-        let near = |d: &&&DiskRow| d.pool == disk.pool && d.disk != disk.disk;
-        let mut others: Vec<f64> = of_data.iter().filter(near).filter_map(|d| mean_ms(d, seconds)).collect();
-        others.sort_by(f64::total_cmp);
-        let median = others.get(others.len() / 2).copied()?;
+    let found = beside_others(evidence, disks).filter_map(|Beside { disk, own, others }| {
+        let median = others.get(others.len() / 2)?;
         let times = own / median.max(1e-3);
-        (times >= TIMES_SLOWER).then_some(Slower { disk, times })
+        (is_slow(disk, own) && times >= TIMES_SLOWER).then_some(Slower { disk, times })
     });
     found.max_by(|a, b| a.times.total_cmp(&b.times))
 }
 
 /// How many times as long as the next slowest disk of its pool the slowest takes, where it is busy, and the same in
-/// words; 1 where none is busy and slow. `None` where no pool has two disks of data that did something.
+/// words; 1 where none is busy and slow. `None` where no pool has two disks of data that can be compared.
 pub(crate) fn alone_slow(evidence: &Evidence) -> Option<(f64, Option<String>)> {
-    let seconds = evidence.facts.recorder.duration_s?;
-    let disks = disks(evidence);
-    let of_data = of_data(evidence, &disks);
-    let mut most = None;
-    for disk in &of_data {
-        let Some(own) = mean_ms(disk, seconds) else { continue };
-        let near = of_data.iter().filter(|d| d.pool == disk.pool && d.disk != disk.disk);
-        let Some(next) = near.filter_map(|d| mean_ms(d, seconds)).max_by(f64::total_cmp) else { continue };
+    let disks = all(evidence);
+    let of = |Beside { disk, own, others }: Beside<'_>| {
+        let next = *others.last()?;
         let times = own / next.max(1e-3);
-        let (times, said) = if own >= SLOW_MS && disk.busy >= BUSY && times > 1.0 {
-            let of = disk.pool.as_deref().map(|pool| format!(" of {pool}")).unwrap_or_default();
-            let name = &disk.disk;
-            let said =
-                format!("disk {name} takes {own:.1} ms an operation, the next slowest{of} {next:.1} ms");
-            (times, Some(said))
-        } else {
-            (1.0, None)
-        };
-        if most.as_ref().is_none_or(|(before, _)| times > *before) {
-            most = Some((times, said));
+        if !is_slow(disk, own) || times <= 1.0 {
+            return Some((1.0, None));
         }
-    }
-    most
+        let pool = disk.pool.as_deref().map(|pool| format!(" of {pool}")).unwrap_or_default();
+        let name = &disk.disk;
+        Some((
+            times,
+            Some(format!("disk {name} takes {own:.1} ms an operation, the next slowest{pool} {next:.1} ms")),
+        ))
+    };
+    beside_others(evidence, &disks).filter_map(of).max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// Disks that hold data of pools.
-fn of_data<'d>(evidence: &Evidence, disks: &'d [DiskRow]) -> Vec<&'d DiskRow> {
+fn is_slow(disk: &DiskRow, ms: f64) -> bool {
+    ms >= SLOW_MS && disk.busy >= BUSY
+}
+
+/// A disk of data with its mean time of reads or writes, and the same of the others of its pool, from the fastest on.
+struct Beside<'d> {
+    disk: &'d DiskRow,
+    own: f64,
+    others: Vec<f64>,
+}
+
+/// Each disk of data beside the others of its pool, reads with reads and writes with writes: a disk that mostly reads is not
+/// slower than one whose cache takes writes. Of fewer operations than [`FEWEST`] the mean says nothing.
+fn beside_others<'d>(evidence: &Evidence, disks: &'d [DiskRow]) -> impl Iterator<Item = Beside<'d>> {
+    type Ms = fn(&DiskRow) -> (f64, Option<f64>);
+    const KINDS: [Ms; 2] = [|d| (d.reads_s, d.read_ms), |d| (d.writes_s, d.write_ms)];
     let leaves = leaves(&evidence.facts, |vdev| matches!(vdev.class.as_str(), "" | "normal"));
     let of_data = |d: &&DiskRow| leaves.iter().any(|(vdev, _)| is_of_disk(vdev, &d.disk));
-    disks.iter().filter(of_data).collect()
-}
-
-/// Mean time of an operation; `None` of a disk that does too few to tell.
-fn mean_ms(disk: &DiskRow, seconds: f64) -> Option<f64> {
-    let all = disk.reads_s + disk.writes_s;
-    let spent = disk.reads_s * disk.read_ms.unwrap_or(0.0) + disk.writes_s * disk.write_ms.unwrap_or(0.0);
-    (all * seconds >= FEWEST).then(|| spent / all)
+    let of_data: Vec<&DiskRow> = disks.iter().filter(of_data).collect();
+    let seconds = evidence.facts.recorder.duration_s.unwrap_or(0.0);
+    let each = move |ms: Ms| {
+        let told: Vec<(&DiskRow, f64)> = of_data
+            .iter()
+            .filter_map(|disk| {
+                let (rate, ms) = ms(disk);
+                Some((*disk, ms.filter(|_| rate * seconds >= FEWEST)?))
+            })
+            .collect();
+        let beside = |at: usize| {
+            let (disk, own) = told[at];
+            let near = told.iter().filter(|(d, _)| d.pool == disk.pool && d.disk != disk.disk);
+            let mut others: Vec<f64> = near.map(|(_, ms)| *ms).collect();
+            others.sort_by(f64::total_cmp);
+            Beside { disk, own, others }
+        };
+        (0..told.len()).map(beside).collect::<Vec<_>>()
+    };
+    KINDS.into_iter().flat_map(each)
 }
 
 /// Disks below the vdevs that are kept, each with its pool.

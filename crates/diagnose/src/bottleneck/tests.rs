@@ -283,6 +283,11 @@ fn a_disk_that_is_slower_than_its_neighbours_is_told_as_that() {
     host.fact(json!({ "pools": [{ "name": "tank", "vdevs": [{ "name": "sda1" }, { "name": "sdb1" }, { "name": "sdc1" }] }] }));
     let alone = super::alone_slow(&host.evidence).map(|(times, _)| format!("{times:.0}"));
     assert_eq!(alone.as_deref(), Some("2"));
+    // One that reads is not slower than one whose cache takes writes.
+    let mut mixed = Host::new(0.64);
+    mixed.disk("sda", 0.9, 80.0, 0.0, 12.4);
+    mixed.disk("sdb", 0.05, 0.0, 80.0, 0.31);
+    assert!(super::alone_slow(&mixed.evidence).is_none_or(|(times, _)| times == 1.0));
     // A log device is another kind of disk on purpose.
     let vdevs = json!([{ "name": "sda1" }, { "name": "sdb1", "class": "logs" }]);
     host.fact(json!({ "pools": [{ "name": "tank", "vdevs": vdevs }] }));

@@ -17,11 +17,8 @@ pub(crate) fn push_stack(
     // Calls of what puts threads to sleep are calls, and each of them waited: the stack is one of a thread that waits, too.
     let asleep = leaf_first.first().is_some_and(|leaf| zwhy_zfs::puts_to_sleep(function(leaf)));
     if event == Event::Count && asleep {
-        let frames = leaf_first.iter().rev().map(|f| function(f).to_owned()).collect();
-        let comm = Some(comm.to_owned()).filter(|c| !c.is_empty());
         let origin = sink.evidence.origin("counted calls of a function that sleeps");
-        let waits = PctStack { waiting: true, comm, frames, origin, ..PctStack::default() };
-        sink.evidence.trees.push(waits);
+        sink.evidence.trees.push(PctStack { waiting: true, origin, ..bare(leaf_first, comm) });
     }
     let stack = stack_of(sink, leaf_first);
     let profile = sink.profile();
@@ -39,6 +36,17 @@ pub(crate) fn push_stack(
     if left > 0 {
         sink.warn("a count is larger than 68 thousand million and was cut");
     }
+}
+
+/// Adds a stack whose figure says nothing of the CPU and nothing of waiting.
+pub(crate) fn push_bare(sink: &mut Sink, leaf_first: &[String], comm: &str) {
+    let origin = sink.evidence.origin("time in a function");
+    sink.evidence.trees.push(PctStack { origin, ..bare(leaf_first, comm) });
+}
+
+fn bare(leaf_first: &[String], comm: &str) -> PctStack {
+    let frames = leaf_first.iter().rev().map(|f| function(f).to_owned()).collect();
+    PctStack { comm: Some(comm.to_owned()).filter(|c| !c.is_empty()), frames, ..PctStack::default() }
 }
 
 /// The function of a frame as tracers print it: ``zfs`dmu_read+0x10``, `dmu_read+16`.

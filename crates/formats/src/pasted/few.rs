@@ -34,3 +34,26 @@ pub fn stacks_alone(evidence: &mut Evidence, file: &str) -> u64 {
     evidence.trees.extend(stacks);
     samples
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ImportOptions, import_bytes};
+
+    /// Samples that are left beside a list whose row has so much.
+    fn counted_beside(pct: f64) -> u64 {
+        let text = format!(
+            "zfs reads are slow\n\n61240 rg;do_syscall_64;zfs_read;lz4_decompress_zfs\n7044 rg;do_syscall_64;zfs_read\n\n\
+             # perf report --stdio --no-children -g none\n    {pct:.2}%  dbu_evict  [zfs]  [k] dbuf_destroy\n"
+        );
+        let read = import_bytes("x", text.into_bytes(), &ImportOptions::default()).expect("a report");
+        assert_eq!(read.evidence.flat.len(), 1);
+        read.evidence.profile.total(Event::Cpu)
+    }
+
+    #[test]
+    fn stacks_count_where_the_list_is_of_one_thread() {
+        assert_eq!(counted_beside(3.88), 68_284);
+        assert_eq!(counted_beside(53.88), 0);
+    }
+}

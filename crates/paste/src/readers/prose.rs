@@ -455,6 +455,7 @@ mod tests {
                 "We run zfs 0.8.3 on Ubuntu 20.04, kernel 5.4.0-42-generic.",
                 "zfs 0.8.3 kernel 5.4.0-42-generic os Ubuntu 20.04",
             ),
+            ("Ubuntu 20.04, stock zfs-dkms 0.8.3-1ubuntu12.4", "zfs 0.8.3-1ubuntu12.4 os Ubuntu 20.04"),
             ("The dataset has `recordsize=1M` and compression=gzip-9.", "recordsize=1M compression=gzip-9"),
             ("recordsize of 128K, encryption aes-256-ccm", "recordsize=128K encryption=aes-256-ccm"),
             ("- RAM: 256GB", "meminfo.MemTotal=274877906944"),

@@ -28,8 +28,10 @@ impl Block for ZpoolStatus {
         let mut taken = Taken::default();
         for (blanks, line) in report_lines(lines) {
             let text = line.text.trim();
-            // The next pool, or the same scan looked at again.
-            let next = text.starts_with("pool: ") || is_scan(text) && !reader.scan.is_empty();
+            // The next pool, or a scan that stands alone, looked at again. A report has several before its tree: a scrub and a rebuild.
+            let whole = reader.pool.is_empty() || !reader.vdevs.is_empty();
+            let again = is_scan(text) && whole && !reader.scan.is_empty();
+            let next = text.starts_with("pool: ") || again;
             if (next && taken.used() > 0) || !reader.line(&line.text, blanks > 0) {
                 break;
             }
@@ -68,6 +70,8 @@ struct Reader {
     pool: String,
     state: String,
     scan: String,
+    /// Scans that the report told before that one.
+    scans: Vec<String>,
     /// The field whose text may go on over the next lines.
     field: String,
     columns: Vec<String>,
@@ -86,7 +90,10 @@ impl Reader {
             match field {
                 "pool:" => self.pool = value,
                 "state:" => self.state = value,
-                "scan:" | "scrub:" => self.scan = value,
+                "scan:" | "scrub:" => {
+                    let before = std::mem::replace(&mut self.scan, value);
+                    self.scans.extend(Some(before).filter(|scan| !scan.is_empty()));
+                }
                 _ => {}
             }
             field.clone_into(&mut self.field);
@@ -155,7 +162,9 @@ impl Reader {
             cells::property(sink, &self.pool, "health", &self.state, origin);
         }
         if !self.pool.is_empty() || !self.scan.is_empty() {
-            cells::property(sink, &self.pool, "scan", &self.scan, origin);
+            for scan in self.scans.iter().chain([&self.scan]) {
+                cells::property(sink, &self.pool, "scan", scan, origin);
+            }
             count_starts(sink, &self.pool);
         }
         if !self.vdevs.is_empty() {
