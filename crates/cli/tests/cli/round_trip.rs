@@ -12,7 +12,7 @@ use tempfile::TempDir;
 const FORMATS: [&str; 6] = ["folded", "pprof", "speedscope", "firefox", "perf-script", "svg"];
 
 /// Inputs without samples, stacks or shares of functions: there is nothing to write.
-const NO_STACKS: [&str; 7] = [
+const NO_STACKS: [&str; 8] = [
     "pasted/arc.txt",
     "pasted/bench.txt",
     "pasted/freebsd-top.txt",
@@ -20,6 +20,7 @@ const NO_STACKS: [&str; 7] = [
     "pasted/only-prose.txt",
     "pasted/pool.txt",
     "pasted/prose.txt",
+    "pasted/scans.txt",
 ];
 
 fn fixtures() -> Vec<(String, PathBuf)> {
