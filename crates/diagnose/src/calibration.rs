@@ -17,6 +17,7 @@ pub struct Calibration {
     /// By the share of the CPU that a report's figures give a cause: the most that is said of it.
     pub parts: Line,
     pub look_alikes: LookAlikes,
+    pub corroboration: Corroboration,
     pub words: Words,
 }
 
@@ -25,6 +26,19 @@ pub struct Calibration {
 #[serde(deny_unknown_fields)]
 pub struct LookAlikes {
     /// The most that is said of either.
+    pub most: f64,
+    pub reason: String,
+}
+
+/// What a confident finding of a report needs beside the sum of its signs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Corroboration {
+    /// Lines of evidence that it has at least.
+    pub fewest: usize,
+    /// Another finding that is as likely as this, and does not follow from it, takes its confidence.
+    pub rival: f64,
+    /// The most that is said otherwise.
     pub most: f64,
     pub reason: String,
 }
@@ -87,6 +101,12 @@ impl Calibration {
         if !(0.0..=1.0).contains(&read.look_alikes.most) || read.look_alikes.reason.trim().is_empty() {
             return Err("[look_alikes]: `most` must be within 0 and 1, with a reason".to_owned());
         }
+        let Corroboration { rival, most, reason, .. } = &read.corroboration;
+        if !(0.0..=1.0).contains(most) || !(0.0..=1.0).contains(rival) || reason.trim().is_empty() {
+            return Err(
+                "[corroboration]: `rival` and `most` must be within 0 and 1, with a reason".to_owned()
+            );
+        }
         read.words.check()?;
         Ok(read)
     }
@@ -134,6 +154,7 @@ fn plain() -> Calibration {
     };
     Calibration {
         look_alikes: LookAlikes { most: 1.0, reason: String::new() },
+        corroboration: Corroboration { fewest: 0, rival: 1.0, most: 1.0, reason: String::new() },
         reports: line(),
         recordings: line(),
         parts: Line { points: vec![(0.0, 1.0), (1.0, 1.0)], reason: String::new() },
@@ -175,7 +196,7 @@ mod tests {
     fn a_line_that_falls_or_has_no_reason_is_refused() {
         let text = |points: &str, reason: &str, alone: f64| {
             format!(
-                "[reports]\npoints = {points}\nreason = '{reason}'\n[recordings]\npoints = [[0,0],[1,1]]\nreason = 'r'\n[parts]\npoints = [[0,1],[1,1]]\nreason = 'r'\n[look_alikes]\nmost = 0.7\nreason = 'r'\n[words]\nphrase_fits_well = 0.5\nphrase_fits_little = 0.4\nphrase_alone = {alone}\nphrase_after = []\nsingle = [0.1]\nmost_with_signs = 0.6\nsign_without_words = 0.2\nwithout_complaint = 0.3\nreason = 'r'"
+                "[reports]\npoints = {points}\nreason = '{reason}'\n[recordings]\npoints = [[0,0],[1,1]]\nreason = 'r'\n[parts]\npoints = [[0,1],[1,1]]\nreason = 'r'\n[look_alikes]\nmost = 0.7\nreason = 'r'\n[corroboration]\nfewest = 3\nrival = 0.8\nmost = 0.6\nreason = 'r'\n[words]\nphrase_fits_well = 0.5\nphrase_fits_little = 0.4\nphrase_alone = {alone}\nphrase_after = []\nsingle = [0.1]\nmost_with_signs = 0.6\nsign_without_words = 0.2\nwithout_complaint = 0.3\nreason = 'r'"
             )
         };
         assert!(Calibration::read(&text("[[0, 0], [1, 1]]", "because", 0.3)).is_ok());

@@ -140,6 +140,8 @@ const MILD: [&str; 9] = [
     "planned",
     "routine",
 ];
+/// Before hours and minutes: how often something is done, or when.
+const OF_A_PLAN: [&str; 7] = ["every", "working", "office", "business", "opening", "peak", "quiet"];
 /// What somebody took who made notes.
 const TAKEN: [&str; 8] = ["these", "this", "them", "those", "it", "some", "notes", "screenshots"];
 /// A sentence has this many words.
@@ -190,6 +192,10 @@ fn any_of(words: &[String], counts: impl Fn(&str) -> bool) -> bool {
             && !(words[at] == "took" && words.get(at + 1).is_some_and(|next| TAKEN.contains(&next.as_str())))
             // A question, or a note: `how long the disks take`.
             && !(words[at] == "long" && before.last().is_some_and(|word| word == "how"))
+            && !(words[at] == "takes" && asks_how_long(&words[..at]))
+            // `every six hours`, `in working hours`, `should it run slower?`.
+            && !((words[at] == "hours" || words[at] == "minutes") && before.iter().any(|word| OF_A_PLAN.contains(&word.as_str())))
+            && !before.windows(2).any(|two| two == ["should", "it"])
             && !before.iter().any(is_denial)
             // `0 failed`, but `it drops to 0 and hangs`.
             && before.last().is_none_or(|word| word != "0")
@@ -200,6 +206,12 @@ fn is_denial(word: &String) -> bool {
     DENIALS.contains(&word.as_str()) || word == "t"
 }
 
+/// `how long the replication takes`, `how long it takes`.
+fn asks_how_long(before: &[String]) -> bool {
+    const NEAR: usize = 6;
+    before[before.len().saturating_sub(NEAR)..].windows(2).any(|two| two == ["how", "long"])
+}
+
 /// `only 60 MB/s`, not `only this dataset`.
 fn of_a_figure(behind: &[String]) -> bool {
     behind.iter().take(2).any(|word| word.starts_with(|c: char| c.is_ascii_digit()))
@@ -207,7 +219,15 @@ fn of_a_figure(behind: &[String]) -> bool {
 
 /// Whether a text has sentences, and none that complains.
 pub fn describes_only(said: &str) -> bool {
-    words(&prose(said)).len() >= SENTENCE && !complains(said)
+    let spoken: String = prose(said).lines().filter(|line| !is_log(line)).collect::<Vec<_>>().join("\n");
+    words(&spoken).len() >= SENTENCE && !complains(said)
+}
+
+/// What the kernel logged: `[Fri Nov  8 14:20:05 2019] sd 0:0:11:0: Power-on or device reset occurred`, `[12345.678901] …`.
+fn is_log(line: &str) -> bool {
+    const DIGITS: usize = 6;
+    let stamp = line.trim_start().strip_prefix('[').and_then(|l| l.split_once("] "));
+    stamp.is_some_and(|(stamp, _)| stamp.bytes().filter(u8::is_ascii_digit).count() >= DIGITS)
 }
 
 #[cfg(test)]
@@ -227,6 +247,12 @@ mod tests {
     }
 
     #[test]
+    fn what_the_kernel_logs_describes_no_host() {
+        assert!(describes_only("Output of the storage server while five suites play"));
+        assert!(!describes_only("[Fri Nov  8 14:20:05 2019] sd 0:0:11:0: Power-on or device reset occurred"));
+    }
+
+    #[test]
     fn a_complaint_is_one_unless_it_is_denied() {
         for text in [
             "zfs list is very slow here",
@@ -243,6 +269,9 @@ mod tests {
             "No problems seen; it isn't slow",
             "I took these while it was running, for the documentation",
             "The DDT fits in RAM several times over.",
+            "The rsync runs every six hours and ends by itself",
+            "For the wiki page on how long the replication takes",
+            "Is the load in the trim column fine like this, or should it run slower?",
             "7 tasks OK, 0 warnings, 0 failed; only one dataset has dedup",
             "",
         ] {

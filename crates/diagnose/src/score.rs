@@ -10,8 +10,10 @@ use crate::asked::Asked;
 use crate::calibration::{Calibration, Line};
 use crate::complaint::{complains, describes_only, is_content};
 use crate::condition::{QueryBank, QueryId, Truth};
+use crate::corroboration::doubt_what_stands_alone;
 use crate::facts::{Family, Function, Kind, Quality, has_fix};
 use crate::knowledge::{Cause, IfFalse, Knowledge, Sign, Weight};
+use crate::root::causes_first;
 use crate::rows::{Chosen, choose};
 use crate::solidity::solidity;
 use crate::words::spoken;
@@ -120,6 +122,10 @@ pub fn judge<'k>(
         doubt_what_was_asked_for(&mut verdicts);
         doubt_without_complaint(&mut verdicts, asked);
     }
+    if let Some(calibration) = calibration.filter(|_| !recorded) {
+        doubt_what_stands_alone(&mut verdicts, &calibration.corroboration);
+    }
+    causes_first(&mut verdicts);
     verdicts.sort_by(|a, b| {
         (b.confidence, b.log_odds)
             .partial_cmp(&(a.confidence, a.log_odds))
@@ -151,7 +157,7 @@ fn doubt_look_alikes(verdicts: &mut [Verdict<'_>], most: f64) {
     let likely = |v: &Verdict| v.confidence >= LIKELY;
     let doubted: Vec<bool> = verdicts
         .iter()
-        .map(|v| likely(v) && verdicts.iter().any(|o| likely(o) && alike(v.cause, o.cause)))
+        .map(|v| likely(v) && verdicts.iter().any(|o| likely(o) && rivals(v.cause, o.cause)))
         .collect();
     let mut before = MOST;
     for (verdict, doubted) in verdicts.iter_mut().zip(doubted) {
@@ -319,6 +325,11 @@ impl<'k> Verdict<'k> {
         self.confidence >= least && !self.of_system
     }
 
+    /// Whether more than words speak for it.
+    pub(crate) fn has_signs(&self) -> bool {
+        self.signs > 0
+    }
+
     /// Whether healthy hosts show all that speaks for it, too, but for what makes it only a little likelier.
     fn healthy_too(&self) -> bool {
         let holds = |(sign, truth): &(&Sign, &Truth)| **truth == Truth::Yes && sign.weight != Weight::Weak;
@@ -469,12 +480,17 @@ fn alike(a: &Cause, b: &Cause) -> bool {
     a.look_alikes.iter().any(|l| l.class == b.class) || b.look_alikes.iter().any(|l| l.class == a.class)
 }
 
+/// Whether the other one would explain the same instead. What a cause brings about holds beside it.
+fn rivals(cause: &Cause, other: &Cause) -> bool {
+    alike(cause, other) && !cause.explains.contains(&other.class)
+}
+
 /// Of causes that look alike at most one holds: each one's odds are against all of them.
 fn share_odds(verdicts: &mut [Verdict<'_>]) {
     let shared: Vec<f64> = verdicts
         .iter()
         .map(|v| {
-            let rivals = verdicts.iter().filter(|o| alike(v.cause, o.cause)).map(|o| odds(o.log_odds));
+            let rivals = verdicts.iter().filter(|o| rivals(v.cause, o.cause)).map(|o| odds(o.log_odds));
             let own = odds(v.log_odds);
             own / (1.0 + own + rivals.sum::<f64>())
         })

@@ -154,6 +154,8 @@ pub struct Cause {
     /// What speaks against it: shown when true, and lowers the confidence by its weight.
     pub against: Vec<Sign>,
     pub look_alikes: Vec<LookAlike>,
+    /// Classes that hold beside it because of it, or are its general form: it is told before them.
+    pub explains: Vec<String>,
     pub remedy: Remedy,
     /// What the remedy gains; every cause with commands says so.
     pub gain: Option<GainRule>,

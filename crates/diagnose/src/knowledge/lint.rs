@@ -211,6 +211,15 @@ fn others(cause: &Cause, knowledge: &Knowledge, say: &mut impl FnMut(String)) {
             say(format!("look-alike `{}` does not say how to tell it apart", other.class));
         }
     }
+    for class in &cause.explains {
+        match knowledge.cause(class) {
+            None => say(format!("it explains `{class}`, which is no class")),
+            Some(other) if other.explains.contains(&cause.class) => {
+                say(format!("it and `{class}` explain each other: neither can be told first"));
+            }
+            Some(_) => {}
+        }
+    }
     if let Some(stage) = cause.cpu.stage.as_deref()
         && knowledge.anatomy.stage(stage).is_none()
     {

@@ -34,6 +34,8 @@ struct File {
     against: Vec<AgainstEntry>,
     #[serde(default)]
     look_alikes: Vec<LookAlikeEntry>,
+    #[serde(default)]
+    explains: Vec<String>,
     remedy: RemedyEntry,
     gain: Option<GainEntry>,
     #[serde(default)]
@@ -220,6 +222,7 @@ fn cause(text: &CauseText, bank: &mut QueryBank) -> Result<Cause, String> {
         signs,
         against,
         look_alikes,
+        explains: file.explains,
         remedy,
         gain,
         tests: match text.tests {

@@ -51,7 +51,9 @@ fn read(text: &str) -> Option<PctStack> {
     let whole = begins_thread(root);
     let parts = frames.iter().filter(|f| f.contains('_')).count();
     let is_stack = marked || asleep || whole || counted && frames.len() > FEWEST;
-    if frames.len() < FEWEST || parts * 2 < frames.len() || !is_stack {
+    // `41 [<0>] zil_commit_impl+0x5e/0xd0 [zfs]`: lines of several stacks, counted one by one.
+    let of_one = counted && marked && frames.len() == 1;
+    if !of_one && frames.len() < FEWEST || parts * 2 < frames.len() || !is_stack {
         return None;
     }
     // Who has a stack in /proc/PID/stack waits, unless its last call spins: that thread ran.
@@ -103,6 +105,7 @@ mod tests {
                 "[<0>] cv_wait_common+0x1/0x2 [spl] [<0>] nfsd_vfs_write+0x1/0x2 [nfsd] [<0>] txg_wait_synced [<0>] receive_object [<0>] receive_writer_thread",
                 "receive_writer_thread receive_object txg_wait_synced nfsd_vfs_write cv_wait_common",
             ),
+            ("     41 [<0>] zil_commit_impl+0x5e/0xd0 [zfs]", "zil_commit_impl"),
             ("zfs_arc_max zfs_arc_min zfs_arc_meta_limit zfs_dirty_data_max", ""),
             ("  14 0xffffffffffffffff", ""),
             ("schedule the scrub of tank at night with zfs_scrub", ""),

@@ -13,6 +13,7 @@ mod kstats;
 mod mdb_stacks;
 mod params;
 mod pmcstat;
+mod probes;
 mod procstat;
 mod properties;
 mod prose;
@@ -28,10 +29,12 @@ use crate::blocks::Block;
 pub type Ranked = (u16, &'static dyn Block);
 
 /// All of them. Those of a lower rank are tried first: the more particular before the more general.
-pub const READERS: [Ranked; 16] = [
+pub const READERS: [Ranked; 18] = [
     (14, &properties::Values),
     (15, &histograms::TracerHistogram),
+    (26, &probes::Probes),
     (27, &pmcstat::Pmcstat),
+    (27, &pmcstat::PmcstatTree),
     (28, &procstat::Procstat),
     (28, &mdb_stacks::MdbStacks),
     (36, &kstats::NamedKstats),
@@ -49,7 +52,7 @@ pub const READERS: [Ranked; 16] = [
 ];
 
 /// Tables that the readers here and those of stacks make, with their columns.
-pub const TABLES: [(&str, &[&str]); 14] = [
+pub const TABLES: [(&str, &[&str]); 15] = [
     ("quantiles", &["of", "unit", "count", "p50", "p90", "p99", "max"]),
     ("histogram", &["*"]),
     ("bpftrace *", &["*"]),
@@ -66,5 +69,6 @@ pub const TABLES: [(&str, &[&str]); 14] = [
         "free (MiB)",
         &["name", "total", "used", "free", "shared", "buff/cache", "available", "buffers", "cached"],
     ),
+    ("calls counted", &probes::COLUMNS),
     ("kernel log", &["event", "task", "lasted s"]),
 ];

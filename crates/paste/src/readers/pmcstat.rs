@@ -1,4 +1,4 @@
-//! `pmcstat -T` of FreeBSD: functions by share of samples, each with its callers.
+//! `pmcstat` of FreeBSD: functions by share of samples with their callers (`-T`), and trees of callers (`-G`).
 //!
 //! Invariant: a row's share is that of the function itself; callers get their parts of it, `caller:PCT`, and what is
 //! left is nobody's.
@@ -42,6 +42,124 @@ impl Block for Pmcstat {
             sink.evidence.flat.push(row.flat(origin));
         }
         Some(taken)
+    }
+}
+
+/// `pmcstat -G`: a function at the margin with its share of all samples, its callers below, each one blank further in
+/// and with its share of what stands above it.
+pub struct PmcstatTree;
+
+impl Block for PmcstatTree {
+    fn take(&self, lines: &[Line], sink: &mut Sink) -> Option<Taken> {
+        let mut taken = Taken::default();
+        let mut nodes: Vec<Node> = Vec::new();
+        let mut event = String::new();
+        let mut at = 0;
+        if let Some(title) = tree_title(&lines.first()?.text) {
+            event = title.to_ascii_lowercase();
+            taken.kept += 1;
+            at += 1;
+        }
+        while let Some(line) = lines.get(at) {
+            // Functions are a blank line apart.
+            let blank = lines[at..].iter().take(2).take_while(|l| l.is_blank()).count();
+            let Some(node) = lines.get(at + blank).and_then(|l| node(&l.text)) else { break };
+            if line.is_blank() {
+                taken.drop("blank line", blank);
+            }
+            nodes.push(node);
+            taken.kept += 1;
+            at += blank + 1;
+        }
+        if !nodes.iter().any(|node| node.depth == 0) {
+            return None;
+        }
+        if is_no_time(&event) || event.is_empty() && sink.command.as_deref().is_some_and(is_no_time) {
+            taken.kept -= nodes.len();
+            taken.drop("samples of another event than time on the CPU", nodes.len());
+            return Some(taken);
+        }
+        let origin = sink.origin("pmcstat -G", &lines[..at]);
+        push_trees(&nodes, origin, sink);
+        Some(taken)
+    }
+}
+
+/// A function of a tree.
+struct Node {
+    depth: usize,
+    /// Of all samples at the margin, of the function above elsewhere.
+    pct: f64,
+    image: Option<String>,
+    function: String,
+}
+
+/// `@ CPU_CLK_UNHALTED.THREAD [482031 samples]`: the event.
+fn tree_title(text: &str) -> Option<&str> {
+    let (event, samples) = text.trim().strip_prefix("@ ")?.split_once(" [")?;
+    (samples.ends_with(" samples]") && !event.contains(' ')).then_some(event)
+}
+
+/// ` 97.21%  [65742]     arc_evict_state_impl @ /boot/kernel/zfs.ko`
+fn node(text: &str) -> Option<Node> {
+    const DEEPEST: usize = 200;
+    let depth = text.len() - text.trim_start_matches(' ').len();
+    if depth > DEEPEST {
+        return None;
+    }
+    let mut words = text.split_whitespace();
+    let pct: f64 = words.next()?.strip_suffix('%')?.parse().ok().filter(|p| (0.0..=100.0).contains(p))?;
+    let count = words.next()?.strip_prefix('[')?.strip_suffix(']')?;
+    let _: u64 = count.parse().ok()?;
+    let function = words.next()?.to_owned();
+    let image = match words.next() {
+        Some("@") => Some(words.next()?.rsplit('/').next()?.to_owned()),
+        Some(_) => return None,
+        None => None,
+    };
+    Some(Node { depth, pct, image, function })
+}
+
+/// Whether an event counts something else than time: misses of caches, branches, accesses to memory.
+fn is_no_time(event: &str) -> bool {
+    let event = event.to_ascii_lowercase();
+    ["miss", "branch", "mem_load", "mem_inst", "llc", "dtlb", "itlb"].iter().any(|part| event.contains(part))
+}
+
+/// Each path from the margin to its last caller, with what of the samples passes there and ends.
+fn push_trees(nodes: &[Node], origin: OriginId, sink: &mut Sink) {
+    let mut path: Vec<(&Node, f64)> = Vec::new();
+    for (at, node) in nodes.iter().enumerate() {
+        path.truncate(node.depth);
+        if path.len() < node.depth {
+            continue;
+        }
+        let above = path.last().map_or(100.0, |(_, part)| *part);
+        let part = above * node.pct / 100.0;
+        path.push((node, part));
+        if node.depth == 0 {
+            let module = node.image.as_deref().map(|image| image.trim_end_matches(".ko").to_owned());
+            let symbol = node.function.clone();
+            let row = FlatRow { pct: Some(node.pct), module, symbol, origin, ..FlatRow::default() };
+            sink.evidence.flat.push(row);
+        }
+        let below: f64 = nodes[at + 1..]
+            .iter()
+            .take_while(|n| n.depth > node.depth)
+            .filter(|n| n.depth == node.depth + 1)
+            .map(|n| n.pct)
+            .sum();
+        let own = part * (100.0 - below).max(0.0) / 100.0;
+        const LEAST: f64 = 0.01;
+        if path.len() > 1 && own > LEAST {
+            sink.evidence.trees.push(PctStack {
+                pct: Some(own),
+                kind: PctKind::Own,
+                frames: path.iter().rev().map(|(node, _)| node.function.clone()).collect(),
+                origin,
+                ..PctStack::default()
+            });
+        }
     }
 }
 
@@ -117,6 +235,39 @@ mod tests {
                 (Some(5.2), "abd_copy_to_buf_off;abd_iterate_func".to_owned()),
             ]
         );
+    }
+
+    #[test]
+    fn trees_of_callers() {
+        let text = "@ CPU_CLK_UNHALTED.THREAD [482031 samples]\n\n\
+            14.00%  [67629]    sx_try_xlock_int @ /boot/kernel/kernel\n \
+            90.00%  [60866]     arc_evict_state_impl @ /boot/kernel/zfs.ko\n  \
+            100.0%  [60866]      zthr_procedure\n \
+            10.00%  [6763]      dbuf_evict_one\n\n\
+            12.88%  [62085]    memcpy_erms @ /boot/kernel/kernel\n";
+        let evidence = crate::blocks::read("pasted", "x", text.as_bytes(), &[&PmcstatTree], 9).evidence;
+        let flat: Vec<_> =
+            evidence.flat.iter().map(|r| (r.pct, r.module.as_deref(), r.symbol.as_str())).collect();
+        assert_eq!(
+            flat,
+            [(Some(14.0), Some("kernel"), "sx_try_xlock_int"), (Some(12.88), Some("kernel"), "memcpy_erms")]
+        );
+        let trees: Vec<_> = evidence
+            .trees
+            .iter()
+            .map(|t| format!("{:.1} {}", t.pct.unwrap_or(0.0), t.frames.join(";")))
+            .collect();
+        assert_eq!(
+            trees,
+            [
+                "12.6 zthr_procedure;arc_evict_state_impl;sx_try_xlock_int",
+                "1.4 dbuf_evict_one;sx_try_xlock_int"
+            ]
+        );
+        let misses = "@ MEM_LOAD_RETIRED.L3_MISS [51712 samples]\n38.90%  [20117]    sx_try_xlock_int @ /boot/kernel/kernel\n";
+        let read = crate::blocks::read("pasted", "x", misses.as_bytes(), &[&PmcstatTree], 9);
+        assert!(read.evidence.flat.is_empty());
+        assert_eq!(read.stats.dropped.get("samples of another event than time on the CPU"), Some(&1));
     }
 
     #[test]

@@ -124,7 +124,20 @@ impl Rows<'_> {
             found.table.clone_from(&self.rule.nested);
         }
         found.columns = header.names;
+        self.empty_idle(&mut found);
         (!found.rows.is_empty()).then_some(found)
+    }
+
+    /// Empties the per cents of rows in which nothing happened.
+    fn empty_idle(&self, found: &mut Found) {
+        let Some(idle) = self.rule.idle.as_ref() else { return };
+        let Some(at) = found.columns.iter().position(|name| name == idle) else { return };
+        for row in found.rows.iter_mut().filter(|row| row.values.get(at).is_some_and(|v| v == "0")) {
+            for values in std::iter::once(&mut row.values).chain(&mut row.shown) {
+                let per_cents = values.iter_mut().zip(&found.columns).filter(|(_, name)| name.ends_with('%'));
+                per_cents.for_each(|(value, _)| value.clear());
+            }
+        }
     }
 
     fn begins_section(&self, row: &Row) -> bool {

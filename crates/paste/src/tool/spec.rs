@@ -163,6 +163,8 @@ pub struct RowSpec {
     pub nested: Option<String>,
     /// A row that is not indented and called so is the heading of those below: their table is called NESTED HEADING.
     pub sections: Option<Pattern>,
+    /// Where this column is 0 nothing happened, and the row's per cents (columns that end in `%`) say nothing.
+    pub idle: Option<String>,
 }
 
 /// A table whose keys are patterns, in their order.
