@@ -151,7 +151,32 @@ const BEFORE: usize = 3;
 
 /// Whether a text that a person wrote complains of something.
 pub fn complains(said: &str) -> bool {
-    any_of(&words(&spoken_lines(said)), |_| true)
+    let words = words(&spoken_lines(said));
+    any_of(&words, |_| true) || stands_still(&words) || changes(&words)
+}
+
+/// `everything that writes stands still`, `it no longer answers`.
+fn stands_still(words: &[String]) -> bool {
+    words.windows(2).any(|two| {
+        matches!(two[0].as_str(), "stand" | "stands" | "stood") && two[1] == "still"
+            || two == ["no", "longer"]
+    })
+}
+
+/// Figures that are others than they were: `commits go from 2-3 ms to 300-900 ms`, `down from 700 MB/s to about 90 MB/s`.
+fn changes(words: &[String]) -> bool {
+    const VERBS: [&str; 12] =
+        ["go", "goes", "went", "gone", "going", "down", "up", "grew", "grown", "rose", "rises", "changed"];
+    const NEAR: usize = 5;
+    let figure = |word: &String| word.starts_with(|c: char| c.is_ascii_digit());
+    words.windows(2).enumerate().any(|(at, two)| {
+        let behind = &words[at + 2..];
+        let to = behind.iter().take(NEAR).position(|word| word == "to");
+        two[1] == "from"
+            && VERBS.contains(&two[0].as_str())
+            && behind.iter().take(2).any(figure)
+            && to.is_some_and(|to| behind[to + 1..].iter().take(3).any(figure))
+    })
 }
 
 /// Whether its writer is satisfied: says so, and complains in no word that leaves no doubt.
@@ -261,6 +286,9 @@ mod tests {
             "It writes only at 60 MB/s",
             "Throughput goes to 0 and the host hangs",
             "snapshots took 40 minutes",
+            "Commits go from 2-3 ms to 300-900 ms at night",
+            "Sequential writes went down from 700 MB/s to about 90 MB/s",
+            "Everything that writes to the pool stands still",
         ] {
             assert!(complains(text), "{text}");
         }
@@ -269,6 +297,7 @@ mod tests {
             "No problems seen; it isn't slow",
             "I took these while it was running, for the documentation",
             "The DDT fits in RAM several times over.",
+            "The host was moved from rack 3 to rack 9, and went up from there",
             "The rsync runs every six hours and ends by itself",
             "For the wiki page on how long the replication takes",
             "Is the load in the trim column fine like this, or should it run slower?",

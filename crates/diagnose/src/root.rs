@@ -4,6 +4,8 @@ use crate::score::Verdict;
 
 /// A cause that is as likely as that is told before what it explains.
 const ENOUGH: f64 = 0.55;
+/// Nothing is said of what follows from less.
+const LEAST: f64 = 0.2;
 /// So much less is said of what follows from a cause than of the cause.
 const BEHIND: f64 = 0.01;
 
@@ -15,11 +17,15 @@ pub(crate) fn causes_first(verdicts: &mut [Verdict<'_>]) {
         let mut changed = false;
         for at in 0..verdicts.len() {
             let Verdict { cause, confidence, .. } = verdicts[at];
-            if confidence < ENOUGH || !verdicts[at].has_signs() {
+            if !verdicts[at].has_signs() {
                 continue;
             }
             for other in verdicts.iter_mut().filter(|v| cause.explains.contains(&v.cause.class)) {
                 let most = confidence - BEHIND;
+                // Of equals the cause is first, however little is known of either.
+                if confidence < ENOUGH && other.confidence > confidence || confidence < LEAST {
+                    continue;
+                }
                 changed |= other.confidence > most;
                 other.confidence = other.confidence.min(most);
             }

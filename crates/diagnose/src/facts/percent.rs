@@ -11,6 +11,7 @@ use crate::anatomy::{Anatomy, StageId};
 use crate::classify::classify_alone;
 use crate::name::{bare_names, chain};
 use crate::pattern::Pattern;
+use rustc_hash::FxHashMap;
 use zwhy_evidence::{Evidence, FlatRow, PctKind};
 use zwhy_zfs::thread_base;
 
@@ -33,6 +34,8 @@ struct Stack {
     share: Option<f64>,
     /// Whether the share may be relative to a caller.
     unclear: bool,
+    /// Whether the share is of samples that no other stack of the same list has.
+    own: bool,
     waiting: bool,
     origin: String,
 }
@@ -120,6 +123,7 @@ impl PercentFacts {
                 comm: tree.comm.clone(),
                 share: tree.pct.map(|p| p / 100.0),
                 unclear: tree.kind == PctKind::Unclear,
+                own: tree.kind == PctKind::Own,
                 waiting: tree.waiting,
                 origin: evidence.origin_name(tree.origin).to_owned(),
             })
@@ -128,6 +132,7 @@ impl PercentFacts {
                 comm: None,
                 share: None,
                 unclear: false,
+                own: false,
                 waiting: true,
                 origin,
             }))
@@ -191,11 +196,9 @@ impl PercentFacts {
         let own: f64 = matching().filter_map(|r| r.own).sum();
         let children = matching().filter_map(|r| r.children).fold(0.0, f64::max);
         let stacks = self.stacks.iter().filter(|s| !s.waiting && s.has(pattern));
-        let (of_stacks, unclear) = stacks
-            .clone()
-            .filter_map(|s| Some((s.share?, s.unclear)))
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .unwrap_or((0.0, false));
+        let of_stacks = self.most(|s| s.has(pattern));
+        let unclear = of_stacks.as_ref().is_some_and(|r| r.quality == Quality::Unclear);
+        let of_stacks = of_stacks.and_then(|r| r.value.number()).unwrap_or(0.0);
         let best = own.max(children).max(of_stacks).min(1.0);
         let unclear = unclear && of_stacks > own.max(children);
         let quality = if unclear { Quality::Unclear } else { Quality::Figure };
@@ -251,15 +254,26 @@ impl PercentFacts {
         row.or_else(|| stack().map(|s| &s.origin)).cloned()
     }
 
-    /// The stack with the largest figure among those that are kept.
-    fn largest(&self, keep: impl Fn(&Stack) -> bool) -> Option<Reading> {
-        let stacks = self.stacks.iter().filter(|s| !s.waiting && s.share.is_some() && keep(s));
-        let best = stacks.max_by(|a, b| a.share.unwrap_or(0.0).total_cmp(&b.share.unwrap_or(0.0)))?;
-        Reading::number(best.share?, best.quality(), best.origin.as_str())
+    /// What the stacks have together that are kept: of one list, as far as its figures are of samples of their own; else the
+    /// largest figure.
+    fn most(&self, keep: impl Fn(&Stack) -> bool) -> Option<Reading> {
+        let kept = || self.stacks.iter().filter(|s| !s.waiting && s.share.is_some() && keep(s));
+        let largest = kept().max_by(|a, b| a.share.unwrap_or(0.0).total_cmp(&b.share.unwrap_or(0.0)))?;
+        let mut lists: FxHashMap<&str, f64> = FxHashMap::default();
+        for stack in kept().filter(|s| s.own) {
+            *lists.entry(&stack.origin).or_default() += stack.share.unwrap_or(0.0);
+        }
+        let sum = lists.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(a.0)));
+        match sum {
+            Some((origin, sum)) if sum > largest.share? => {
+                Reading::number(sum.min(1.0), Quality::Figure, origin)
+            }
+            _ => Reading::number(largest.share?, largest.quality(), largest.origin.as_str()),
+        }
     }
 
     fn under_not(&self, callee: &Pattern, caller: &Pattern, except: &Pattern) -> Option<Reading> {
-        self.largest(|s| {
+        self.most(|s| {
             (0..s.names.len()).any(|at| {
                 let above = &s.names[..at];
                 callee.matches(&s.names[at])
@@ -270,20 +284,20 @@ impl PercentFacts {
     }
 
     fn called_by(&self, callee: &Pattern, caller: &Pattern) -> Option<Reading> {
-        self.largest(|s| s.names.windows(2).any(|w| caller.matches(&w[0]) && callee.matches(&w[1])))
+        self.most(|s| s.names.windows(2).any(|w| caller.matches(&w[0]) && callee.matches(&w[1])))
     }
 
     fn calls(&self, caller: &Pattern, callee: &Pattern, least: Option<f64>) -> Option<Reading> {
         if let Some(least) = least {
-            let largest = self.under(callee, caller);
-            let share = largest.as_ref().and_then(|r| r.value.number());
+            let most = self.under(callee, caller);
+            let share = most.as_ref().and_then(|r| r.value.number());
             if share.is_some_and(|s| s >= least) {
-                return Reading::truth(true, Quality::Figure, largest?.origin);
+                return Reading::truth(true, Quality::Figure, most?.origin);
             }
             let named = self.stacks.iter().find(|s| s.share.is_none() && s.calls(caller, callee));
             return match (named, share) {
                 (Some(stack), _) => Reading::truth(true, Quality::Named, stack.origin.as_str()),
-                (None, Some(_)) => Reading::truth(false, Quality::Figure, largest?.origin),
+                (None, Some(_)) => Reading::truth(false, Quality::Figure, most?.origin),
                 (None, None) => None,
             };
         }
@@ -293,13 +307,13 @@ impl PercentFacts {
     }
 
     fn under(&self, callee: &Pattern, caller: &Pattern) -> Option<Reading> {
-        self.largest(|s| s.calls(caller, callee))
+        self.most(|s| s.calls(caller, callee))
     }
 
     fn in_thread(&self, pattern: &Pattern, threads: &Pattern) -> Option<Reading> {
         let on = |comm: &Option<String>| comm.as_deref().is_some_and(|c| threads.matches_thread(c));
         let rows = self.sum_rows(|r| on(&r.comm) && pattern.matches(&r.name));
-        rows.or_else(|| self.largest(|s| on(&s.comm) && s.has(pattern)))
+        rows.or_else(|| self.most(|s| on(&s.comm) && s.has(pattern)))
     }
 
     /// Origin of a waiting stack with one of these functions. A stack that came without a figure

@@ -44,6 +44,9 @@ pub fn read(text: &str) -> Option<LogEvent> {
     if text.contains("WARNING: CPU: ") && text.contains(" at ") {
         return event("kernel warning", "", None);
     }
+    if text.contains("MMP writes to pool") || text.contains("MMP suspending pool") {
+        return event("mmp writes to pool have not succeeded", "", None);
+    }
     if text.contains("PANIC at ") || text.contains("VERIFY") && text.contains("failed (") {
         return event("zfs panic", "", None);
     }
@@ -141,6 +144,12 @@ mod tests {
                 "kworker/0:1: page allocation failure: order:4, mode:0x40",
                 "page allocation failure",
                 "kworker/0:1",
+                None,
+            ),
+            (
+                "Aug 19 03:12:24 oss04 kernel: WARNING: MMP writes to pool 'ost4' have not succeeded in over 15218 ms",
+                "mmp writes to pool have not succeeded",
+                "",
                 None,
             ),
             ("WARNING: CPU: 2 PID: 1 at fs/x.c:12 f+0x1/0x2", "kernel warning", "", None),

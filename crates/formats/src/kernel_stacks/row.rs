@@ -31,7 +31,9 @@ impl Block for StackRows {
 /// Names alone may be anything, such as a list of parameters: a stack begins with a function that sleeps or ends where
 /// threads begin, or has the marks of the kernel.
 fn read(text: &str) -> Option<PctStack> {
-    let mut words = text.split_whitespace().peekable();
+    // `cv_wait_common<zio_wait<dbuf_read`, as `paste -sd'<'` joins them.
+    let mut words = text.split(|c: char| c.is_whitespace() || c == '<' && !text.contains("[<"));
+    let mut words = words.by_ref().filter(|word| !word.is_empty()).peekable();
     let counted = words.next_if(|w| w.bytes().all(|b| b.is_ascii_digit())).is_some();
     let mut marked = false;
     let mut frames: Vec<String> = Vec::new();
@@ -104,6 +106,10 @@ mod tests {
             (
                 "[<0>] cv_wait_common+0x1/0x2 [spl] [<0>] nfsd_vfs_write+0x1/0x2 [nfsd] [<0>] txg_wait_synced [<0>] receive_object [<0>] receive_writer_thread",
                 "receive_writer_thread receive_object txg_wait_synced nfsd_vfs_write cv_wait_common",
+            ),
+            (
+                "cv_timedwait_common<zio_wait<dbuf_read<zap_get_leaf_byblk<fzap_update",
+                "fzap_update zap_get_leaf_byblk dbuf_read zio_wait cv_timedwait_common",
             ),
             ("     41 [<0>] zil_commit_impl+0x5e/0xd0 [zfs]", "zil_commit_impl"),
             ("zfs_arc_max zfs_arc_min zfs_arc_meta_limit zfs_dirty_data_max", ""),

@@ -1,7 +1,7 @@
 //! Module parameters: `/sys/module/zfs/parameters/x:1`, `options zfs a=b`, `zfs_arc_max = 0`, the kernel's
 //! command line.
 
-use crate::blocks::{Block, Line, Sink, Taken};
+use crate::blocks::{Block, Line, Sink, Taken, command};
 use crate::words::WORDS;
 use zwhy_evidence::Param;
 
@@ -82,7 +82,9 @@ fn printed_files(lines: &[Line], sink: &mut Sink) -> Option<Taken> {
         None => (typed(sink.command.as_deref()?)?, 0),
     };
     let values: Vec<&str> = lines[above..].iter().take(names.len()).map(|l| l.text.trim()).collect();
-    let is_value = |v: &&str| !v.is_empty() && (!v.contains(' ') || v.contains('[')) && v.len() < 200;
+    let is_value = |v: &&str| {
+        !v.is_empty() && (!v.contains(' ') || v.contains('[')) && v.len() < 200 && command(v).is_none()
+    };
     let found: Vec<_> = names.iter().zip(&values).filter_map(|(n, v)| pair((n, v))).collect();
     if found.len() != names.len() || !values.iter().all(is_value) {
         return None;
