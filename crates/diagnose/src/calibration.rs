@@ -187,7 +187,8 @@ mod tests {
         for line in [&read.reports, &read.recordings] {
             let values: Vec<f64> = (0..=100).map(|i| line.at(f64::from(i) / 100.0)).collect();
             assert!(values.windows(2).all(|two| two[0] <= two[1]), "{values:?}");
-            assert_eq!((values[0], line.at(1.0)), (0.0, 0.97));
+            assert_eq!(values[0], 0.0);
+            assert!((0.97..=0.98).contains(&line.at(1.0)));
         }
         assert!((read.reports.at(0.5) - 0.69).abs() < 1e-9 && read.reports.at(0.15) > 0.4);
     }

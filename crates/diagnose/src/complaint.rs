@@ -92,7 +92,7 @@ const AMBIGUOUS: [&str; 19] = [
     "hours", "huge", "instead", "long", "maxed", "minutes", "only", "takes", "took",
 ];
 /// Words that follow one another in a report by somebody who is satisfied.
-const CONTENT: [&str; 34] = [
+const CONTENT: [&str; 35] = [
     "above plan",
     "above target",
     "all good",
@@ -123,6 +123,7 @@ const CONTENT: [&str; 34] = [
     "nothing to do",
     "nothing unusual",
     "nothing wrong",
+    "only want to know",
     "routine check",
     "routine report",
     "target met",
@@ -141,7 +142,8 @@ const MILD: [&str; 9] = [
     "routine",
 ];
 /// Before hours and minutes: how often something is done, or when.
-const OF_A_PLAN: [&str; 7] = ["every", "working", "office", "business", "opening", "peak", "quiet"];
+const OF_A_PLAN: [&str; 9] =
+    ["every", "working", "office", "business", "opening", "peak", "quiet", "window", "finishes"];
 /// What somebody took who made notes.
 const TAKEN: [&str; 8] = ["these", "this", "them", "those", "it", "some", "notes", "screenshots"];
 /// A sentence has this many words.

@@ -11,10 +11,23 @@ const FIGURES: usize = 3;
 pub fn prose(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     for line in text.lines().filter(|line| !printed(line)) {
-        kept.push_str(line);
+        if is_search(line) {
+            // Every second part is quoted.
+            line.split(['\'', '"']).step_by(2).for_each(|part| kept.push_str(part));
+        } else {
+            kept.push_str(line);
+        }
         kept.push('\n');
     }
     kept
+}
+
+/// A command that picks lines by a pattern, which names what is looked for and not what is wrong.
+fn is_search(line: &str) -> bool {
+    let search = |word: &str| {
+        matches!(word.trim_start_matches("z"), "grep" | "egrep" | "fgrep" | "awk" | "gawk" | "sed")
+    };
+    line.split_whitespace().any(search) && line.contains(['\'', '"'])
 }
 
 fn printed(line: &str) -> bool {
@@ -72,6 +85,13 @@ mod tests {
         ] {
             assert_eq!(prose(line), "", "{line}");
         }
+    }
+
+    #[test]
+    fn a_pattern_says_nothing() {
+        let line = "# egrep '^(c|arc_meta_used|arc_prune)' /proc/spl/kstat/zfs/arcstats";
+        assert_eq!(prose(line), "# egrep  /proc/spl/kstat/zfs/arcstats\n");
+        assert_eq!(prose("it doesn't stop, I can't find it"), "it doesn't stop, I can't find it\n");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a report's figures are worth: a small part of the CPU, and causes that look alike.
+//! What a report's figures are worth: a small part of the CPU, causes that look alike, rivals, and what follows from a cause.
 
 use zwhy_diagnose::{Knowledge, Options, SourceText, explain};
 use zwhy_evidence::{Evidence, FlatRow};
@@ -66,17 +66,35 @@ fn a_small_part_of_the_cpu_is_no_confident_answer_to_a_report() {
 
 #[test]
 fn of_two_likely_causes_that_look_alike_neither_is_confident() {
-    let functions = [("fa", 40), ("fb", 25), ("fc", 15)];
-    // `fb` has a weaker sign than `fa`, or each of the two would be behind `fc`.
+    let functions = [("fa", 40), ("fb", 25), ("fc", 9)];
+    // `fb` has a weaker sign than `fa`, or each of the two would be behind `fc`, which takes little.
     let causes =
         |alike| [cause("fa", "strong", alike), cause("fb", "moderate", None), cause("fc", "strong", None)];
-    let apart = found(&causes(None), &functions, false);
-    assert!(apart.len() == 3 && apart.iter().all(|(_, c)| *c > 0.8), "{apart:?}");
     let alike = found(&causes(Some("fb")), &functions, false);
     let order: Vec<&str> = alike.iter().map(|(class, _)| class.as_str()).collect();
     assert_eq!(order, ["fa", "fc", "fb"], "{alike:?}");
     assert!(alike.iter().all(|(_, c)| (0.5..0.7).contains(c)), "{alike:?}");
     assert!(alike.windows(2).all(|two| two[0].1 >= two[1].1), "{alike:?}");
+}
+
+#[test]
+fn of_two_that_are_as_likely_neither_is_confident_unless_one_follows_from_the_other() {
+    let functions = [("fa", 40), ("fb", 45)];
+    let rivals = found(&[cause("fa", "strong", None), cause("fb", "strong", None)], &functions, false);
+    assert!(rivals.len() == 2 && rivals.iter().all(|(_, c)| (0.6..0.7).contains(c)), "{rivals:?}");
+    let mut root = cause("fa", "strong", None);
+    root.text = root.text.replacen("references =", "explains = [\"fb\"]\nreferences =", 1);
+    let follows = found(&[root, cause("fb", "strong", None)], &functions, false);
+    assert_eq!(follows[0].0, "fa", "{follows:?}");
+    assert!(follows[0].1 > 0.9 && follows[1].1 > 0.9 && follows[1].1 <= follows[0].1, "{follows:?}");
+}
+
+#[test]
+fn two_lines_of_evidence_are_too_few_for_a_confident_answer() {
+    let mut thin = cause("fa", "strong", None);
+    thin.text = thin.text.replace("param('three') > 0", "param('three') > 1");
+    let report = found(&[thin], &[("fa", 60)], false);
+    assert!((0.6..0.7).contains(&report[0].1), "{report:?}");
 }
 
 /// Most hosts that somebody records are healthy, and so are those of which nobody complains.

@@ -106,6 +106,7 @@ fn cause_page(cause: &Cause, knowledge: &Knowledge) -> String {
     let _ = writeln!(out, "{}\n", prose(&general(&one_line(&cause.explanation))));
     signs(&mut out, cause);
     look_alikes(&mut out, cause, knowledge);
+    explains(&mut out, cause, knowledge);
     remedy(&mut out, cause);
     let _ = writeln!(out, "## Versions\n\n{}", prose(&one_line(&cause.affected)));
     if let Some(version) = &cause.fixed_in {
@@ -166,12 +167,28 @@ fn weight(weight: Weight) -> &'static str {
     }
 }
 
-/// What this cause is mistaken for, and what is mistaken for it.
-fn look_alikes(out: &mut String, cause: &Cause, knowledge: &Knowledge) {
-    let link = |class: &str| match knowledge.cause(class) {
+fn link(class: &str, knowledge: &Knowledge) -> String {
+    match knowledge.cause(class) {
         Some(other) => format!("[{}]({class}.md)", text(&other.title)),
         None => format!("`{class}`"),
-    };
+    }
+}
+
+/// What holds beside this cause because of it.
+fn explains(out: &mut String, cause: &Cause, knowledge: &Knowledge) {
+    if cause.explains.is_empty() {
+        return;
+    }
+    out.push_str("## What follows from it\n\n");
+    for class in &cause.explains {
+        let _ = writeln!(out, "- {}", link(class, knowledge));
+    }
+    out.push('\n');
+}
+
+/// What this cause is mistaken for, and what is mistaken for it.
+fn look_alikes(out: &mut String, cause: &Cause, knowledge: &Knowledge) {
+    let link = |class: &str| link(class, knowledge);
     let others = knowledge.causes.iter().filter(|c| c.class != cause.class);
     let mentioned: Vec<&Cause> = others
         .filter(|c| c.look_alikes.iter().any(|l| l.class == cause.class))

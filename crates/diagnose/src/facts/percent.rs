@@ -60,23 +60,44 @@ impl Stack {
     }
 }
 
-/// Whether a module in user space is a program that is none of ZFS's: not a library, and no `zfs`, `zpool`, `zdb`.
+/// Whether a module in user space is none of ZFS's, which are its programs, their libraries and libc.
 fn is_other_program(module: &str) -> bool {
-    let of_zfs = ["zfs", "zpool", "zdb", "zed", "ztest", "zhack", "zstream", "zfs_ids_to_path"];
-    !module.contains(".so") && !module.starts_with("lib") && !of_zfs.contains(&module)
+    const OF_ZFS: [&str; 17] = [
+        "zfs",
+        "zpool",
+        "zdb",
+        "zed",
+        "ztest",
+        "zhack",
+        "zstream",
+        "zfs_ids_to_path",
+        "libzfs",
+        "libzpool",
+        "libzfs_core",
+        "libnvpair",
+        "libuutil",
+        "libavl",
+        "libzutil",
+        "libshare",
+        "libc",
+    ];
+    // `libzfs.so.4.2.0`, `libc-2.31.so`, `libc.so.6`
+    let name = module.split(".so").next().unwrap_or(module);
+    let name = name.split_once('-').map_or(name, |(name, _)| name);
+    !OF_ZFS.contains(&name)
 }
 
 /// One row for each name of a row. The figure of several is with the first: only a pattern that
 /// means all of them may take it for theirs, and that is what sums do.
 fn rows_of(row: &FlatRow, evidence: &Evidence, anatomy: &Anatomy) -> Vec<Row> {
     let of_name = |(at, name): (usize, &str)| {
-        let (stage, label) = classify_alone(name, row.module.as_deref().unwrap_or(""), anatomy);
         let figure = |pct: Option<f64>| pct.filter(|_| at == 0).map(|p| p / 100.0);
         // Backup servers and databases hash and compress as well, with functions of the same names.
         let name = match row.module.as_deref().filter(|module| row.user && is_other_program(module)) {
             Some(module) => format!("{module}`{name}"),
             None => name.to_owned(),
         };
+        let (stage, label) = classify_alone(&name, row.module.as_deref().unwrap_or(""), anatomy);
         Row {
             name,
             comm: row.comm.clone(),

@@ -31,6 +31,10 @@ pub fn read(text: &str) -> Option<LogEvent> {
     if let Some((before, _)) = text.split_once(" invoked oom-killer") {
         return event("oom-killer invoked", before.rsplit([' ', ']']).next().unwrap_or(""), None);
     }
+    // Of a group that reached its own limit: the host need not be short of memory.
+    if text.contains("Memory cgroup out of memory") || text.contains("CONSTRAINT_MEMCG") {
+        return event("limit of a memory cgroup reached", "", None);
+    }
     if let Some((_, rest)) = text.split_once("Killed process ") {
         let comm = rest.split_once('(').and_then(|(_, r)| r.split_once(')')).map_or("", |(comm, _)| comm);
         return event("oom kill", comm, None);
@@ -140,6 +144,12 @@ mod tests {
             ("(ada1:ahcich1:0:0:0): CAM status: Command timeout", "disk timeout", "ada1", None),
             ("[  9.000000] nfsd invoked oom-killer: gfp_mask=0xcc0", "oom-killer invoked", "nfsd", None),
             ("Out of memory: Killed process 12 (mysqld) total-vm:1kB", "oom kill", "mysqld", None),
+            (
+                "Memory cgroup out of memory: Killed process 20117 (java) total-vm:41208812kB",
+                "limit of a memory cgroup reached",
+                "",
+                None,
+            ),
             (
                 "kworker/0:1: page allocation failure: order:4, mode:0x40",
                 "page allocation failure",
