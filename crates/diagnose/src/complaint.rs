@@ -142,8 +142,8 @@ const MILD: [&str; 9] = [
     "routine",
 ];
 /// Before hours and minutes: how often something is done, or when.
-const OF_A_PLAN: [&str; 9] =
-    ["every", "working", "office", "business", "opening", "peak", "quiet", "window", "finishes"];
+const OF_A_PLAN: [&str; 10] =
+    ["every", "working", "office", "business", "opening", "peak", "quiet", "window", "finishes", "lasts"];
 /// What somebody took who made notes.
 const TAKEN: [&str; 8] = ["these", "this", "them", "those", "it", "some", "notes", "screenshots"];
 /// A sentence has this many words.
@@ -223,6 +223,8 @@ fn any_of(words: &[String], counts: impl Fn(&str) -> bool) -> bool {
             // `every six hours`, `in working hours`, `should it run slower?`.
             && !((words[at] == "hours" || words[at] == "minutes") && before.iter().any(|word| OF_A_PLAN.contains(&word.as_str())))
             && !before.windows(2).any(|two| two == ["should", "it"])
+            // A counter of MySQL: `Slow queries: 12`.
+            && words.get(at + 1).is_none_or(|next| next != "queries")
             && !before.iter().any(is_denial)
             // `0 failed`, but `it drops to 0 and hangs`.
             && before.last().is_none_or(|word| word != "0")

@@ -2,8 +2,8 @@
 
 use crate::score::Verdict;
 
-/// A cause that is as likely as that is told before what it explains.
-const ENOUGH: f64 = 0.55;
+/// A cause that is as likely as that is told before what it explains: more than one moderate sign speaks for it.
+const ENOUGH: f64 = 0.6;
 /// Nothing is said of what follows from less.
 const LEAST: f64 = 0.2;
 /// So much less is said of what follows from a cause than of the cause.

@@ -124,7 +124,6 @@ impl<'a> Reader<'a> {
             frames = stack;
         }
         let count = match count {
-            Some(_) if is_padded(frames) => return self.stats.drop("row of a table", 1),
             Some(count) => count,
             None if ends_in_digits(frames) => return self.stats.drop("count too large to be one", 1),
             None if !frames.contains(&b';') => return self.stats.drop("line is no folded stack", 1),
@@ -257,12 +256,6 @@ fn is_sentence(stack: &[u8]) -> bool {
             .filter(|w| w.iter().all(u8::is_ascii_alphabetic) && w.len() > 1)
             .count()
             >= WORDS
-}
-
-/// Whether this is a row of columns, such as `size    4` of a kstat or a line of `perf c2c`: a stack of one frame has no blanks
-/// side by side.
-fn is_padded(stack: &[u8]) -> bool {
-    !stack.contains(&b';') && memchr::memmem::find(stack, b"  ").is_some()
 }
 
 /// Splits `a;b c 12` into stack and count.
