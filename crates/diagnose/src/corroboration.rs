@@ -23,10 +23,10 @@ pub(crate) fn doubt_what_stands_alone(verdicts: &mut [Verdict<'_>], needs: &Corr
     }
 }
 
-/// What is shown as evidence: signs that hold, the release, words.
+/// What is shown as evidence: signs that hold, and words.
 fn lines(verdict: &Verdict<'_>) -> usize {
     let signs = verdict.truths.iter().filter(|truth| **truth == Truth::Yes).count();
-    signs + usize::from(verdict.fixed == Some(false)) + usize::from(!verdict.words.is_empty())
+    signs + usize::from(!verdict.words.is_empty())
 }
 
 fn follows(verdict: &Verdict<'_>, from: &Verdict<'_>) -> bool {

@@ -25,6 +25,7 @@ mod gain;
 mod headline;
 mod knowledge;
 mod library;
+mod look_alikes;
 mod machine;
 mod measured;
 mod name;

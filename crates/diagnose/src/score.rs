@@ -13,6 +13,7 @@ use crate::condition::{QueryBank, QueryId, Truth};
 use crate::corroboration::doubt_what_stands_alone;
 use crate::facts::{Family, Function, Kind, Quality, has_fix};
 use crate::knowledge::{Cause, IfFalse, Knowledge, Sign, Weight};
+use crate::look_alikes::{doubt_look_alikes, rule_out, share_odds};
 use crate::root::causes_first;
 use crate::rows::{Chosen, choose};
 use crate::solidity::solidity;
@@ -21,10 +22,6 @@ use zwhy_evidence::Evidence;
 
 /// Log-odds of any one cause before anything is seen.
 const PRIOR: f64 = -3.0;
-/// Log-odds taken from a cause that another one rules out.
-const RULED_OUT: f64 = -4.0;
-/// A cause rules others out from this confidence on.
-const RULES_OUT_FROM: f64 = 0.5;
 /// Measured log-odds that a confident finding needs: one strong sign with a figure.
 const MEASURED: f64 = 2.5;
 /// Most that can be said when figures are missing.
@@ -53,12 +50,10 @@ const SYSTEM_MOST: f64 = 0.15;
 const TOPIC: f64 = 0.16;
 /// From here on what was seen decides, and words are not asked.
 const SEEN: f64 = 0.65;
-/// From here on a cause is likely enough to make another that looks like it doubtful.
-const LIKELY: f64 = 0.5;
 /// By how much few samples lower the most that can be said: at 45 of them to 0.7.
 const FEW: f64 = 2.0;
 /// Nothing is certain.
-const MOST: f64 = 0.97;
+pub(crate) const MOST: f64 = 0.97;
 
 /// What became of one cause.
 #[derive(Clone, Debug)]
@@ -150,23 +145,6 @@ fn calibrate(verdicts: &mut [Verdict<'_>], line: &Line, parts: Option<&Line>, as
     }
 }
 
-/// A report's figures seldom tell causes that look alike from each other: where two of them are likely, neither is
-/// confident. Both stay where they are, as one of the two is likelier than what comes after them; nothing that comes
-/// after the first is told as more likely than it.
-fn doubt_look_alikes(verdicts: &mut [Verdict<'_>], most: f64) {
-    let likely = |v: &Verdict| v.confidence >= LIKELY;
-    let doubted: Vec<bool> = verdicts
-        .iter()
-        .map(|v| likely(v) && verdicts.iter().any(|o| likely(o) && rivals(v.cause, o.cause)))
-        .collect();
-    let mut before = MOST;
-    for (verdict, doubted) in verdicts.iter_mut().zip(doubted) {
-        let most = if doubted { before.min(most) } else { before };
-        verdict.confidence = verdict.confidence.min(most);
-        before = verdict.confidence;
-    }
-}
-
 /// Where signs leave a report's cause open, its words count: as one more sign of a cause that has some, and
 /// as the only hint at one that has none.
 fn add_words<'k>(verdicts: &mut Vec<Verdict<'k>>, knowledge: &'k Knowledge, asked: &Asked<'_>) {
@@ -229,7 +207,7 @@ fn doubt_without_complaint(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {
     }
 }
 
-fn odds(log_odds: f64) -> f64 {
+pub(crate) fn odds(log_odds: f64) -> f64 {
     log_odds.clamp(-20.0, 20.0).exp()
 }
 
@@ -450,52 +428,4 @@ fn asks_for_release(cause: &Cause, bank: &QueryBank) -> bool {
 fn kinds_of<'a>(queries: &'a [QueryId], asked: &'a Asked<'_>) -> impl Iterator<Item = Kind> + 'a {
     let answered = queries.iter().filter(|q| asked.reading(**q).is_some());
     answered.filter_map(|q| asked.bank.get(*q)).map(|query| query.signature().family.kind())
-}
-
-fn rule_out(verdicts: &mut [Verdict<'_>], asked: &Asked<'_>) {
-    let mut losers: Vec<usize> = Vec::new();
-    for at in 0..verdicts.len() {
-        if verdicts[at].confidence < RULES_OUT_FROM {
-            continue;
-        }
-        for (i, other) in verdicts[at].cause.look_alikes.iter().enumerate() {
-            let Some(condition) = &other.ruled_out_when else { continue };
-            let asked = asked.for_rows(&condition.queries, verdicts[at].rows.as_ref());
-            if condition.truth(&*asked) != Truth::Yes {
-                continue;
-            }
-            verdicts[at].rules_out.push(i);
-            losers.extend(verdicts.iter().position(|v| v.cause.class == other.class));
-        }
-    }
-    losers.sort_unstable();
-    losers.dedup();
-    for at in losers {
-        verdicts[at].log_odds += RULED_OUT;
-        verdicts[at].confidence = odds(verdicts[at].log_odds) / (1.0 + odds(verdicts[at].log_odds));
-    }
-}
-
-fn alike(a: &Cause, b: &Cause) -> bool {
-    a.look_alikes.iter().any(|l| l.class == b.class) || b.look_alikes.iter().any(|l| l.class == a.class)
-}
-
-/// Whether the other one would explain the same instead. What a cause brings about holds beside it.
-fn rivals(cause: &Cause, other: &Cause) -> bool {
-    alike(cause, other) && !cause.explains.contains(&other.class)
-}
-
-/// Of causes that look alike at most one holds: each one's odds are against all of them.
-fn share_odds(verdicts: &mut [Verdict<'_>]) {
-    let shared: Vec<f64> = verdicts
-        .iter()
-        .map(|v| {
-            let rivals = verdicts.iter().filter(|o| rivals(v.cause, o.cause)).map(|o| odds(o.log_odds));
-            let own = odds(v.log_odds);
-            own / (1.0 + own + rivals.sum::<f64>())
-        })
-        .collect();
-    for (verdict, confidence) in verdicts.iter_mut().zip(shared) {
-        verdict.confidence = confidence;
-    }
 }

@@ -379,3 +379,77 @@ fn a_kstat_by_any_word_of_the_title() {
         &[("kstat('dmu_tx', 'dmu_tx_memory_reserve')", number(112.0)), ("kstat('arcstats', 'c')", None)],
     );
 }
+
+/// Answers to questions by pasted stacks: their list, kind, per cent and frames.
+#[track_caller]
+fn by_trees(stacks: &[(&str, zwhy_evidence::PctKind, f64, &str)], cases: &[(&str, f64)]) {
+    let mut evidence = zwhy_evidence::Evidence::default();
+    for (list, kind, pct, frames) in stacks {
+        let origin = evidence.origin(*list);
+        let frames = frames.split(';').map(str::to_owned).collect();
+        let (pct, kind) = (Some(*pct), *kind);
+        evidence.trees.push(zwhy_evidence::PctStack { pct, kind, frames, origin, ..Default::default() });
+    }
+    let anatomy = Anatomy::load(&[], &mut Vec::new());
+    let facts = FactBase::new(&evidence, &anatomy);
+    for (question, expected) in cases {
+        let (name, arguments) = question.split_once('(').unwrap();
+        let arguments = arguments.trim_end_matches(')').split(", ").map(|a| a.trim_matches('\'').to_owned());
+        let answer = facts.answer(&Query::new(name, arguments.collect()).unwrap()).unwrap();
+        assert!((answer.value.number().unwrap() - expected).abs() < 1e-9, "{question}: {answer:?}");
+    }
+}
+
+#[test]
+fn stacks_of_one_list_add_up_where_their_samples_are_their_own() {
+    use zwhy_evidence::PctKind::{Inclusive, Own, Unclear};
+    let own = [
+        ("a", Own, 6.7, "spa_sync;userquota;zap_update;mze_compare"),
+        ("a", Own, 6.4, "userquota;zap_lookup;mze_compare"),
+        ("a", Own, 3.0, "spa_sync;dnode_sync"),
+        // The same list once more.
+        ("b", Own, 7.0, "userquota;zap_lookup;mze_compare"),
+    ];
+    by_trees(
+        &own,
+        &[
+            ("share('userquota')", 0.131),
+            ("under('zap_*', 'userquota')", 0.131),
+            ("share('spa_sync')", 0.097),
+        ],
+    );
+    for kind in [Inclusive, Unclear] {
+        by_trees(
+            &[("a", kind, 6.7, "userquota;zap_update"), ("a", kind, 6.4, "userquota;zap_lookup")],
+            &[("share('userquota')", 0.067)],
+        );
+    }
+}
+
+#[test]
+fn libraries_of_other_programs_do_not_count() {
+    let share = |module: &str| {
+        let mut evidence = zwhy_evidence::Evidence::default();
+        let origin = evidence.origin("list");
+        let (pct, module) = (Some(20.0), Some(module.to_owned()));
+        let symbol = "sha256_block_data_order".to_owned();
+        evidence.flat.push(zwhy_evidence::FlatRow {
+            pct,
+            module,
+            symbol,
+            origin,
+            user: true,
+            ..Default::default()
+        });
+        let anatomy = Anatomy::load(&[], &mut Vec::new());
+        let facts = FactBase::new(&evidence, &anatomy);
+        let query = Query::new("self_share", vec!["sha256_*".to_owned()]).unwrap();
+        facts.answer(&query).and_then(|r| r.value.number())
+    };
+    for module in ["libcrypto.so.3", "proxmox-backup-proxy", "libzstd.so.1.5.4"] {
+        assert!(share(module).is_none_or(|part| part == 0.0), "{module}");
+    }
+    for module in ["libzpool.so.5.0.0", "libc-2.31.so", "libc.so.6", "zdb", "libzfs.so.4"] {
+        assert_eq!(share(module), Some(0.2), "{module}");
+    }
+}

@@ -71,16 +71,18 @@ impl Block for PmcstatTree {
             taken.kept += 1;
             at += blank + 1;
         }
-        if !nodes.iter().any(|node| node.depth == 0) {
-            return None;
-        }
+        // A report may be pasted further in as a whole.
+        let margin = nodes.iter().map(|node| node.depth).min()?;
+        nodes.iter_mut().for_each(|node| node.depth -= margin);
         if is_no_time(&event) || event.is_empty() && sink.command.as_deref().is_some_and(is_no_time) {
             taken.kept -= nodes.len();
             taken.drop("samples of another event than time on the CPU", nodes.len());
             return Some(taken);
         }
         let origin = sink.origin("pmcstat -G", &lines[..at]);
-        push_trees(&nodes, origin, sink);
+        let without_function = push_trees(&nodes, origin, sink);
+        taken.kept -= without_function;
+        taken.drop("caller whose function was cut", without_function);
         Some(taken)
     }
 }
@@ -126,12 +128,15 @@ fn is_no_time(event: &str) -> bool {
     ["miss", "branch", "mem_load", "mem_inst", "llc", "dtlb", "itlb"].iter().any(|part| event.contains(part))
 }
 
-/// Each path from the margin to its last caller, with what of the samples passes there and ends.
-fn push_trees(nodes: &[Node], origin: OriginId, sink: &mut Sink) {
+/// Adds each path from the margin to its last caller, with what of the samples passes there and ends. Returns how many
+/// callers stand below nothing.
+fn push_trees(nodes: &[Node], origin: OriginId, sink: &mut Sink) -> usize {
     let mut path: Vec<(&Node, f64)> = Vec::new();
+    let mut without_function = 0;
     for (at, node) in nodes.iter().enumerate() {
         path.truncate(node.depth);
         if path.len() < node.depth {
+            without_function += 1;
             continue;
         }
         let above = path.last().map_or(100.0, |(_, part)| *part);
@@ -161,6 +166,7 @@ fn push_trees(nodes: &[Node], origin: OriginId, sink: &mut Sink) {
             });
         }
     }
+    without_function
 }
 
 struct Row {
@@ -264,6 +270,11 @@ mod tests {
                 "1.4 dbuf_evict_one;sx_try_xlock_int"
             ]
         );
+        // Pasted further in, and with a line cut out by grep.
+        let cut = "    14.00%  [67629]    sx_try_xlock_int @ /boot/kernel/kernel\n      100.0%  [60866]      zthr_procedure\n";
+        let read = crate::blocks::read("pasted", "x", cut.as_bytes(), &[&PmcstatTree], 9);
+        assert_eq!((read.evidence.flat.len(), read.evidence.trees.len(), read.stats.kept), (1, 0, 1));
+        assert_eq!(read.stats.dropped.get("caller whose function was cut"), Some(&1));
         let misses = "@ MEM_LOAD_RETIRED.L3_MISS [51712 samples]\n38.90%  [20117]    sx_try_xlock_int @ /boot/kernel/kernel\n";
         let read = crate::blocks::read("pasted", "x", misses.as_bytes(), &[&PmcstatTree], 9);
         assert!(read.evidence.flat.is_empty());
