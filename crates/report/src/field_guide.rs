@@ -174,12 +174,12 @@ fn link(class: &str, knowledge: &Knowledge) -> String {
     }
 }
 
-/// What holds beside this cause because of it.
+/// What holds beside this cause because of it, or as its general form.
 fn explains(out: &mut String, cause: &Cause, knowledge: &Knowledge) {
     if cause.explains.is_empty() {
         return;
     }
-    out.push_str("## What follows from it\n\n");
+    out.push_str("## What holds beside it\n\nIt follows from this cause or is its general form, so this cause is told first.\n\n");
     for class in &cause.explains {
         let _ = writeln!(out, "- {}", link(class, knowledge));
     }
