@@ -92,7 +92,7 @@ const AMBIGUOUS: [&str; 19] = [
     "hours", "huge", "instead", "long", "maxed", "minutes", "only", "takes", "took",
 ];
 /// Words that follow one another in a report by somebody who is satisfied.
-const CONTENT: [&str; 35] = [
+const CONTENT: [&str; 44] = [
     "above plan",
     "above target",
     "all good",
@@ -107,6 +107,7 @@ const CONTENT: [&str; 35] = [
     "as wanted",
     "by design",
     "busy but fine",
+    "copes well",
     "everything fine",
     "everything is fine",
     "everything ok",
@@ -117,17 +118,25 @@ const CONTENT: [&str; 35] = [
     "is intended",
     "is on purpose",
     "is wanted",
+    "just logging",
     "no action",
     "no complaints",
     "no findings",
+    "no user noticed",
+    "nobody complains",
+    "nobody noticed",
     "nothing to do",
     "nothing unusual",
     "nothing wrong",
+    "only documented",
     "only want to know",
     "routine check",
     "routine report",
     "target met",
+    "this is normal",
+    "what i expected",
     "within the window",
+    "works nicely",
 ];
 /// The same, but also of plans, checks and disks in a report of trouble: they count where nobody complains at all.
 const MILD: [&str; 9] = [

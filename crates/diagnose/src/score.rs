@@ -121,9 +121,11 @@ pub fn judge<'k>(
         doubt_what_stands_alone(&mut verdicts, &calibration.corroboration);
     }
     causes_first(&mut verdicts);
+    // Of two that are as likely, what healthy hosts show as well is the lesser reason.
+    let rank = |v: &Verdict<'_>| (v.confidence, recorded || !v.healthy_too(), v.log_odds);
     verdicts.sort_by(|a, b| {
-        (b.confidence, b.log_odds)
-            .partial_cmp(&(a.confidence, a.log_odds))
+        rank(b)
+            .partial_cmp(&rank(a))
             .unwrap_or(std::cmp::Ordering::Equal)
             .then_with(|| a.cause.class.cmp(&b.cause.class))
     });

@@ -9,6 +9,7 @@ mod index;
 mod locks;
 mod number;
 mod percent;
+mod pool_disks;
 mod query;
 mod reading;
 mod stages;
@@ -54,6 +55,8 @@ pub struct FactBase<'a> {
     pub benchmarks: Vec<zwhy_evidence::Table>,
     /// Lock statistics, of those locks that are waited for.
     locks: Vec<zwhy_evidence::Table>,
+    /// Disks that a report lists as those of its pools.
+    pool_disks: pool_disks::PoolDisks,
     rows: OnceLock<Rows<'a>>,
     times: OnceLock<Times>,
     vdev_loads: OnceLock<Vec<VdevLoad>>,
@@ -78,6 +81,7 @@ impl<'a> FactBase<'a> {
             percent: PercentFacts::new(evidence, anatomy),
             benchmarks: tables::benchmarks(&evidence.facts),
             locks: locks::contended(evidence).collect(),
+            pool_disks: pool_disks::PoolDisks::of(evidence),
             rows: OnceLock::new(),
             times: OnceLock::new(),
             vdev_loads: OnceLock::new(),

@@ -37,9 +37,9 @@ impl FactBase<'_> {
         let second = query.patterns.get(1);
         match query.function {
             Function::Table => Reading::truth(true, Quality::Named, origin),
-            Function::ColumnMax => number(column(tables, second?).max_by(f64::total_cmp)),
-            Function::ColumnMin => number(column(tables, second?).min_by(f64::total_cmp)),
-            Function::ColumnSum => number(column(tables, second?).reduce(|a, b| a + b)),
+            Function::ColumnMax => number(self.column(tables, second?).max_by(f64::total_cmp)),
+            Function::ColumnMin => number(self.column(tables, second?).min_by(f64::total_cmp)),
+            Function::ColumnSum => number(self.column(tables, second?).reduce(|a, b| a + b)),
             Function::CellText => {
                 let third = query.patterns.get(2)?;
                 Reading::text(
@@ -73,6 +73,27 @@ impl FactBase<'_> {
         let (yes, origin) = found.max_by_key(|(yes, _)| *yes)?;
         Reading::truth(yes, Quality::Figure, self.evidence.origin_name(origin))
     }
+
+    /// Numbers of the columns that are called like that; of disks, those of the pools as far as that can be told.
+    fn column<'t>(
+        &'t self,
+        tables: impl Iterator<Item = &'t Table>,
+        like: &'t Pattern,
+    ) -> impl Iterator<Item = f64> {
+        tables.flat_map(move |table| {
+            let at = columns_like(table, like);
+            let of_disks = is_of_disks(table);
+            let known = of_disks && self.pool_disks.tell_of(table);
+            let counts = move |row: &&Vec<String>| {
+                let name = row.first().map_or("", String::as_str);
+                !of_disks || !is_volume(name) && (!known || self.pool_disks.include(name))
+            };
+            table.rows.iter().filter(counts).flat_map(move |row| {
+                let cells: Vec<f64> = at.iter().filter_map(|i| leading_number(row.get(*i)?)).collect();
+                cells
+            })
+        })
+    }
 }
 
 /// Benchmark kstats that a capture keeps among its facts, as the tables that people paste.
@@ -89,21 +110,14 @@ pub fn columns_like(table: &Table, like: &Pattern) -> Vec<usize> {
     (0..table.columns.len()).filter(|i| like.matches_any_case(&table.columns[*i])).collect()
 }
 
-fn column<'t>(tables: impl Iterator<Item = &'t Table>, like: &Pattern) -> impl Iterator<Item = f64> {
-    tables.flat_map(move |table| {
-        let at = columns_like(table, like);
-        table.rows.iter().filter(|row| !is_volume(table, row)).flat_map(move |row| {
-            let cells: Vec<f64> = at.iter().filter_map(|i| leading_number(row.get(*i)?)).collect();
-            cells
-        })
-    })
+/// Whether a table has a row for each disk of the system.
+fn is_of_disks(table: &Table) -> bool {
+    table.tool.starts_with("iostat") || table.tool.starts_with("gstat")
 }
 
-/// Whether a row of disks is of a volume (`zd16`): it waits for the pool, and is none of its disks.
-fn is_volume(table: &Table, row: &[String]) -> bool {
-    let name = row.first().and_then(|name| name.strip_prefix("zd"));
-    table.tool.starts_with("iostat")
-        && name.is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+/// Whether it is a volume (`zd16`): that waits for the pool, and is none of its disks.
+fn is_volume(name: &str) -> bool {
+    name.strip_prefix("zd").is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// All cells of the columns that are called like that.

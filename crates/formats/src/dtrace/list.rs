@@ -11,6 +11,7 @@ use super::push::{push_stack, push_time};
 use crate::text::blocks::{Block, Line, Sink, Taken};
 use crate::text::names;
 use crate::text::numbers;
+use zwhy_profile::Event;
 
 /// Frames of one list that are followed.
 const MAX_LINES: usize = 40_000;
@@ -208,7 +209,7 @@ impl List {
     /// Makes the list a sample; `false` where it is none.
     fn finish(&mut self, count: u64, told: Option<Told>, sink: &mut Sink, taken: &mut Taken) -> bool {
         let mut list = std::mem::take(self);
-        let told = told.unwrap_or_default();
+        let told = told.unwrap_or_else(|| told_by_leaf(&list));
         if told.name_is_last && !list.named && list.frames.len() > 1 {
             // Printed like a frame, between the root and the time.
             list.comm = list.frames.pop().unwrap_or_default();
@@ -231,6 +232,39 @@ impl List {
     }
 }
 
+/// What a list counts of whose tool nothing is said: a stack of a named thread that ends where the scheduler takes it off
+/// its CPU is from offcputime of bcc, which adds up microseconds.
+fn told_by_leaf(list: &List) -> Told {
+    let asleep = list.frames.first().is_some_and(|leaf| switches(leaf));
+    if list.named && asleep {
+        Told { event: Event::Wait, nanos: 1000, ..Told::default() }
+    } else {
+        Told::default()
+    }
+}
+
+fn switches(leaf: &str) -> bool {
+    let name = names::without_offset(names::backtick(leaf).1);
+    name.starts_with("finish_task_switch") || matches!(name, "__schedule" | "schedule")
+}
+
 fn every_line(told: Option<Told>) -> bool {
     told.is_some_and(|t| t.every_line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_thread_that_left_its_cpu_waits_whoever_printed_it() {
+        let list = |leaf: &str, named| List { frames: vec![leaf.into()], named, ..List::default() };
+        assert_eq!(told_by_leaf(&list("finish_task_switch.isra.0", true)).event, Event::Wait);
+        assert_eq!(told_by_leaf(&list("__schedule+0x2eb", true)).nanos, 1000);
+        for other in
+            [list("finish_task_switch", false), list("scheduler_tick", true), list("lz4_compress", true)]
+        {
+            assert_eq!(told_by_leaf(&other), Told::default());
+        }
+    }
 }
