@@ -92,7 +92,7 @@ const AMBIGUOUS: [&str; 19] = [
     "hours", "huge", "instead", "long", "maxed", "minutes", "only", "takes", "took",
 ];
 /// Words that follow one another in a report by somebody who is satisfied.
-const CONTENT: [&str; 44] = [
+const CONTENT: [&str; 39] = [
     "above plan",
     "above target",
     "all good",
@@ -107,7 +107,6 @@ const CONTENT: [&str; 44] = [
     "as wanted",
     "by design",
     "busy but fine",
-    "copes well",
     "everything fine",
     "everything is fine",
     "everything ok",
@@ -118,7 +117,7 @@ const CONTENT: [&str; 44] = [
     "is intended",
     "is on purpose",
     "is wanted",
-    "just logging",
+    "is what i expected",
     "no action",
     "no complaints",
     "no findings",
@@ -128,27 +127,26 @@ const CONTENT: [&str; 44] = [
     "nothing to do",
     "nothing unusual",
     "nothing wrong",
-    "only documented",
     "only want to know",
     "routine check",
     "routine report",
     "target met",
-    "this is normal",
-    "what i expected",
     "within the window",
-    "works nicely",
 ];
 /// The same, but also of plans, checks and disks in a report of trouble: they count where nobody complains at all.
-const MILD: [&str; 9] = [
+const MILD: [&str; 12] = [
     "accepted",
     "acceptance run",
     "budget",
     "comfortable",
+    "copes well",
     "healthy",
     "of the window",
     "plan was",
     "planned",
     "routine",
+    "this is normal",
+    "works nicely",
 ];
 /// Before hours and minutes: how often something is done, or when.
 const OF_A_PLAN: [&str; 10] =
@@ -277,6 +275,12 @@ mod tests {
         assert!(!is_content("zstd takes 70 % of the CPU"));
         assert!(!is_content("Writes do not scale as expected, it took hours"));
         assert!(!is_content("Everything is far from fine; less than as planned"));
+        assert!(is_content("The weekly trim takes an hour, and nobody complains"));
+        assert!(is_content("It is busy while the dumps take 40 minutes, which is what I expected"));
+        assert!(is_content("sync=always on an Optane log copes well"));
+        assert!(!is_content("zfs list takes three hours; tell me whether this is normal"));
+        assert!(!is_content("It works nicely on ext4, on ZFS it takes hours"));
+        assert!(!is_content("It takes hours, twice what I expected"));
         assert!(is_content("zstd uses 70 % of the CPU, as it was planned"));
         assert!(!is_content("The migration was planned; now zstd takes 70 % of the CPU"));
     }

@@ -5,6 +5,7 @@ use super::catalogue::Function;
 use super::compared::{better, compared};
 use super::locks::is_of_locks;
 use super::number::{growth, leading_number};
+use super::pool_disks::disk_column;
 use super::query::Query;
 use super::reading::{Quality, Reading};
 use crate::pattern::Pattern;
@@ -82,11 +83,12 @@ impl FactBase<'_> {
     ) -> impl Iterator<Item = f64> {
         tables.flat_map(move |table| {
             let at = columns_like(table, like);
-            let of_disks = is_of_disks(table);
-            let known = of_disks && self.pool_disks.tell_of(table);
+            let disks = is_of_disks(table).then(|| disk_column(table).unwrap_or(0));
+            let of_pools = disks.and_then(|_| self.pool_disks.named_in(table));
             let counts = move |row: &&Vec<String>| {
-                let name = row.first().map_or("", String::as_str);
-                !of_disks || !is_volume(name) && (!known || self.pool_disks.include(name))
+                let name = |at: usize| row.get(at).map_or("", String::as_str);
+                disks.is_none_or(|at| !is_volume(name(at)))
+                    && of_pools.is_none_or(|at| self.pool_disks.include(name(at)))
             };
             table.rows.iter().filter(counts).flat_map(move |row| {
                 let cells: Vec<f64> = at.iter().filter_map(|i| leading_number(row.get(*i)?)).collect();

@@ -32,6 +32,7 @@ impl Block for StackList {
         let mut at = 0;
         let mut any = false;
         let mut list = List::default();
+        let mut asked = false;
         while let Some(line) = lines.get(at) {
             let text = &*line.text;
             match read(text, every_line(told)) {
@@ -65,6 +66,10 @@ impl Block for StackList {
                 ListLine::Key(key) if list.frames.is_empty() && list.lines < MAX_KEYS => list.key(key),
                 ListLine::Count(count) if !list.frames.is_empty() => {
                     list.lines += 1;
+                    if told.is_none() && !asked {
+                        asked = true;
+                        told = off_cpu(lines);
+                    }
                     any |= list.finish(count, told, sink, &mut taken);
                 }
                 _ => break,
@@ -209,7 +214,7 @@ impl List {
     /// Makes the list a sample; `false` where it is none.
     fn finish(&mut self, count: u64, told: Option<Told>, sink: &mut Sink, taken: &mut Taken) -> bool {
         let mut list = std::mem::take(self);
-        let told = told.unwrap_or_else(|| told_by_leaf(&list));
+        let told = told.unwrap_or_default();
         if told.name_is_last && !list.named && list.frames.len() > 1 {
             // Printed like a frame, between the root and the time.
             list.comm = list.frames.pop().unwrap_or_default();
@@ -232,15 +237,31 @@ impl List {
     }
 }
 
-/// What a list counts of whose tool nothing is said: a stack of a named thread that ends where the scheduler takes it off
-/// its CPU is from offcputime of bcc, which adds up microseconds.
-fn told_by_leaf(list: &List) -> Told {
-    let asleep = list.frames.first().is_some_and(|leaf| switches(leaf));
-    if list.named && asleep {
-        Told { event: Event::Wait, nanos: 1000, ..Told::default() }
-    } else {
-        Told::default()
+/// What lists count of whose tool nothing is said: where each stack is of a named thread and ends where the scheduler takes
+/// it off its CPU, they are from offcputime of bcc, which adds up microseconds. One stack that ends elsewhere, and they
+/// are samples: a clock often ticks there, too.
+fn off_cpu(lines: &[Line]) -> Option<Told> {
+    let (mut starts, mut named, mut any) = (true, false, false);
+    for line in lines {
+        match read(&line.text, false) {
+            ListLine::Blank => {}
+            ListLine::Frame(name) => {
+                if starts && !switches(name) {
+                    return None;
+                }
+                starts = false;
+            }
+            ListLine::Thread { .. } => named = true,
+            ListLine::Count(_) => {
+                if !named {
+                    return None;
+                }
+                (starts, named, any) = (true, false, true);
+            }
+            _ => break,
+        }
     }
+    any.then(|| Told { event: Event::Wait, nanos: 1000, ..Told::default() })
 }
 
 fn switches(leaf: &str) -> bool {
@@ -256,15 +277,23 @@ fn every_line(told: Option<Told>) -> bool {
 mod tests {
     use super::*;
 
+    fn waits(stacks: &[&str]) -> bool {
+        let text: String = stacks
+            .iter()
+            .map(|leaf| {
+                format!(
+                    "    {leaf}\n    zil_commit\n    do_fsync\n    -                fio (42)\n        700\n\n"
+                )
+            })
+            .collect();
+        let lines: Vec<Line> = text.lines().map(|text| Line { number: 1, text: text.into() }).collect();
+        off_cpu(&lines).is_some_and(|told| told.event == Event::Wait && told.nanos == 1000)
+    }
+
     #[test]
-    fn a_named_thread_that_left_its_cpu_waits_whoever_printed_it() {
-        let list = |leaf: &str, named| List { frames: vec![leaf.into()], named, ..List::default() };
-        assert_eq!(told_by_leaf(&list("finish_task_switch.isra.0", true)).event, Event::Wait);
-        assert_eq!(told_by_leaf(&list("__schedule+0x2eb", true)).nanos, 1000);
-        for other in
-            [list("finish_task_switch", false), list("scheduler_tick", true), list("lz4_compress", true)]
-        {
-            assert_eq!(told_by_leaf(&other), Told::default());
-        }
+    fn where_every_named_thread_left_its_cpu_they_waited() {
+        assert!(waits(&["finish_task_switch.isra.0", "__schedule"]));
+        assert!(!waits(&["finish_task_switch", "lz4_compress"]), "a profile");
+        assert!(!waits(&["scheduler_tick"]) && !waits(&[]));
     }
 }
